@@ -17,6 +17,7 @@ LEFT_OUT = shutil.ignore_patterns(
     *("__pycache__", "*.pyc"),
     # what somebody may have put there, and nobody may publish
     *("*.seed", "*.key", "*.pem", "*.crt", "*.conf", ".env*", "*.db*", "*token*.yaml"),
+    *("channels*.yaml", "*headers*.yaml", "secrets", "*pgpass"),
 )
 
 

@@ -26,7 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-Numbers = Annotated[list[int] | None, typer.Argument(help="Their numbers, as `list` shows them.")]
+Numbers = Annotated[list[str] | None, typer.Argument(help="Their numbers, as `list` shows them.")]
 Every = Annotated[bool, typer.Option("--all", help="Every dead letter, or every one of --durable.")]
 Durable = Annotated[str | None, typer.Option(help="Only those of this durable.")]
 
@@ -57,7 +57,7 @@ def list_dead(durable: Durable = None, as_json: Json = False) -> None:
         return
     rows = (  # a reason may hold anything; as plain text it can neither colour nor link
         (
-            str(each.number), f"{each.at:%Y-%m-%d %H:%M:%S}", each.durable, str(each.attempts),
+            each.name, f"{each.at:%Y-%m-%d %H:%M:%S}", each.durable, str(each.attempts),
             each.reason,
         )
         for each in found
@@ -88,7 +88,7 @@ def discard_dead(numbers: Numbers = None, every: Every = False, durable: Durable
 
 
 def _each(
-    numbers: list[int] | None,
+    numbers: list[str] | None,
     every: bool,
     durable: str | None,
     action: AuditAction,
@@ -99,24 +99,24 @@ def _each(
     if bool(numbers) == every:
         raise UsageError("Name the dead letters by number, or give --all, but not both.")
     wanted = set(numbers or ())
-    done: list[int] = []
-    left: list[int] = []
+    done: list[str] = []
+    left: list[str] = []
 
     async def work(bus: OperatorBus) -> None:
         found = [letter async for letter in dead_letters(bus.admin, durable=durable)]
-        if unknown := wanted - {letter.number for letter in found}:
-            listed = ", ".join(str(number) for number in sorted(unknown))
+        if unknown := wanted - {letter.name for letter in found}:
+            listed = ", ".join(sorted(unknown))
             raise UsageError(f"There is no dead letter {listed}. `dead-letters list` shows them.")
-        chosen = [letter for letter in found if every or letter.number in wanted]
-        left.extend(letter.number for letter in chosen if leave(letter))
-        chosen = [letter for letter in chosen if letter.number not in left]
+        chosen = [letter for letter in found if every or letter.name in wanted]
+        left.extend(letter.name for letter in chosen if leave(letter))
+        chosen = [letter for letter in chosen if letter.name not in left]
         await _audit(bus, action, chosen)
         for letter in chosen:
             await act(bus, letter)
-            done.append(letter.number)
+            done.append(letter.name)
 
     _on_the_bus(work)
-    stayed = ", ".join(map(str, left))
+    stayed = ", ".join(left)
     typer.echo(
         f"Done: {len(done)} of the dead letters."
         + (
@@ -129,7 +129,7 @@ def _each(
 async def _audit(bus: OperatorBus, action: AuditAction, chosen: Sequence[DeadLetter]) -> None:
     """Note what is about to be done to each letter, or do nothing where it cannot be noted."""
     acts = [
-        operator_act(action, str(letter.number), durable=letter.durable, record=letter.message_id)
+        operator_act(action, letter.name, durable=letter.durable, record=letter.message_id)
         for letter in chosen
     ]
     if acts:
@@ -150,6 +150,17 @@ def _on_the_bus(work: Callable[[OperatorBus], Coroutine[Any, Any, None]]) -> Non
 
 def _as_dict(letter: DeadLetter) -> dict[str, object]:
     """Return a letter without its bytes: they may hold what a user wrote."""
-    shown = ("number", "at", "durable", "subject", "attempts", "error", "reason", "message_id")
+    shown = (
+        "name",
+        "stream",
+        "number",
+        "at",
+        "durable",
+        "subject",
+        "attempts",
+        "error",
+        "reason",
+        "message_id",
+    )
     told = {name: getattr(letter, name) for name in shown}
     return {**told, "at": letter.at.isoformat(), "bytes": len(letter.data)}

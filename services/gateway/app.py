@@ -94,8 +94,22 @@ def web_app(
         "most_probes": settings.gateway_run_probes,
     }
     runs, monitors = RunQueries(store), MonitorQueries(store)
-    run_commands = RunCommands(store, runs, now=now, extractor_age_s=age_s, **limits)
-    monitor_commands = MonitorCommands(store, monitors, now=now, extractor_age_s=age_s, **limits)
+    run_commands = RunCommands(
+        store,
+        runs,
+        now=now,
+        extractor_age_s=age_s,
+        most_runs=settings.gateway_runs_under_way,
+        **limits,
+    )
+    monitor_commands = MonitorCommands(
+        store,
+        monitors,
+        now=now,
+        extractor_age_s=age_s,
+        most_monitors=settings.gateway_monitors,
+        **limits,
+    )
     redaction = redaction_of(settings.gateway_redaction_file)
     ingestion = ExchangeIngestion(store, now=now, redaction=redaction)
     app = FastAPI(

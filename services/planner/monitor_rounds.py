@@ -1,7 +1,7 @@
 """Starts the rounds of monitors: each once, never two at a time, none for missed moments."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from services.planner.domain import (
@@ -18,6 +18,7 @@ from shared.contracts import (
     RUN_GATHER,
     ExtractorPin,
     Features,
+    GatherState,
     Monitor,
     MonitorState,
     Record,
@@ -85,7 +86,7 @@ class RoundScheduler:
             (each.monitor.tenant, each.monitor.name): each.monitor.moment_ms
             for each in self._store.schedule.monitors()
         }
-        for monitor in sorted(self._store.records.all(Monitor), key=lambda each: each.moment_ms):
+        for monitor in self._store.monitor_definitions.latest():
             if monitor.moment_ms > known.get((monitor.tenant, monitor.name), -1):
                 log("planner").warning("a lost monitor is scheduled", monitor=monitor.name)
                 self._store.schedule.want(monitor)
@@ -123,11 +124,9 @@ class RoundScheduler:
             The moment up to which rounds are due; by default the clock's.
         """
         moment = now or self._now()
-        return [
-            run
-            for each in self._store.schedule.monitors()
-            for run in self._runs_of(each, taken, moment)
-        ]
+        found = self._store.schedule.monitors()
+        waited_for = self._gathers.looks(each.run.id for each in found if each.run is not None)
+        return [run for each in found for run in self._runs_of(each, waited_for, taken, moment)]
 
     def _reads_past(self) -> bool:
         return any(
@@ -136,10 +135,14 @@ class RoundScheduler:
         )
 
     def _runs_of(
-        self, scheduled: ScheduledMonitor, taken: QueuePosition, now: datetime
+        self,
+        scheduled: ScheduledMonitor,
+        waited_for: Mapping[str, GatherState],
+        taken: QueuePosition,
+        now: datetime,
     ) -> Iterator[Run]:
         if scheduled.run is not None:
-            gather = self._gathers.look(scheduled.run.id)
+            gather = waited_for.get(scheduled.run.id)
             if gather is None:
                 yield scheduled.run
                 return

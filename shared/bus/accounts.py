@@ -11,11 +11,17 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from shared.bus.permissions import DROP_IN, HOST, PULL, Permissions, permissions_of_key
-from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
+from shared.bus.topology import (
+    DEAD_EXCHANGE_ROOT,
+    DEAD_EXCHANGES,
+    DEAD_LETTERS,
+    DEAD_ROOT,
+    DEAD_STREAMS,
+)
 from shared.contracts import ROUTES
 from shared.contracts.routes import ROOT
 
-STREAMS = (*(route.stream for route in ROUTES), DEAD_LETTERS)
+STREAMS = (*(route.stream for route in ROUTES), *DEAD_STREAMS)
 STREAM_OF = {f"{ROOT}.{route.record.kind}": route.stream for route in ROUTES}
 JETSTREAM_API = "$JS.API.>"
 NO_SERVICE = "NO_SERVICE"
@@ -59,6 +65,8 @@ def owner_of(subject: str) -> str:
         return next(word for word in words if word in STREAMS)
     if subject.startswith(f"{DEAD_ROOT}."):
         return DEAD_LETTERS
+    if subject.startswith(f"{DEAD_EXCHANGE_ROOT}."):
+        return DEAD_EXCHANGES
     return STREAM_OF.get(".".join(words[:3]), HOST)
 
 

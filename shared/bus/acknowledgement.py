@@ -7,9 +7,10 @@ from shared.bus.dead_letters import dead_letter_headers
 from shared.bus.port import Consumer, Delivery, Publisher
 from shared.bus.retry_policy import Decision, GiveUp, Retry
 from shared.bus.stage import Stage
-from shared.bus.topology import dead_subject, durable_of
-from shared.errors import BiaswatchError
-from shared.telemetry import HANDLED, LAST_SUCCESS, log
+from shared.bus.topology import dead_exchange_subject, dead_subject, durable_of
+from shared.contracts import route_of
+from shared.errors import BiaswatchError, PoisonError
+from shared.telemetry import HANDLED, LAST_SUCCESS, RepeatedWarning, log
 
 DEAD_LETTER_RETRY_S = 5.0
 
@@ -27,7 +28,8 @@ class Acknowledger:
         self.last_success_at: float | None = None
         self._stage = stage
         self._stream = durable_of(stage).stream
-        self._dead_subject = dead_subject(stage.service, stage.durable)
+        self._from_outside = route_of(stage.reads).from_outside
+        self._wrong_from_outside = RepeatedWarning(stage.name, "a dead letter from outside")
         self._consumer = consumer
         self._publisher = publisher
         self._clock = clock
@@ -65,13 +67,27 @@ class Acknowledger:
             at=self._clock(),
         )
         try:
-            await self._publisher.publish_copy(self._dead_subject, delivery.data, headers)
+            subject = self._dead_subject(decision, delivery)
+            await self._publisher.publish_copy(subject, delivery.data, headers)
         except BiaswatchError as error:
             log(self._stage.name).error("a dead letter could not be written", why=str(error))
             await self._consumer.nak(delivery, DEAD_LETTER_RETRY_S)
             return
         HANDLED.labels(self._stage.name, "dead_letter").inc()
-        log(self._stage.name).error(
-            "dead letter", reason=decision.reason, subject=delivery.subject, seq=delivery.sequence
-        )
+        where = {"subject": delivery.subject, "seq": delivery.sequence}
+        if self._from_outside:  # who sends many of them fills no disk with lines
+            self._wrong_from_outside.warn(PoisonError(decision.reason), **where)
+        else:
+            log(self._stage.name).error("dead letter", reason=decision.reason, **where)
         await self._consumer.term(delivery, decision.reason)
+
+    def _dead_subject(self, decision: GiveUp, delivery: Delivery) -> str:
+        """Return where a dead letter goes: what others sent wrongly does not lie with our own.
+
+        What only waited in vain is no fault of theirs, and is kept like every other record; no more
+        of it comes at once than a durable has in hand.
+        """
+        service, durable = self._stage.service, self._stage.durable
+        if self._from_outside and not decision.transient:
+            return dead_exchange_subject(service, durable, delivery.subject)
+        return dead_subject(service, durable)

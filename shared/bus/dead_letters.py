@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from shared.bus.port import Delivery, Publisher
-from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
+from shared.bus.topology import DEAD_EXCHANGE_ROOT, DEAD_EXCHANGES, DEAD_ROOT, DEAD_STREAMS
 from shared.contracts import ROUTES, Record, Route, record_of
 from shared.contracts.routes import ROOT
 from shared.errors import PoisonError, UsageError
@@ -29,8 +29,10 @@ FOREIGN = "ForeignMessage"
 class DeadLetter:
     """A record that was given up, with the reason."""
 
+    stream: str
+    """The stream it lies in: that of what services gave up, or of wrong records from outside."""
     number: int
-    """Its sequence in the stream of dead letters; commands name it by this."""
+    """Its sequence in that stream."""
     at: datetime
     durable: str
     subject: str
@@ -39,6 +41,11 @@ class DeadLetter:
     reason: str
     data: bytes
     message_id: str
+
+    @property
+    def name(self) -> str:
+        """What commands call it: its number, with an `e` before it where it came from outside."""
+        return f"{'e' if self.stream == DEAD_EXCHANGES else ''}{self.number}"
 
     @property
     def foreign(self) -> bool:
@@ -89,12 +96,16 @@ def dead_letter_headers(
 async def dead_letters(
     shelf: MessageStore, *, durable: str | None = None
 ) -> AsyncIterator[DeadLetter]:
-    """Return the dead letters, oldest first: all, or those of one durable."""
-    subject = f"{DEAD_ROOT}.*.{durable}" if durable else f"{DEAD_ROOT}.>"
-    number = 1
-    while message := await shelf.next_message(DEAD_LETTERS, subject, number):
-        yield _read(message)
-        number = message.sequence + 1
+    """Return the dead letters, oldest first: all, or those of one durable.
+
+    What services gave up comes before what was wrong with records from outside.
+    """
+    subjects = (f"{DEAD_ROOT}.*.{durable or '>'}", f"{DEAD_EXCHANGE_ROOT}.*.{durable or '*'}.*")
+    for stream, subject in zip(DEAD_STREAMS, subjects, strict=True):
+        number = 1
+        while message := await shelf.next_message(stream, subject, number):
+            yield _read(stream, message)
+            number = message.sequence + 1
 
 
 async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) -> None:
@@ -110,8 +121,8 @@ async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) 
     """
     if letter.foreign:
         raise UsageError(
-            f"The message {letter.number} is no record that a service gave up: {letter.reason}"
-            f" `biaswatch dead-letters discard {letter.number}` removes it."
+            f"The message {letter.name} is no record that a service gave up: {letter.reason}"
+            f" `biaswatch dead-letters discard {letter.name}` removes it."
         )
     record_id, _, publication = letter.message_id.rpartition("/")
     number = int(publication) + 1 if publication.isdecimal() else letter.number
@@ -122,13 +133,14 @@ async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) 
 
 async def discard(letter: DeadLetter, shelf: MessageStore) -> None:
     """Remove a dead letter for good."""
-    await shelf.delete_message(DEAD_LETTERS, letter.number)
+    await shelf.delete_message(letter.stream, letter.number)
 
 
-def _read(message: StoredMessage) -> DeadLetter:
+def _read(stream: str, message: StoredMessage) -> DeadLetter:
     headers = message.headers
     try:
         letter = DeadLetter(
+            stream=stream,
             number=message.sequence,
             at=datetime.fromisoformat(headers[AT]),
             durable=headers[DURABLE],
@@ -140,11 +152,12 @@ def _read(message: StoredMessage) -> DeadLetter:
             message_id=headers.get(MESSAGE_ID, ""),
         )
     except KeyError as missing:
-        return _foreign(message, f"It has no header {missing.args[0]}.")
+        return _foreign(stream, message, f"It has no header {missing.args[0]}.")
     except ValueError:
-        return _foreign(message, "Its headers hold what no service writes.")
+        return _foreign(stream, message, "Its headers hold what no service writes.")
     if not _reads(message.subject, letter):
-        return _foreign(message, "Its headers name a record that its service does not read.")
+        reason = "Its headers name a record that its service does not read."
+        return _foreign(stream, message, reason)
     return letter
 
 
@@ -160,9 +173,10 @@ def _reads(subject: str, letter: DeadLetter) -> bool:
     )
 
 
-def _foreign(message: StoredMessage, reason: str) -> DeadLetter:
+def _foreign(stream: str, message: StoredMessage, reason: str) -> DeadLetter:
     """Return a message that is no dead letter, so that people see it and can remove it."""
     return DeadLetter(
+        stream=stream,
         number=message.sequence,
         at=message.stored_at,
         durable="",
@@ -238,4 +252,4 @@ async def _purge_dead_letters(
             continue
         if covers(record):
             await discard(letter, shelf)
-            removed.messages[DEAD_LETTERS] += 1
+            removed.messages[letter.stream] += 1

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from shared.bus.dead_letters import text_routes
-from shared.bus.topology import DEAD_LETTERS, DEAD_ROOT
+from shared.bus.topology import DEAD_EXCHANGE_ROOT, DEAD_ROOT, DEAD_STREAMS
 from shared.contracts import ROUTES, Exchange, Purpose, Response, Route, route_of
 from shared.contracts.dropin import ROOT, service_name
 
@@ -59,6 +59,11 @@ def permissions_of(service: str) -> Permissions:
     ]
     read += [grant for route in ROUTES if service in route.followers for grant in _followed(route)]
     dead = [f"{DEAD_ROOT}.{service}.>"] if read else []
+    dead += [
+        f"{DEAD_EXCHANGE_ROOT}.{service}.{route.durable(service)}.*"
+        for route in ROUTES
+        if route.from_outside and service in route.consumers
+    ]
     deny: tuple[str, ...] = ()
     if service == HOST:
         # Drop-ins' durables have names that are not known beforehand; none may be a reader's.
@@ -105,9 +110,9 @@ def operator_permissions() -> Permissions:
     The operator reads only records that carry texts, since a purge must see whose they are, and
     the anchors of the audit trail, which it may not remove.
     """
-    streams = [*(route.stream for route in ROUTES), DEAD_LETTERS]
+    streams = [*(route.stream for route in ROUTES), *DEAD_STREAMS]
     kept = [route.stream for route in ROUTES if route.append_only]
-    readable = [*(route.stream for route in text_routes()), *kept, DEAD_LETTERS]
+    readable = [*(route.stream for route in text_routes()), *kept, *DEAD_STREAMS]
     verbs = [f"STREAM.{verb}.{{}}" for verb in ("CREATE", "UPDATE", "INFO")]
     verbs += [f"CONSUMER.{verb}.{{}}.>" for verb in ("CREATE", "INFO", "DELETE")]
     return Permissions(

@@ -34,6 +34,8 @@ class GiveUp:
 
     reason: str
     error: str
+    transient: bool = False
+    """Whether something outside was unavailable for too long; otherwise the record is why."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def decision_of(error: Exception, attempt: int, policy: RetryPolicy, jitter: flo
     attempts = policy.transient_attempts if transient else policy.unexpected_attempts
     if attempt >= attempts:
         reason = f"Given up after {attempt} attempts. The last one failed: {_sentence(error)}"
-        return GiveUp(reason, type(error).__name__)
+        return GiveUp(reason, type(error).__name__, transient)
     return Retry(_delay_s(error, attempt, policy, jitter))
 
 

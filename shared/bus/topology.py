@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from shared.bus.port import MAX_RECORD_BYTES
 from shared.bus.stage import R, Stage
 from shared.contracts import ROUTES, Route, route_of
+from shared.contracts.routes import ROOT
 from shared.errors import ConfigurationError
 
 DAY_S = 86_400
@@ -12,6 +13,11 @@ FOR_EVER = 0
 """JetStream's word for no limit of age."""
 DEAD_LETTERS = "DEAD_LETTERS"
 DEAD_ROOT = "dead.v1"
+DEAD_EXCHANGES = "DEAD_EXCHANGES"
+"""What is wrong with records that come from outside lies apart, so that who sends many of them
+pushes out no record that a service gave up."""
+DEAD_EXCHANGE_ROOT = "dead_exchange.v1"
+DEAD_STREAMS = (DEAD_LETTERS, DEAD_EXCHANGES)
 HEADER_ALLOWANCE_BYTES = 8 * 1024
 """What headers may add to a record before a stream refuses it."""
 
@@ -26,6 +32,9 @@ class StreamLimits:
     """How long records stay on the bus."""
     dead_kept_days: int = 30
     """How long dead letters stay on the bus."""
+    dead_per_tenant: int = 1000
+    """The most dead letters of one tenant's wrong records from outside: its oldest go first. Of the
+    largest records, four tenants' fit into the stream."""
     stream_bytes: int = 2 * 1024**3
     """The most bytes of a stream with a record for every answer or comparison."""
     small_stream_bytes: int = 256 * 1024**2
@@ -52,10 +61,11 @@ class StreamSpec:
     name: str
     subjects: tuple[str, ...]
     work_queue: bool
-    """Whether an acknowledged message is removed and a full stream refuses new ones; otherwise
+    """Whether an acknowledged message is removed, and what is full refuses new ones; otherwise
     messages stay until their age limit, for every reader, and the oldest are dropped first."""
     max_per_subject: int | None
-    """The most messages of one subject; a subject that is full fills no other."""
+    """The most messages of one subject; a subject that is full fills no other, and pushes none of
+    another out."""
     max_bytes: int
     max_age_s: int
     max_message_bytes: int
@@ -81,7 +91,11 @@ class DurableSpec:
 
 def streams(limits: StreamLimits) -> tuple[StreamSpec, ...]:
     """Return every stream of the platform."""
-    return (*(_stream_of(route, limits) for route in ROUTES), _dead_letters(limits))
+    return (
+        *(_stream_of(route, limits) for route in ROUTES),
+        _dead_letters(DEAD_LETTERS, DEAD_ROOT, None, limits),
+        _dead_letters(DEAD_EXCHANGES, DEAD_EXCHANGE_ROOT, limits.dead_per_tenant, limits),
+    )
 
 
 def limits_within(free_bytes: int) -> StreamLimits:
@@ -121,12 +135,14 @@ def _stream_of(route: Route, limits: StreamLimits) -> StreamSpec:
     )
 
 
-def _dead_letters(limits: StreamLimits) -> StreamSpec:
+def _dead_letters(
+    name: str, root: str, max_per_subject: int | None, limits: StreamLimits
+) -> StreamSpec:
     return StreamSpec(
-        name=DEAD_LETTERS,
-        subjects=(f"{DEAD_ROOT}.>",),
+        name=name,
+        subjects=(f"{root}.>",),
         work_queue=False,
-        max_per_subject=None,
+        max_per_subject=max_per_subject,
         max_bytes=limits.stream_bytes,
         max_age_s=limits.dead_kept_days * DAY_S,
         max_message_bytes=MAX_RECORD_BYTES + 2 * HEADER_ALLOWANCE_BYTES,
@@ -161,3 +177,9 @@ def durables() -> tuple[DurableSpec, ...]:
 def dead_subject(service: str, durable: str) -> str:
     """Return the subject of a service's dead letters."""
     return f"{DEAD_ROOT}.{service}.{durable}"
+
+
+def dead_exchange_subject(service: str, durable: str, subject: str) -> str:
+    """Return the subject of a dead letter that came from outside on `subject`: its tenant's."""
+    tenant = subject.removeprefix(f"{ROOT}.").split(".")[1]
+    return f"{DEAD_EXCHANGE_ROOT}.{service}.{durable}.{tenant}"

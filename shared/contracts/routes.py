@@ -53,6 +53,8 @@ class Route:
     """The consumers that are given only what was made to judge: the others' are not their own."""
     many: bool = False
     """Whether there is about one for every answer, so that the stream is large."""
+    from_outside: bool = False
+    """Whether who holds a key for live systems, which is no service, may publish it."""
     append_only: bool = False
     """Whether no message is ever removed by age or by hand: not even the operator's key may."""
 
@@ -108,6 +110,7 @@ ROUTES = (
         followers=("planner",),  # a window is read once all that was taken in for it is handled
         queue=True,
         many=True,
+        from_outside=True,
     ),
     Route(
         Features,

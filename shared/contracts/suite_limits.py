@@ -1,4 +1,4 @@
-"""What a suite keeps to so that every later record takes it, and how much a run may ask; pure."""
+"""What a suite keeps to so that every later record takes it, and the most that is asked; pure."""
 
 from collections.abc import Iterator
 
@@ -16,6 +16,10 @@ LARGEST_PROBE_BYTES = 256 * 1024
 bus."""
 MOST_PROBES = 300_000
 """What one run, or one round of a monitor, asks at most, unless the operator allows more."""
+MOST_RUNS = 500
+"""What one tenant has under way at once at most, unless the operator allows more."""
+MOST_MONITORS = 200
+"""What one tenant has at most, unless the operator allows more."""
 LARGEST_SHOWN = 10**15
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 

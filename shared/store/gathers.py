@@ -259,6 +259,16 @@ class Gathers(GatherRows):
             row = connection.execute(select(GATHERS).where(self._is(key))).mappings().first()
         return None if row is None else state_of_row(row)
 
+    def looks(self, keys: Iterable[str]) -> dict[str, GatherState]:
+        """Return the states of those of these gathers that there are, by key."""
+        found: dict[str, GatherState] = {}
+        with read_transaction(self._engine) as connection:
+            for some in chunks(keys):
+                query = select(GATHERS).where(GATHERS.c.stage == self._stage)
+                rows = connection.execute(query.where(GATHERS.c.key.in_(some))).mappings()
+                found |= {row["key"]: state_of_row(row) for row in rows}
+        return found
+
     def late(self, key: str) -> int:
         """Count the records that came after the gather was closed."""
         with read_transaction(self._engine) as connection:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Engine, and_, func, select, update
@@ -10,6 +11,9 @@ from shared.contracts import Description, Monitor, Purpose, Round, Run, Schedule
 from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
 from shared.store.records import Records
 from shared.store.tables import ENROLLED_UNITS, RECORDS, SCHEDULE
+
+MOST_KNOWN = 5000
+"""Monitors, and runs of theirs, that are kept decoded: the schedule is read every second."""
 
 
 class Schedule:
@@ -88,12 +92,22 @@ def _named(tenant: str, name: str) -> ColumnElement[bool]:
 
 def _monitor_of(row: Mapping[Any, Any]) -> ScheduledMonitor:
     return ScheduledMonitor(
-        monitor=Monitor.model_validate_json(row["monitor"]),
+        monitor=_monitor_in(row["monitor"]),
         next_round=row["next_round"],
         due_at=row["due_at"],
-        run=Run.model_validate_json(row["run"]) if row["run"] else None,
+        run=_run_in(row["run"]) if row["run"] else None,
         ended=row["ended"],
     )
+
+
+@lru_cache(MOST_KNOWN)
+def _monitor_in(body: str) -> Monitor:
+    return Monitor.model_validate_json(body)
+
+
+@lru_cache(MOST_KNOWN)
+def _run_in(body: str) -> Run:
+    return Run.model_validate_json(body)
 
 
 K = TypeVar("K", Round, Description)

@@ -18,6 +18,7 @@ from shared.store.calls import Calls
 from shared.store.engine import READS, engine_of, explain_open_errors
 from shared.store.extractors import Baselines, Calibrations, Extractors
 from shared.store.gathers import Gathers
+from shared.store.monitor_definitions import MonitorDefinitions, RunsUnderWay
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.planning_cursors import PlanningCursors
@@ -110,12 +111,14 @@ class Store:
         self.suites = Suites(engine, scope)
         self.planning_cursors = PlanningCursors(engine)
         self.counted_runs = CountedRuns(engine)
+        self.runs_under_way = RunsUnderWay(engine)
         self.audit = AuditTrail(engine, scope)
         self.extractors = Extractors(engine)
         self.calls = Calls(engine)
         self.paused_targets = PausedTargets(engine)
         self.baselines = Baselines(engine)
         self.calibrations = Calibrations(engine)
+        self.monitor_definitions = MonitorDefinitions(engine, self.records, scope)
         self.schedule = Schedule(engine)
         self.enrolled_units = EnrolledUnits(engine)
         self.window_answers = WindowAnswers(engine)

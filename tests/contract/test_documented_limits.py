@@ -24,7 +24,7 @@ from shared.bus.port import MAX_RECORD_BYTES
 from shared.bus.retry_policy import RetryPolicy
 from shared.bus.topology import DISK_SHARE, StreamLimits
 from shared.contracts.dropin import MOST_FEATURES
-from shared.contracts.suite_limits import LARGEST_PROBE_BYTES, MOST_PROBES
+from shared.contracts.suite_limits import LARGEST_PROBE_BYTES, MOST_MONITORS, MOST_PROBES, MOST_RUNS
 from shared.files import LARGEST_LINE_BYTES
 from shared.llm.bounded_replies import LARGEST_REPLY_BYTES
 from shared.llm.replay import LARGEST_BYTES
@@ -43,6 +43,8 @@ LIMITS = {
     "questions of one run, or of one round of a monitor": f"{MOST_PROBES:,}",
     "targets of one run": f"{MOST_TARGETS}",
     "judges, and repeats, of one interpretation": f"{MOST_JUDGEMENTS}",
+    "runs of one tenant under way, besides rounds of monitors": f"{MOST_RUNS}",
+    "monitors of one tenant, paused and ended ones included": f"{MOST_MONITORS}",
     "probe of a suite, as JSON": f"{LARGEST_PROBE_BYTES // KIB} KiB",
     "record on the bus": f"{MAX_RECORD_BYTES // KIB} KiB",
     "request with a token": f"{middleware.MAX_BYTES // MIB} MiB",
@@ -61,6 +63,8 @@ LIMITS = {
     "records on the bus": f"{USUAL.kept_days} days, and {USUAL.stream_bytes // GIB} GiB of a large"
     f" stream, {USUAL.small_stream_bytes // MIB} MiB of others",
     "dead letters": f"{USUAL.dead_kept_days} days",
+    "dead letters of wrong answers that one tenant sent over the bus":
+    f"{USUAL.dead_per_tenant:,}",
     "probes of one target, answers of one live system on the bus": f"{USUAL.outstanding:,}",
     "file of a table": f"{table_files.LARGEST_BYTES // MIB} MiB, {table_files.MOST_COLUMNS:,}"
     f" columns, {table_files.MOST_CELLS:,} cells",

@@ -14,11 +14,19 @@ from nats.aio.msg import Msg
 from shared.bus.jetstream import Admin
 from shared.bus.jetstream.admin import JetStreamRefusal, durable_config
 from shared.bus.permissions import INGEST, permissions_of_key, service_names
-from shared.bus.topology import DEAD_LETTERS, DurableSpec, dead_subject, durables
+from shared.bus.topology import (
+    DEAD_EXCHANGES,
+    DEAD_LETTERS,
+    DEAD_STREAMS,
+    DurableSpec,
+    dead_exchange_subject,
+    dead_subject,
+    durables,
+)
 from shared.contracts import ROUTES, Exchange, Route, route_of
 from shared.errors import BiaswatchError
 
-STREAMS = [*(route.stream for route in ROUTES), DEAD_LETTERS]
+STREAMS = [*(route.stream for route in ROUTES), *DEAD_STREAMS]
 READERS = [(route, service) for route in ROUTES for service in route.consumers]
 REQUEST_INFO = "Nats-Request-Info"
 """The header in which the server itself tells who asks; a client may try to forge it."""
@@ -63,6 +71,11 @@ def targets() -> list[str]:
         *(record_subject(route) for route in ROUTES),
         *(f"bias.v1.exchange.{each}.production.x" for each in OTHER_TENANTS),
         *(dead_subject(service, route.durable(service)) for route, service in READERS),
+        *(
+            dead_exchange_subject(service, route.durable(service), record_subject(route))
+            for route, service in READERS
+            if route.from_outside
+        ),
         *(f"$JS.API.{each}" for each in api),
         *acks,
         *ANYWHERE,
@@ -72,7 +85,14 @@ def targets() -> list[str]:
 
 def harmful_deliveries() -> list[str]:
     """Return the subjects on which a record that is pushed there would do harm."""
-    harmful = ("bias.", "dead.", "$JS.ACK.", "$JS.API.STREAM.PURGE", "$JS.API.STREAM.DELETE")
+    harmful = (
+        "bias.",
+        "dead.",
+        "dead_exchange.",
+        "$JS.ACK.",
+        "$JS.API.STREAM.PURGE",
+        "$JS.API.STREAM.DELETE",
+    )
     return [each for each in targets() if each.startswith((*harmful, "$JS.API.CONSUMER.DELETE"))]
 
 
@@ -210,11 +230,11 @@ class BusState:
                 found[each.name] = await operator._api(f"CONSUMER.INFO.{each.stream}.{each.name}")
             except BiaswatchError:
                 continue  # an attacker's own, which was removed so that it can be made anew
-        dead, exchanges = [
+        dead, dead_exchanges, exchanges = [
             await operator.subjects(stream, ">")
-            for stream in (DEAD_LETTERS, route_of(Exchange).stream)
+            for stream in (*DEAD_STREAMS, route_of(Exchange).stream)
         ]
-        return cls(streams, found, dead, exchanges)
+        return cls(streams, found, dead | dead_exchanges, exchanges)
 
     def harm_by(self, key: str, after: "BusState") -> list[str]:
         """Return what has changed that this key has no right to change."""
@@ -241,6 +261,8 @@ class BusState:
 
     def _streams_harmed(self, key: str, after: "BusState") -> Iterable[str]:
         writes = {route.stream for route in ROUTES if key in route.producers} | {DEAD_LETTERS}
+        outside = {route for route in ROUTES if route.from_outside and key in route.consumers}
+        writes |= {DEAD_EXCHANGES} if outside else set()
         writes |= {route_of(Exchange).stream} if key.startswith(INGEST) else set()
         # Who reads a queue may acknowledge, and so remove, what it holds.
         takes = {route.stream for route in ROUTES if route.queue and key in route.consumers}

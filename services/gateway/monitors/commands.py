@@ -11,7 +11,7 @@ from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
 from services.gateway.monitors.views import AppliedMonitor
 from shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose, Upkeep
-from shared.contracts.suite_limits import MOST_PROBES
+from shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
 from shared.errors import UsageError
 from shared.store import Store
 
@@ -29,6 +29,7 @@ class MonitorCommands:
     extractor_age_s: float
     allowed: AllowedTargets = EVERY_TARGET
     most_probes: int = MOST_PROBES
+    most_monitors: int = MOST_MONITORS
 
     def definition_of(self, request: MonitorRequest | TrafficMonitorRequest) -> AppliedMonitor:
         """Return what a monitor's definition becomes; the same file again changes nothing."""
@@ -50,7 +51,8 @@ class MonitorCommands:
             )
         if last and (last.plan, last.upkeep, last.state) == (plan, upkeep, MonitorState.ACTIVE):
             return AppliedMonitor(monitor=last, changed=False, anew=False)
-        now = self.now()
+        self.check_room(last)
+        now = moment_after(last, self.now())
         monitor = Monitor(
             tenant=self.store.tenant,
             purpose=Purpose.MONITOR,
@@ -64,6 +66,25 @@ class MonitorCommands:
         same_plan = last is not None and last.monitor_id == monitor.monitor_id
         anew = not same_plan and not self.store.rounds.closed(monitor)
         return AppliedMonitor(monitor=monitor, changed=True, anew=anew, notes=notes_of(plan, suite))
+
+    def check_room(self, last: Monitor | None) -> None:
+        """Refuse one more monitor than a tenant may have; one that is there may be changed.
+
+        Raises
+        ------
+        UsageError
+            With how many there are, and what can be done.
+        """
+        if last is not None and last.state is not MonitorState.DELETED:
+            return
+        latest = self.queries.latest().values()
+        there = sum(each.state is not MonitorState.DELETED for each in latest)
+        if there >= self.most_monitors:
+            raise UsageError(
+                f"The tenant {self.store.tenant} has {there:,} monitors, and"
+                f" {self.most_monitors:,} are allowed. Delete one (`biaswatch monitor delete`), or"
+                " have whoever operates the gateway raise BIASWATCH_GATEWAY_MONITORS."
+            )
 
     def keep(self, monitor: Monitor) -> None:
         """Store a definition that is about to count."""
@@ -106,9 +127,9 @@ class MonitorCommands:
                 f"{name} reads the past of {last.history.of}: it is neither paused nor resumed."
                 " `biaswatch ingest SOURCE FILE --history` sends more of it in."
             )
-        now = self.now()
         if last.state is state:
             return AppliedMonitor(monitor=last, changed=False, anew=False)
+        now = moment_after(last, self.now())
         fields = {"at": now, "moment_ms": later_moment_ms(last, now), "state": state}
         if state is MonitorState.ACTIVE:
             fields["since"] = now
@@ -122,6 +143,11 @@ def _first_round_due(last: Monitor | None, plan: MonitorPlan, now: datetime) -> 
     """Return when the first round is due; windows of traffic that are still to be read stay."""
     unchanged = last is not None and last.plan == plan and last.state is MonitorState.ACTIVE
     return last.since if last is not None and unchanged and plan.traffic is not None else now
+
+
+def moment_after(last: Monitor | None, now: datetime) -> datetime:
+    """Return when a definition is made: not before the last one, also where a clock went back."""
+    return max(now, last.at) if last is not None else now
 
 
 def later_moment_ms(last: Monitor | None, now: datetime) -> int:

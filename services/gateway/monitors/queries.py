@@ -54,8 +54,7 @@ class MonitorQueries:
 
     def definitions(self) -> list[Monitor]:
         """Return the last definition of each monitor of each tenant, also of deleted ones."""
-        found = sorted(self._store.records.all(Monitor), key=lambda each: each.moment_ms)
-        return list({(each.tenant, each.name): each for each in found}.values())
+        return self._store.monitor_definitions.latest()
 
     def latest(self) -> dict[str, Monitor]:
         """Return the last definition of each of one tenant's monitors by name."""

@@ -9,7 +9,7 @@ from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
 from services.gateway.runs.views import Interpretation, ResumedTarget, RunState
 from shared.contracts import RUN_GATHER, Brief, Cancellation, Run
-from shared.contracts.suite_limits import MOST_PROBES, check_amount
+from shared.contracts.suite_limits import MOST_PROBES, MOST_RUNS, check_amount
 from shared.errors import ArchivedError, NotFoundError, UsageError
 from shared.store import Store
 
@@ -26,6 +26,7 @@ class RunCommands:
     extractor_age_s: float
     allowed: AllowedTargets = EVERY_TARGET
     most_probes: int = MOST_PROBES
+    most_runs: int = MOST_RUNS
 
     def run_for(self, request: RunRequest) -> Run:
         """Return the run that is requested; nothing is started yet."""
@@ -54,13 +55,28 @@ class RunCommands:
         ------
         ArchivedError
             Some of its answers are missing, and the others are archived.
+        UsageError
+            The tenant has as many runs under way as it may have.
         """
-        if self.store.gathers(RUN_GATHER).look(run.id) is None:
-            return 0
-        progress = self.queries.progress(run.id)
-        if progress.archived and progress.stand in RESUMABLE:
-            raise ArchivedError(f"The run {run.id} cannot go on. {progress.archived}")
-        return progress.opening + 1 if progress.stand in RESUMABLE else None
+        opening: int | None = 0
+        if self.store.gathers(RUN_GATHER).look(run.id) is not None:
+            progress = self.queries.progress(run.id)
+            if progress.archived and progress.stand in RESUMABLE:
+                raise ArchivedError(f"The run {run.id} cannot go on. {progress.archived}")
+            opening = progress.opening + 1 if progress.stand in RESUMABLE else None
+        if opening or (opening == 0 and self.store.records.missing(Run, [run.id])):
+            self._check_room()
+        return opening
+
+    def _check_room(self) -> None:
+        under_way = self.store.runs_under_way.count(self.store.tenant)
+        if under_way >= self.most_runs:
+            raise UsageError(
+                f"{under_way:,} runs of the tenant {self.store.tenant} are under way, and"
+                f" {self.most_runs:,} may be at once. Wait until some have ended, cancel some"
+                " (`biaswatch runs` lists them), or have whoever operates the gateway raise"
+                " BIASWATCH_GATEWAY_RUNS_UNDER_WAY."
+            )
 
     def keep_run(self, run: Run) -> None:
         """Store a run that is about to start, so that the next request finds it at once."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.gateway.monitors.commands import later_moment_ms
+from services.gateway.monitors.commands import later_moment_ms, moment_after
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.traffic.requests import HistoryView, traffic_watched
 from shared.contracts import Monitor, MonitorState, PastTraffic, Traffic, window_at
@@ -137,7 +137,7 @@ class HistoryCommands:
 
     def _keep(self, wanted: Monitor, last: Monitor | None) -> Monitor:
         """Store a definition, later than the last one."""
-        now = self.now()
+        now = moment_after(last, self.now())
         fields = {"at": now, "since": now, "moment_ms": later_moment_ms(last, now)}
         monitor = Monitor.model_validate({**wanted.model_dump(exclude={"id"}), **fields})
         self.store.records.write([monitor])

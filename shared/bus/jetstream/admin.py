@@ -219,7 +219,7 @@ def stream_config(spec: StreamSpec) -> dict[str, object]:
         "num_replicas": spec.replicas,
         "max_msgs": -1,
         "max_msgs_per_subject": spec.max_per_subject or -1,
-        "discard_new_per_subject": spec.max_per_subject is not None,
+        "discard_new_per_subject": spec.work_queue and spec.max_per_subject is not None,
         "max_bytes": spec.max_bytes,
         "max_age": spec.max_age_s * SECOND_NS,
         "max_msg_size": spec.max_message_bytes,

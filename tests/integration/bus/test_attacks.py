@@ -1,13 +1,19 @@
 """Each key in the hands of an attacker: it reaches nothing that its service has no right to."""
 
+import asyncio
 import json
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from shared.bus.accounts import server_config
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from shared.bus.dead_letters import dead_letters
+from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
 from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import (
     DROP_IN,
@@ -18,9 +24,22 @@ from shared.bus.permissions import (
     service_names,
 )
 from shared.bus.server import EmbeddedServer
-from shared.bus.topology import durables
+from shared.bus.stage import Stage
+from shared.bus.topology import (
+    DEAD_STREAMS,
+    StreamLimits,
+    dead_exchange_subject,
+    dead_subject,
+    durable_of,
+    durables,
+    limits_within,
+)
+from shared.bus.worker import Worker
+from shared.contracts import Exchange, Response
+from shared.errors import PoisonError
 from tests.support.bus_attacks import Attacker, BusState, raw_client, settle, targets
 from tests.support.records import one_of_each_kind
+from tests.support.waiting import eventually
 
 ATTACKERS = [*service_names(), INGEST, f"{INGEST}-hiring", DROP_IN, f"{DROP_IN}-toy"]
 TRIED: dict[str, int] = {}
@@ -72,6 +91,26 @@ class GuardedBus:
         TRIED[key] = attacker.tried
         return [*harm, *(f"it heard {subject}" for subject in sorted(heard))]
 
+    @asynccontextmanager
+    async def connected(self, key: str) -> AsyncIterator[Connection]:
+        """Connect with a key."""
+        seed_file = self._keys / f"{key}.seed"
+        connection = await Connection.open(self._url, name=key, seed_file=seed_file)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    async def send_wrong_answers(self, key: str, subject: str, body: bytes, times: int) -> None:
+        """Publish on a subject that the key may publish on, as fast as the bus takes it."""
+        seed = (self._keys / f"{key}.seed").read_text().strip()
+        async with raw_client(self._url, key, seed) as client:
+            for number in range(times):
+                await client.publish(f"{subject}-{number % 7}", body)
+                if number % 200 == 199:
+                    await client.flush()
+            await settle(client)
+
     async def _have_it_answer(self, attacker: Attacker) -> None:
         """Have the extractor call a drop-in, which answers with subjects to reply to."""
         asking = await Connection.open(
@@ -112,3 +151,84 @@ async def test_the_attacks_succeed_where_permissions_are_all_that_holds_a_key(
         harm = await GuardedBus(server.url, folder).harm_by(key)
     assert "VERDICTS has" in " ".join(harm)
     assert "a dead letter was written on dead.v1.gateway" in " ".join(harm)
+
+
+LARGEST = b"\xff" * (500 * 1024)
+"""No record, and nearly as large as the bus carries."""
+
+
+@asynccontextmanager
+async def gateway_at_work(connection: Connection) -> AsyncIterator[None]:
+    """Handle exchanges as a gateway does that finds nobody who watches their live systems."""
+
+    def unwatched(_: object) -> list[Response]:
+        raise PoisonError("No monitor watches this live system.")
+
+    stage = Stage("gateway", Exchange, unwatched)
+    consumer = JetStreamConsumer(connection, durable_of(stage), stage.capacity)
+    publisher = JetStreamPublisher(connection)
+    worker = Worker(stage, consumer, publisher, jitter=lambda: 0.5, clock=time.time)
+    running = asyncio.create_task(worker.run())
+    try:
+        yield
+    finally:
+        await worker.stop()
+        await running
+
+
+@dataclass(frozen=True)
+class Flood:
+    """What is sent in by one key, and how much of it the bus keeps."""
+
+    limits: StreamLimits
+    body: bytes
+    times: int
+
+    async def kept(self, guarded: GuardedBus) -> Counter[str]:
+        """Return the subjects of the dead letters after it, one of a service among those before."""
+        async with (
+            guarded.connected(OPERATOR) as operator,
+            guarded.connected("gateway") as gateway,
+            guarded.connected("recorder") as recorder,
+        ):
+            admin = Admin(operator)
+            await provision(admin, self.limits)
+            await JetStreamPublisher(recorder).publish_copy(RECORDERS, b"{}", {})
+
+            async def handled() -> bool:
+                return not await admin.subjects("EXCHANGES", ">")
+
+            async with gateway_at_work(gateway):
+                theirs, ours = (f"bias.v1.exchange.{each}.production.x" for each in TENANTS)
+                await guarded.send_wrong_answers(f"{INGEST}-hiring", theirs, b"{}", 1)
+                await eventually(handled)
+                await guarded.send_wrong_answers(INGEST, ours, self.body, self.times)
+                await eventually(handled)
+            [kept, kept_apart] = [await admin.subjects(stream, ">") for stream in DEAD_STREAMS]
+            listed = [letter.stream async for letter in dead_letters(admin)]
+        assert Counter(listed) == {"DEAD_LETTERS": 1, "DEAD_EXCHANGES": sum(kept_apart.values())}
+        return Counter(kept) + Counter(kept_apart)
+
+
+TENANTS = ("hiring", "default")
+RECORDERS = dead_subject("recorder", "recorder-response")
+THEIRS, OURS = (
+    dead_exchange_subject("gateway", "gateway-exchange", f"bias.v1.exchange.{each}.production.x")
+    for each in TENANTS
+)
+
+
+async def test_wrong_answers_of_one_live_system_push_out_the_dead_letters_of_nobody_else(
+    guarded: GuardedBus,
+) -> None:
+    flood = Flood(StreamLimits(dead_per_tenant=50), b"{}", 400)
+    assert await flood.kept(guarded) == {RECORDERS: 1, THEIRS: 1, OURS: 50}
+
+
+async def test_wrong_answers_that_fill_their_stream_push_out_no_dead_letter_of_a_service(
+    guarded: GuardedBus,
+) -> None:
+    flood = Flood(limits_within(400_000_000), LARGEST, 120)
+    kept = await flood.kept(guarded)
+    assert kept[RECORDERS] == 1
+    assert 0 < kept[OURS] < 60, "the stream has no room for more"
