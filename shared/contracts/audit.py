@@ -30,6 +30,7 @@ class AuditAction(StrEnum):
     MONITOR_DELETE = "monitor.delete"
     ALARM_ACKNOWLEDGE = "alarm.acknowledge"
     LABELS_SAMPLE = "labels.sample"
+    LABELS_IMPORT = "labels.import"
     TARGET_RESUME = "target.resume"
     CHANNEL_TEST = "channel.test"
     CHANNEL_RETRY = "channel.retry"

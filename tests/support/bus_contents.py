@@ -1,10 +1,12 @@
 """Everything that lies on a bus, as text: on disk it is compressed."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from shared.bus.accounts import STREAMS
 from shared.bus.jetstream import Admin, Connection
-from shared.bus.topology import StreamLimits, streams
+from shared.bus.jetstream.keys import ensure_keys
 
 
 async def on_the_bus(url: str, *, name: str = "operator", seed: Path | None = None) -> list[str]:
@@ -15,9 +17,38 @@ async def on_the_bus(url: str, *, name: str = "operator", seed: Path | None = No
     return found
 
 
+def with_readers(config: str, folder: Path) -> str:
+    """Return the accounts of a bus with a key beside for each stream, which nobody else has."""
+    public = ensure_keys(folder, STREAMS)
+    lines = []
+    for line in config.splitlines():
+        name, _, account = line.strip().partition(": ")
+        if name in public:
+            read = {**json.loads(account), "users": [{"nkey": public[name]}]}
+            lines.append(f" {name}: {json.dumps(read)}")
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+async def on_the_keyed_bus(url: str, folder: Path) -> list[str]:
+    """Return every message of every stream, read with the keys of `with_readers`."""
+    found = []
+    for name in STREAMS:
+        connection = await Connection.open(url, name=name, seed_file=folder / f"{name}.seed")
+        found += [text async for text in _messages_of(Admin(connection), name)]
+        await connection.close()
+    return found
+
+
 async def _messages(admin: Admin) -> AsyncIterator[str]:
-    for stream in streams(StreamLimits()):
-        number = 1
-        while message := await admin.next_message(stream.name, ">", number):
-            yield f"{message.subject} {message.headers} {message.data.decode(errors='replace')}"
-            number = message.sequence + 1
+    for stream in STREAMS:
+        async for text in _messages_of(admin, stream):
+            yield text
+
+
+async def _messages_of(admin: Admin, stream: str) -> AsyncIterator[str]:
+    number = 1
+    while message := await admin.next_message(stream, ">", number):
+        yield f"{message.subject} {message.headers} {message.data.decode(errors='replace')}"
+        number = message.sequence + 1

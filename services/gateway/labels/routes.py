@@ -1,6 +1,6 @@
 """The routes of labels: samples, labels, and what they make of a run's findings."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from fastapi import APIRouter, Depends
 
@@ -71,11 +71,24 @@ def _write_routes(
     async def take_labels(
         run_id: str, request: LabelsRequest, caller: Caller = may_run
     ) -> AcceptedLabels:
-        """Take in what people said; a correction is a new label, and the last one holds."""
+        """Take in what people said; a correction is a new label, and the last one holds.
+
+        Labels in the names of others than the caller are in the audit trail.
+        """
         taken = await in_thread(commands.taken, run_id, request, caller.name)
-        await in_thread(commands.keep, taken.new)
-        for label in taken.new:
-            await send(label)
+        others = {label.person for label in taken.new} - {caller.name}
+        if not others:
+            await keep(taken.new)
+            return taken.accepted
+        number = f"{request.extractor}.{request.feature}"
+        counts = {"labels": str(len(taken.new)), "people": str(len(others))}
+        async with audit.act(AuditAction.LABELS_IMPORT, run_id, number=number, **counts):
+            await keep(taken.new)
         return taken.accepted
+
+    async def keep(labels: Sequence[Label]) -> None:
+        await in_thread(commands.keep, labels)
+        for label in labels:
+            await send(label)
 
     return router

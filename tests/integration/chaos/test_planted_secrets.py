@@ -19,7 +19,7 @@ from shared.contracts import ExtractorStatus
 from shared.store import Store
 from shared.store.tables import metadata
 from tests.support.alarm_receivers import http_receiver
-from tests.support.bus_contents import on_the_bus
+from tests.support.bus_contents import on_the_bus, on_the_keyed_bus, with_readers
 from tests.support.commands import CommandLine
 from tests.support.model_server import model_server, replying
 from tests.support.secret_deployment import BY_NAME, SERVICES, SecretDeployment
@@ -183,7 +183,7 @@ async def test_nothing_tells_of_the_secrets_of_a_deployment(store_url: str, tmp_
     public = ensure_keys(tmp_path / "keys", key_names())
     seeds = {name: (tmp_path / "keys" / f"{name}.seed").read_text().strip() for name in public}
     (tmp_path / "state").mkdir()
-    config = server_config(public)
+    config = with_readers(server_config(public), tmp_path / "readers")
     with (
         http_receiver() as receiver,
         EmbeddedServer(tmp_path / "nats", extra_config=config) as server,
@@ -205,7 +205,7 @@ async def test_nothing_tells_of_the_secrets_of_a_deployment(store_url: str, tmp_
             said += await provoke(deployment)
             await fail_to_start(deployment, seeds["evaluator"])
             said += await deployment.shown()
-            streamed = await on_the_bus(server.url, seed=operator)
+            streamed = await on_the_keyed_bus(server.url, tmp_path / "readers")
         finally:
             said += deployment.end()
         assert receiver.posted, "the receiver was told the secrets, and nobody else"

@@ -122,6 +122,20 @@ async def test_a_correction_is_a_new_label_and_the_last_one_holds(api: LabelledA
     assert api.store.records.count(Label) == 3
 
 
+async def test_labels_in_the_names_of_others_are_in_the_audit_trail_and_ones_own_are_not(
+    api: LabelledApi,
+) -> None:
+    id_ = (await draw(api))["sample"]["drawn"][0]["response_id"]
+    seen = len(list(api.store.audit.all()))
+    for people in ([None], ["anna", "bert"], ["anna"]):  # the last says what is known
+        given = [{"response_id": id_, "value": 1, "person": each} for each in people]
+        body = {"extractor": "judge", "feature": "rude", "labels": given}
+        assert (await api.post("labels", body)).status_code == 202
+    [entry] = list(api.store.audit.all())[seen:]
+    assert (entry.action, entry.subject) == ("labels.import", api.run.id)
+    assert dict(entry.details) == {"number": "judge.rude", "labels": "2", "people": "2"}
+
+
 async def test_what_cannot_be_taken_is_said_and_nothing_of_it_is_kept(api: LabelledApi) -> None:
     first = (await draw(api))["sample"]["drawn"][0]["response_id"]
     for labels, said in (
