@@ -12,6 +12,7 @@ from services.evaluator.domain.checks.written_numbers import numbers_in
 from services.extractor.domain import Extractor, Reading
 from services.extractor.handlers.loading import load
 from services.extractor.settings import ExtractorSettings
+from services.gateway.labels.hidden_words import hidden_words
 from services.generator.domain.questions import RatingScale, rating_in
 from shared import parsing
 from shared.parsing.redaction import BUILT_IN, redact
@@ -33,6 +34,10 @@ _RUNS = (
     *("so ", "but ", "not bad ", "sorry ", "yes ", "as an AI ", '{"', '{"a":', '{"a":[', "=\n"),
     *('{"answer":"', '"answer":"', "[1"),
 )
+_WORDS_ALIKE = [
+    "b",
+    *(run * (500 // len(run)) + str(n) for run in ("! ", "a ") for n in range(250)),
+]
 _TAILS = ("", "x", "\nRating: 3")
 
 
@@ -49,6 +54,7 @@ def readers() -> Mapping[str, Reader]:
     scale = RatingScale(0, 100, whole=False)
     extractors = load(ExtractorSettings.model_fields["extractor_names"].default.split(","))
     return {
+        "gateway: hidden words": lambda text: hidden_words(text, _WORDS_ALIKE),
         "gateway: redaction": lambda text: redact(text, list(BUILT_IN.values())),
         "generator: rating": lambda text: rating_in(text, scale),
         "oracle: yes or no": parsing.yes_or_no_in,

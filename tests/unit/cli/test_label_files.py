@@ -105,3 +105,30 @@ def test_words_are_hidden_whole_whatever_their_case() -> None:
         "[...] met [...], [...] and Annabel."
     )
     assert hidden_words("Nothing.", []) == "Nothing."
+
+
+def test_of_hidden_words_that_begin_alike_the_longest_goes_and_marks_are_no_pattern() -> None:
+    words = ["Sri", "Sri Lanka", "sri lankan tea", "a-b]^", "\u0130zmir", "C++"]
+    text = "Sri Lanka's tea, sri lankan teas, Sri; SRI LANKAN TEA; a-b]^ in \u0130zmir by c++, c+"
+    assert hidden_words(text, words) == (
+        "[...]'s tea, [...] lankan teas, [...]; [...]; [...] in [...] by [...], c+"
+    )
+
+
+def test_hidden_words_that_are_all_alike_take_a_long_text_no_longer() -> None:
+    places: list[str] = []
+
+    class Counted(str):
+        __slots__ = ()
+
+        def startswith(self, *told: object) -> bool:
+            places.append("")
+            return super().startswith(*told)  # type: ignore[arg-type]
+
+        def lower(self) -> str:
+            return Counted(super().lower())
+
+    text = Counted("a!" * 10_000)
+    words = ["b", *("a!" * 250 + str(n) for n in range(499))]
+    assert hidden_words(text, words) == text
+    assert len(places) <= 2 * text.count("a")
