@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 
 HIDDEN = "[...]"
 
@@ -37,17 +36,14 @@ def hidden_words(text: str, words: Sequence[str]) -> str:
 
 
 def _beginnings(known: Sequence[str]) -> dict[str, str | None]:
-    """Return for each word the longest other one that it begins with."""
-
-    def under(open_words: tuple[str, ...], word: str) -> tuple[str, ...]:
-        while open_words and not word.startswith(open_words[-1]):
-            open_words = open_words[:-1]
-        return (*open_words, word)
-
+    """Return for each word, in order, the longest other one that it begins with."""
     found: dict[str, str | None] = {}
-    for path in accumulate(known, under, initial=()):
-        if path:
-            found[path[-1]] = path[-2] if len(path) > 1 else None
+    begun: list[str] = []
+    for word in known:
+        while begun and not word.startswith(begun[-1]):
+            begun.pop()
+        found[word] = begun[-1] if begun else None
+        begun.append(word)
     return found
 
 
