@@ -51,7 +51,7 @@ class MonitorCommands:
             )
         if last and (last.plan, last.upkeep, last.state) == (plan, upkeep, MonitorState.ACTIVE):
             return AppliedMonitor(monitor=last, changed=False, anew=False)
-        self.check_room(last)
+        self.check_amount(last)
         now = moment_after(last, self.now())
         monitor = Monitor(
             tenant=self.store.tenant,
@@ -67,7 +67,7 @@ class MonitorCommands:
         anew = not same_plan and not self.store.rounds.closed(monitor)
         return AppliedMonitor(monitor=monitor, changed=True, anew=anew, notes=notes_of(plan, suite))
 
-    def check_room(self, last: Monitor | None) -> None:
+    def check_amount(self, last: Monitor | None) -> None:
         """Refuse one more monitor than a tenant may have; one that is there may be changed.
 
         Raises

@@ -65,10 +65,10 @@ class RunCommands:
                 raise ArchivedError(f"The run {run.id} cannot go on. {progress.archived}")
             opening = progress.opening + 1 if progress.stand in RESUMABLE else None
         if opening or (opening == 0 and self.store.records.missing(Run, [run.id])):
-            self._check_room()
+            self._check_amount_under_way()
         return opening
 
-    def _check_room(self) -> None:
+    def _check_amount_under_way(self) -> None:
         under_way = self.store.runs_under_way.count(self.store.tenant)
         if under_way >= self.most_runs:
             raise UsageError(
