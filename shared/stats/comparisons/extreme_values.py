@@ -81,7 +81,8 @@ def _mid_p(means: Floats, spreads: Floats, chances: Floats, total: float) -> flo
     """Return twice the smaller tail of a mixture of normal sums, at most 1; ties count a half."""
     near = _TIE * float(np.abs(means).max())
     distance = means - total
-    scores = np.divide(distance, spreads, out=np.sign(distance) * np.inf, where=spreads > near)
+    certain = np.where(distance > 0, np.inf, -np.inf)
+    scores = np.divide(distance, spreads, out=certain, where=spreads > near)
     scores[np.abs(distance) <= near] = 0.0
     above = float(chances @ special.ndtr(scores)) / float(chances.sum())
     return min(1.0, 2 * min(above, 1 - above))

@@ -39,6 +39,15 @@ def test_flipped_signs_are_near_all_flips(outliers: list[float]) -> None:
         assert extreme_flip_p(differences) == pytest.approx(half, rel=0.15)
 
 
+def test_others_that_are_all_alike_are_no_reason_for_a_warning() -> None:
+    values = np.repeat([0.0, 5.0, 9.0, 1e6], [200, 2, 1, 2])
+    with np.errstate(all="raise", under="ignore"):
+        found = extreme_exchange_p(values, 20, float(values[-20:].sum()))
+        flipped = extreme_flip_p(np.repeat([1.0, 2.0], [9, 2]))
+    assert 0 < found < 1e-4
+    assert 0 < flipped < 0.01
+
+
 def test_where_no_few_values_outweigh_the_others_nothing_is_added() -> None:
     values = np.random.default_rng(3).normal(0, 1, 200)
     assert extreme_exchange_p(values, 50, float(values[:50].sum())) == 0.0
