@@ -43,6 +43,12 @@ class PlannedProbes:
         fitting = array("q", (place for place, item in self.items() if fits(item)))
         return PlannedProbes(self._suites, self._outline, self._run, fitting)
 
+    def of_set(self, name: str) -> "PlannedProbes":
+        """Return the part of the plan that may be of a set: no other question is looked at."""
+        there = self._suites.positions_of_set(self._outline.hash, name)
+        mine = array("q", (place for place in there if place in self._asked))
+        return PlannedProbes(self._suites, self._outline, self._run, mine)
+
     def read(
         self,
         at: datetime,

@@ -123,6 +123,13 @@ class Suites:
             bodies = connection.scalars(query.order_by(table.position)).all()
         return [SuiteProbe.model_validate_json(body) for body in bodies]
 
+    def positions_of_set(self, hash_: str, set_name: str) -> list[int]:
+        """Return the positions of the probes of one set, in their order; no probe is read."""
+        table = SUITE_PROBES.c
+        query = select(table.position).where(table.hash == hash_, table.set_name == set_name)
+        with read_transaction(self._engine) as connection:
+            return list(connection.scalars(query.order_by(table.position)))
+
     def every_probe(self, hash_: str) -> Iterator[SuiteProbe]:
         """Return the probes of a suite in their order, a few in memory at once."""
         table = SUITE_PROBES.c

@@ -80,6 +80,8 @@ class AnswerQueries:
         """Return the next answers that fit."""
         if planned is None:
             return self._of_window(run, wanted)
+        if wanted.set:
+            planned = planned.of_set(wanted.set)
         if wanted.group or wanted.set:
             planned = planned.narrowed(wanted.fits_groups)
         targets, scaffolds = _narrowed(run, wanted)
@@ -106,7 +108,7 @@ class AnswerQueries:
         if planned is None or not wanted.set:
             return []
         targets, scaffolds = _narrowed(run, wanted)
-        of_set = planned.narrowed(AnswerFilter(set=wanted.set).fits_groups)
+        of_set = planned.of_set(wanted.set).narrowed(AnswerFilter(set=wanted.set).fits_groups)
         probes = list(of_set.read(run.at, targets=targets, scaffolds=scaffolds))
         everything = AnswerFilter()
         return [answer_view(*each) for each in self._fitting(probes, everything) if each]
