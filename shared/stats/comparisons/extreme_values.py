@@ -14,7 +14,7 @@ from shared.stats.samples import Vector
 
 MOST_EXTREME = 10
 """1,024 ways."""
-_OUTWEIGHED, _NEARLY_ALL = 0.5, 0.95
+_OUTWEIGHED, _NEARLY_ALL = 0.97, 0.99
 _TIE = 1e-9
 """Relative to the largest value: sums closer than this are the same sum."""
 Floats = NDArray[np.float64]
@@ -64,12 +64,15 @@ def extreme_flip_p(differences: Vector) -> float:
 def _extreme(moved: Vector) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return which few values have nearly all of the sum of squares; none where it takes many."""
     squares = moved**2
-    order = np.argsort(-squares, kind="stable")[:MOST_EXTREME]
-    reached = np.cumsum(squares[order]) / squares.sum()
-    found = np.zeros(len(moved), dtype=np.bool_)
-    if reached[-1] >= _OUTWEIGHED and len(moved) > MOST_EXTREME:
-        found[order[: int(np.searchsorted(reached, _NEARLY_ALL)) + 1]] = True
-    return found
+    largest = -np.sort(-squares)
+    most = min(MOST_EXTREME, len(moved) // 4)
+    # A drop ends the few, so that values which are as extreme as each other are in it together.
+    ends = np.flatnonzero(largest[:most] > largest[1 : most + 1] * (1 + _TIE))
+    reached = np.cumsum(largest)[ends] / squares.sum()
+    if not len(ends) or reached[-1] < _OUTWEIGHED:
+        return np.zeros(len(moved), dtype=np.bool_)
+    end = ends[min(int(np.searchsorted(reached, _NEARLY_ALL)), len(ends) - 1)]
+    return np.asarray(squares > largest[end + 1] * (1 + _TIE))
 
 
 def _ways(count: int) -> Ways:
