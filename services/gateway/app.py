@@ -36,6 +36,7 @@ from services.gateway.otlp.routes import otlp_routes
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.impact_queries import ImpactQueries
+from services.gateway.runs.interpretations import InterpretationQueries
 from services.gateway.runs.measurement_queries import MeasurementQueries
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
@@ -141,7 +142,8 @@ def web_app(
     status = StatusQueries(store, runs, monitors, channels, now)
     app.include_router(status_routes(status, tokens))
     overview = OverviewQueries(store, monitors, status)
-    pages = AnswerQueries(store), provenances, values, studies, overview
+    interpretations = InterpretationQueries(store)
+    pages = AnswerQueries(store), provenances, values, studies, interpretations, overview
     sources = PageSources(runs, monitors, *pages, in_store, StartQueries(store, runs))
     actions = PageActions(runs, run_commands, monitors, monitor_commands, send, audit)
     app.include_router(

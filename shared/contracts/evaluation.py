@@ -21,6 +21,10 @@ class Fault(Part):
     """Under which heading."""
     sentence: str
     """What is wrong, in our words; what the model wrote stands in the report alone."""
+    start: NonNegativeInt | None = None
+    """Where the sentence it is about begins, in characters of the report; null for no one."""
+    end: NonNegativeInt | None = None
+    """Where that sentence ends."""
 
 
 class UncheckedSentence(Part):
@@ -30,6 +34,10 @@ class UncheckedSentence(Part):
     """Under which heading."""
     number: PositiveInt
     """Which sentence there, counted from 1."""
+    start: NonNegativeInt | None = None
+    """Where it begins in the report, in characters; null where it was not found."""
+    end: NonNegativeInt | None = None
+    """Where it ends."""
     values: tuple[Name, ...] = ()
     """Its numbers that are some statistic, though nothing says which; none where no word was
     understood."""

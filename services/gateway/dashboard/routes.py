@@ -27,6 +27,7 @@ from services.gateway.dashboard.start_routes import StartPage, start_routes
 from services.gateway.dashboard.static_files import static_file
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.group_values import GroupValueQueries
+from services.gateway.runs.interpretations import InterpretationQueries
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.study_queries import StudyQueries
@@ -42,6 +43,7 @@ class PageSources:
     provenances: ProvenanceQueries
     group_values: GroupValueQueries
     studies: StudyQueries
+    interpretations: InterpretationQueries
     overview: OverviewQueries
     in_store: AnswersInStore
     starting: StartQueries
@@ -68,7 +70,7 @@ def page_routes(
     router.include_router(answer_routes(sources.answers, sources.runs, sources.in_store, tokens))
     router.include_router(label_page_routes(labels, tokens))
     beside = sources.provenances, sources.group_values, sources.studies, labels.queries
-    runs = run_page_routes(sources.runs, *beside, tokens)
+    runs = run_page_routes(sources.runs, *beside, sources.interpretations, tokens)
     router.include_router(runs)
 
     @router.get("/style.css")

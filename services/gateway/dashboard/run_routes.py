@@ -26,6 +26,7 @@ from services.gateway.labels.correction_words import correction_sentences
 from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.views import SampleProgress
 from services.gateway.runs.group_values import GroupValueQueries
+from services.gateway.runs.interpretations import InterpretationQueries
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.statement_words import STATEMENTS
@@ -45,6 +46,7 @@ def run_page_routes(
     group_values: GroupValueQueries,
     studies: StudyQueries,
     labels: LabelQueries,
+    interpretations: InterpretationQueries,
     tokens: Tokens,
 ) -> APIRouter:
     """Return the page of a run, and its tables."""
@@ -90,6 +92,7 @@ def run_page_routes(
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
             statements=STATEMENTS,
+            interpretations=interpretations.of_run(run_id),
             provenance=provenances.behind(run_id, diagnoses),
         )
         return forms.kept_by(shown)

@@ -158,6 +158,6 @@ def test_a_statement_that_is_not_understood_is_counted_and_named() -> None:
     said = f"{one} and {two} are a tale of two cities. The interval of the Odds Ratio includes 1."
     assert unchecked_sentences(f"{heading}\n{said}", subject) == (
         2,
-        (UncheckedSentence(where=heading.strip("# "), number=1),),
+        (UncheckedSentence(where=heading.strip("# "), number=1, start=43, end=82),),
     )
     assert unchecked_sentences(f"{heading}\nThe sun shone.", subject) == (0, ())

@@ -5,7 +5,11 @@ import random
 import pytest
 
 from benchmarks.checker.__main__ import CORRECT, NUMBERS, planted
-from services.evaluator.domain.checks.report_faults import faults_of, statement_faults
+from services.evaluator.domain.checks.report_faults import (
+    faults_of,
+    statement_faults,
+    unchecked_sentences,
+)
 from services.evaluator.domain.checks.written_numbers import Unit, numbers_in
 from services.evaluator.domain.subjects import table_subject
 from services.evaluator.handlers.rubric_files import load_rubric
@@ -162,3 +166,18 @@ def test_a_subject_as_anybody_may_send_it_is_checked_without_an_accident() -> No
         )  # fmt: skip
         text = f"{COMPLETE} Within strata the odds ratio reverses. It excludes 1."
         assert isinstance(faults_of(text, strange, PROFILE), tuple)
+
+
+def test_a_number_whose_words_leave_open_what_it_is_is_listed_and_not_flagged() -> None:
+    said = "Compared with southerners, northerners fare otherwise, 15.0% and all."
+    report = f"# Findings\n\nAll is shown here. {said}"
+    assert kinds(said) == set()
+    _, [left] = unchecked_sentences(report, SURE)
+    assert (left.where, left.number, left.values) == ("Findings", 2, ("15.0%",))
+    assert report[left.start : left.end] == said
+
+
+def test_a_fault_says_where_its_sentence_stands_however_the_lines_break() -> None:
+    report = "# Findings\n\nAll is shown here. The odds ratio\nis 2.53."
+    [found] = [each for each in faults_of(report, SURE, PROFILE) if each.kind == "number"]
+    assert report[found.start : found.end] == "The odds ratio\nis 2.53."

@@ -15,11 +15,12 @@ from services.evaluator.domain.checks.structure import (
     ReportPassage,
     fault,
     passages,
+    sentence_places,
     sentences,
     structural_faults,
 )
 from services.evaluator.domain.checks.understanding import is_understood, speaks_of_statistics
-from services.evaluator.domain.checks.wording import wording_of
+from services.evaluator.domain.checks.wording import Wording, wording_of
 from services.evaluator.domain.checks.written_numbers import numbers_in
 from services.evaluator.domain.report_prompt import METHODS, OUTLINE, TERMS
 from services.evaluator.domain.rubric import Profile
@@ -34,16 +35,27 @@ GENERAL = {METHODS, TERMS}
 def faults_of(report: str, subject: Subject, profile: Profile) -> tuple[Fault, ...]:
     """Return what is wrong with a report; nothing said means that code found nothing."""
     found, facts = passages(report), facts_of(subject)
+    places = sentence_places(report)
     of_text = [
-        each for passage in found for each in _passage_faults(passage, subject, facts, profile)
+        _placed(each, places.get((each.where, number)))
+        for passage in found
+        for each, number in _passage_faults(passage, subject, facts, profile)
     ]
     omitted = [fault(kind, "", said) for kind, said in omitted_notes(report, subject)]
     return (*structural_faults(found), *of_text, *omitted)
 
 
+def _placed(found: Fault, place: tuple[int, int] | None) -> Fault:
+    """Return a fault with the place of its sentence in the report."""
+    return (
+        found.model_copy(update=dict(zip(("start", "end"), place, strict=True))) if place else found
+    )
+
+
 def statement_faults(text: str, subject: Subject, profile: Profile) -> list[tuple[str, str]]:
     """Return kind and sentence of what is wrong with statements about a subject's statistics."""
-    return list(_text_faults(text, subject, facts_of(subject), profile))
+    found = _text_faults(text, subject, facts_of(subject), profile)
+    return [(kind, said) for kind, said, _ in found]
 
 
 def unchecked_sentences(report: str, subject: Subject) -> tuple[int, tuple[UncheckedSentence, ...]]:
@@ -52,6 +64,7 @@ def unchecked_sentences(report: str, subject: Subject) -> tuple[int, tuple[Unche
     Sentences that say how methods work are none of them.
     """
     statements, unchecked, facts = 0, list[UncheckedSentence](), facts_of(subject)
+    places = sentence_places(report)
     for passage in passages(report):
         if passage.title in GENERAL or len(passage.text) > LONGEST:
             continue
@@ -64,56 +77,70 @@ def unchecked_sentences(report: str, subject: Subject) -> tuple[int, tuple[Unche
                 left = tuple(each[:80] for each in open_numbers(wording, facts))
                 if left or not is_understood(wording, subject):
                     where = passage.title[:80]
-                    unchecked.append(UncheckedSentence(where=where, number=number, values=left))
+                    start, end = places.get((where, number), (None, None))
+                    unchecked.append(
+                        UncheckedSentence(
+                            where=where, number=number, start=start, end=end, values=left
+                        )
+                    )
     return statements, tuple(unchecked)
 
 
 def _passage_faults(
     passage: ReportPassage, subject: Subject, facts: Sequence[Fact], profile: Profile
-) -> Iterator[Fault]:
+) -> Iterator[tuple[Fault, int]]:
+    """Return faults of a passage, each with the number of its sentence; 0 where it has none."""
     if passage.title in GENERAL:
-        for sentence in sentences(passage.text):
+        for number, sentence in enumerate(sentences(passage.text), start=1):
             for kind, said in attribution_faults(sentence, profile):
-                yield fault(kind, passage.title, said)
+                yield fault(kind, passage.title, said), number
     else:
-        for kind, said in _text_faults(passage.text, subject, facts, profile):
-            yield fault(kind, passage.title, said)
+        for kind, said, number in _text_faults(passage.text, subject, facts, profile):
+            yield fault(kind, passage.title, said), number
     banned = any(passage.title == each.title and not each.numbers for each in OUTLINE)
     if banned:
-        for number in numbers_in(passage.text):
-            if any(char.isdigit() for char in number.text) and number.value not in {
+        for written in numbers_in(passage.text):
+            if any(char.isdigit() for char in written.text) and written.value not in {
                 0.0,
                 1.0,
                 95.0,
                 0.05,
             }:
-                said = f"The number {number.text} stands where the report has no numbers."
-                yield fault("number", passage.title, said)
+                said = f"The number {written.text} stands where the report has no numbers."
+                yield fault("number", passage.title, said), 0
 
 
 def _text_faults(
     text: str, subject: Subject, facts: Sequence[Fact], profile: Profile
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, str, int]]:
     if len(text) > LONGEST:
         said = f"There are more than {LONGEST:,} characters: what stands here was not checked."
-        yield "sentences", said
+        yield "sentences", said, 0
         return
     carried: str | None = None
     asked = False
     """Whether the sentence before was a question, which this one may answer."""
-    for sentence in sentences(text):
+    for place, sentence in enumerate(sentences(text), start=1):
         if len(sentence) > LONGEST_SENTENCE:
-            yield "sentences", "A sentence is too long for code to check: read it."
+            yield "sentences", "A sentence is too long for code to check: read it.", place
             continue
         wording = wording_of(sentence, subject, carried)
-        yield from number_faults(wording, facts)
-        yield from interval_side_faults(wording, subject)
-        if not asked:
-            yield from significance_faults(wording, subject)
-        yield from direction_faults(wording, subject)
-        yield from measure_faults(wording, subject)
-        yield from definition_faults(wording)
-        yield from cause_faults(wording)
-        yield from attribution_faults(sentence, profile)
-        yield from denied_notes(wording, subject)
+        found = _sentence_faults(wording, subject, facts, profile, asked=asked)
+        yield from ((kind, said, place) for kind, said in found)
         carried, asked = wording.last_measure, sentence.rstrip().endswith("?")
+
+
+def _sentence_faults(
+    wording: Wording, subject: Subject, facts: Sequence[Fact], profile: Profile, *, asked: bool
+) -> Iterator[tuple[str, str]]:
+    """Return kind and words of what is wrong with a sentence, by all rules in turn."""
+    yield from number_faults(wording, facts)
+    yield from interval_side_faults(wording, subject)
+    if not asked:
+        yield from significance_faults(wording, subject)
+    yield from direction_faults(wording, subject)
+    yield from measure_faults(wording, subject)
+    yield from definition_faults(wording)
+    yield from cause_faults(wording)
+    yield from attribution_faults(wording.text, profile)
+    yield from denied_notes(wording, subject)

@@ -49,6 +49,20 @@ def sentences(text: str) -> list[str]:
     return [" ".join(pieces) for pieces in found]
 
 
+def sentence_places(report: str) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return where each sentence stands in a report, by its heading and its number under it."""
+    found, at = dict[tuple[str, int], tuple[int, int]](), 0
+    for passage in passages(report):
+        if passage.title:
+            at = max(at, report.find(passage.title, at))
+        for number, sentence in enumerate(sentences(passage.text), start=1):
+            words = re.compile(r"\s+".join(map(re.escape, sentence.split())))
+            if place := words.search(report, at):
+                found[passage.title[:80], number] = place.span()
+                at = place.end()
+    return found
+
+
 def structural_faults(found: Sequence[ReportPassage]) -> Iterator[Fault]:
     """Say which headings are missing, doubled, unknown, misplaced, or ill filled."""
     yield from _headings(found)

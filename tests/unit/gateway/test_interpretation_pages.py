@@ -1,0 +1,49 @@
+"""Interpretations on the page of a run: what is wrong is marked, and a model's words stay text."""
+
+from datetime import UTC, datetime
+
+from jinja2 import Environment, PackageLoader
+from lxml import html
+
+from services.gateway.runs.interpretations import report_pieces, shown_interpretation
+from shared.contracts import Evaluation, Fault, UncheckedSentence
+
+REPORT = "# A\n\nIt is <script>alert('x')</script> 3. All is well. It may be 2."
+WRONG, LAST = "It is <script>alert('x')</script> 3.", "It may be 2."
+FAULT = Fault(
+    kind="number", where="A", sentence="The number 3 is in none.", start=5, end=5 + len(WRONG)
+)
+OPEN = UncheckedSentence(
+    where="A", number=3, start=REPORT.index(LAST), end=len(REPORT), values=("2",)
+)
+
+
+def test_the_pieces_make_up_the_whole_report_and_say_what_is_wrong_with_each() -> None:
+    pieces = list(report_pieces(REPORT, [FAULT], [OPEN]))
+    assert "".join(each.text for each in pieces) == REPORT
+    assert [each.text for each in pieces if each.faults] == [WRONG]
+    assert [(each.text, each.values) for each in pieces if each.unchecked] == [(LAST, ("2",))]
+
+
+def test_places_that_overlap_or_lie_beyond_the_report_lose_no_text() -> None:
+    beyond = FAULT.model_copy(update={"start": 20, "end": 500})
+    assert "".join(each.text for each in report_pieces(REPORT, [FAULT, beyond], [])) == REPORT
+
+
+def test_a_page_marks_sentences_lists_what_is_not_checked_and_runs_nothing() -> None:
+    found = Evaluation(
+        brief_id="b" * 32, at=datetime(2026, 1, 1, tzinfo=UTC), report=REPORT, faults=(FAULT,),
+        statements=2, unchecked=(OPEN,),
+    )  # fmt: skip
+    made = Environment(
+        loader=PackageLoader("services.gateway.dashboard", "templates"), autoescape=True
+    )
+    macros = made.get_template("interpretations.html").module
+    shown = shown_interpretation(found, None)
+    page = html.fromstring(str(macros.interpretation(shown)))  # type: ignore[attr-defined]
+    assert page.find(".//script") is None
+    assert page.find(".//mark[@class='wrong']").text_content() == WRONG
+    assert page.find(".//mark[@class='unchecked']").text_content() == LAST
+    said = " ".join(page.text_content().split())
+    assert "1 fault, 1 of 2 statements checked by code" in said
+    assert "sentence 3 under \u201cA\u201d: what 2 stands for" in said
