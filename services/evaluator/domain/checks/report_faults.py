@@ -15,7 +15,7 @@ from services.evaluator.domain.checks.structure import (
     ReportPassage,
     fault,
     passages,
-    sentence_places,
+    sentence_spans,
     sentences,
     structural_faults,
 )
@@ -35,7 +35,7 @@ GENERAL = {METHODS, TERMS}
 def faults_of(report: str, subject: Subject, profile: Profile) -> tuple[Fault, ...]:
     """Return what is wrong with a report; nothing said means that code found nothing."""
     found, facts = passages(report), facts_of(subject)
-    places = sentence_places(report)
+    places = sentence_spans(report)
     of_text = [
         _placed(each, places.get((each.where, number)))
         for passage in found
@@ -64,7 +64,7 @@ def unchecked_sentences(report: str, subject: Subject) -> tuple[int, tuple[Unche
     Sentences that say how methods work are none of them.
     """
     statements, unchecked, facts = 0, list[UncheckedSentence](), facts_of(subject)
-    places = sentence_places(report)
+    places = sentence_spans(report)
     for passage in passages(report):
         if passage.title in GENERAL or len(passage.text) > LONGEST:
             continue

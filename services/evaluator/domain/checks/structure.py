@@ -49,7 +49,7 @@ def sentences(text: str) -> list[str]:
     return [" ".join(pieces) for pieces in found]
 
 
-def sentence_places(report: str) -> dict[tuple[str, int], tuple[int, int]]:
+def sentence_spans(report: str) -> dict[tuple[str, int], tuple[int, int]]:
     """Return where each sentence stands in a report, by its heading and its number under it."""
     found, at = dict[tuple[str, int], tuple[int, int]](), 0
     for passage in passages(report):
