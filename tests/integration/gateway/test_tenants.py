@@ -312,6 +312,7 @@ class Gateway:
         self.asked += 1
         filled = (
             (asked.path or template)
+            .replace("{suite}", self.ours.suite.hash)
             .replace("{run_id}", self.ours.run.id)
             .replace("{labelled}", self.ours.labelled.id)
             .replace("{sample_id}", self.ours.label_sample.id)
