@@ -43,7 +43,7 @@ def test_others_that_are_all_alike_are_no_reason_for_a_warning() -> None:
     values = np.repeat([0.0, 5.0, 9.0, 1e6], [200, 2, 1, 2])
     with np.errstate(all="raise", under="ignore"):
         found = extreme_exchange_p(values, 20, float(values[-20:].sum()))
-        flipped = extreme_flip_p(np.repeat([1.0, 2.0], [9, 2]))
+        flipped = extreme_flip_p(np.repeat([1.0, 100.0], [9, 2]))
     assert 0 < found < 1e-4
     assert 0 < flipped < 0.01
 
