@@ -69,7 +69,8 @@ def _is_heading(line: str, following: str) -> bool:
     if not following or ENDED.search(line) or len(words) > MOST_HEADING_WORDS:
         return False
     lower = [word.strip(OPENING + CLOSING).lower() for word in words]
-    if lower[-1] in STOP or lower[-1] in NOUN_MARKS or FINITE & set(lower):
+    # What a line begins with is no verb of a statement: "Pay and shortage" is a title.
+    if lower[-1] in STOP or lower[-1] in NOUN_MARKS or FINITE & set(lower[1:]):
         return False
     if not _begins_anew(following):
         return False
