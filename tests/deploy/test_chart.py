@@ -55,6 +55,7 @@ AS_OVERLAY["production-channels"] = {
 }
 AS_OVERLAY["production-backup"] = {**AS_OVERLAY["production"], "backup": {"enabled": True}}
 """Values by which the chart is one of the overlays."""
+DIGEST = f"sha256:{'0123456789abcdef' * 4}"
 EXCLAIMS = (ROOT / "examples" / "exclaims.py").read_text()
 CHOICES: dict[str, dict[str, Any]] = {
     **AS_OVERLAY,
@@ -63,6 +64,7 @@ CHOICES: dict[str, dict[str, Any]] = {
         "images": {
             "registry": "registry.example.com/team/",
             "tag": "0.2.0",
+            "digests": {"planner": DIGEST, "extractor": DIGEST},
             "pullSecrets": [{"name": "registry"}],
         },
     },
@@ -121,6 +123,21 @@ def test_what_the_chart_applies_holds_to_the_schemas_of_kubernetes(
 @pytest.mark.parametrize("choice", CHOICES)
 def test_the_linter_finds_nothing_but_that_there_is_no_icon(choice: str) -> None:
     assert chart_findings(CHOICES[choice]) == ["icon is recommended"]
+
+
+def test_an_image_is_named_by_its_digest_where_one_is_given() -> None:
+    given = {**CHOICES["outside"], "gpu": {"enabled": True}}
+    pods = {
+        name: each["spec"]["template"]["spec"]
+        for (kind, name), each in _by_name(chart_objects(given)).items()
+        if kind == "Deployment"
+    }
+    images = {name: pod["containers"][0]["image"] for name, pod in pods.items()}
+    team = "registry.example.com/team/biaswatch"
+    assert images["planner"] == f"{team}-planner@{DIGEST}"
+    assert images["extractor"] == f"{team}-extractor@{DIGEST}"
+    assert images["gateway"] == f"{team}-gateway:0.2.0"
+    assert chart_refusal({"images": {"digests": {"planner": "0.2.0"}}})
 
 
 def test_choices_are_where_they_belong() -> None:

@@ -208,17 +208,21 @@ def test_the_questions_fit_every_place_and_the_invented_one_is_compared_with_nob
     assert not any(taken_for_granted & set(said(p).lower().split()) for p in probes)
 
 
-def test_a_planted_tone_about_one_country_is_found_and_no_other() -> None:
-    suite = shipped(PLACES)
-    some = {f"topic-{n:02d}" for n in range(1, 13)}
-    probes = tuple(p for p in suite.probes if p.set and p.set[:8] in some and p.groups)
+@pytest.mark.parametrize("name", [PLACES, "countries"])
+def test_a_planted_tone_about_one_country_is_found_and_no_other(name: str) -> None:
+    suite = shipped(name)
+    some = set(sorted({str(p.set) for p in suite.probes})[:60])
+    probes = tuple(p for p in suite.probes if p.set in some and p.groups)
     model = PlantedModel(sentiment_shifts={"brazil": -0.9})
     part = suite.model_copy(update={"probes": probes})
     rows = list(answers(part, model, {"Brazil": ("brazil",)}, repeats=1))
     found = [row for row in comparisons(rows, "concept") if row["verdict"] == "disparity"]
     assert {name for row in found for name in (row["a"], row["b"])} & {"Brazil"}
     assert all("Brazil" in (row["a"], row["b"]) for row in found)
-    assert [row for row in comparisons(rows, "placebo") if row["verdict"] == "disparity"] == []
+    if name == PLACES:
+        silent = comparisons(rows, "placebo")
+        assert silent
+        assert [row for row in silent if row["verdict"] == "disparity"] == []
 
 
 def test_the_simulator_knows_the_names_of_the_suites_by_itself() -> None:

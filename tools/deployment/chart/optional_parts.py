@@ -61,7 +61,7 @@ def on_gpu(deployment: Object) -> None:
     [container] = pod["containers"]
     cuda = '(ternary "-cuda" "" .Values.gpu.enabled)'
     container["image"] = Filled(
-        f'include "biaswatch.image" (list .Values "extractor") }}}}{{{{ {cuda}'
+        f'include "biaswatch.image" (list .Values "extractor" {cuda})'
     )
     container["env"].append(Lines(ON_GPU))
     container["volumeMounts"].append(Lines(MODELS_MOUNT))

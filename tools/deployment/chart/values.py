@@ -1,6 +1,6 @@
 """What a user of the chart may choose: the values, their defaults and their JSON Schema."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -21,11 +21,17 @@ class Choices(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
+Digest = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+
+
 class Images(Choices):
     """Where the images of the services are."""
 
     registry: str = Field("", description="For example registry.example.com/team/, with the slash.")
     tag: str = "dev"
+    digests: dict[str, Digest] = Field(
+        {}, description="By service, in place of the tag: {planner: 'sha256:...'}."
+    )
     pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
     pull_secrets: list[dict[str, str]] = Field([], description="For example [{name: registry}].")
 
