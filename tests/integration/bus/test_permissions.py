@@ -27,7 +27,7 @@ from shared.bus.topology import DurableSpec, dead_subject, durable_of
 from shared.contracts import ROUTES, Purpose, Record, Response, Route, subject_of
 from shared.contracts.dropin import ENDPOINTS
 from shared.errors import BiaswatchError, ConfigurationError, TransientError
-from tests.support.records import make_exchange, make_response, one_of_each_kind
+from tests.support.records import make_exchange, make_probe, make_response, one_of_each_kind
 from tests.support.waiting import PATIENCE_S, eventually
 
 MADE: dict[str, Record] = {record.kind: record for record in one_of_each_kind()}
@@ -106,6 +106,9 @@ async def test_a_consumer_can_make_read_and_settle_its_durable_and_bury_what_is_
 ) -> None:
     service, route = pair
     record = MADE[route.record.kind]
+    if service in route.judgings:
+        judging = {"purpose": Purpose.JUDGE, "probe": make_probe(1, purpose=Purpose.JUDGE)}
+        record = make_response(1, **judging)
     async with provisioned.as_service(route.producers[0]) as connection:
         await JetStreamPublisher(connection).publish(record)
     lane = record.lane if route.by_lane else None
