@@ -86,7 +86,7 @@ def test_a_purged_unit_is_in_no_table_suite_stream_or_dead_letter(
         assert refused.returncode == 2
         assert f"The texts of the unit {UNIT} were purged" in refused.stderr
     assert told["prompts"] == 2
-    assert {"RESPONSES", "DEAD_LETTERS"} <= told["messages"].keys()
+    assert {"RESPONSES", "DEAD_EXCHANGES"} <= told["messages"].keys()
     for where in ("options that judges chose from", "Numbers, groups", "files outside"):
         assert where in told["remains"]
     left = in_the_store(command.state)
