@@ -61,7 +61,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
             assert "1 answers: 1 late" in windows
         unknown = biaswatch("ingest", "suport-bot", str(answers))
         assert unknown.returncode == 2
-        assert "No active monitor watches the traffic suport-bot" in unknown.stderr
+        assert "No monitor watches the traffic suport-bot" in unknown.stderr
         answers.write_text('{"id": "1", "text": "Yes."}')
         nameless = biaswatch("ingest", "support-bot", str(answers))
         assert nameless.returncode == 2
