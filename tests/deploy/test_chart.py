@@ -153,8 +153,8 @@ def test_choices_are_where_they_belong() -> None:
     scraped = spec["template"]["metadata"]["annotations"]["prometheus.io/scrape"]
     assert scraped == "true"
     outside = _by_name(chart_objects(CHOICES["outside"]))
-    pod = outside["Deployment", "planner"]["spec"]["template"]["spec"]
-    assert pod["containers"][0]["image"] == "registry.example.com/team/biaswatch-planner:0.2.0"
+    pod = outside["Deployment", "diagnoser"]["spec"]["template"]["spec"]
+    assert pod["containers"][0]["image"] == "registry.example.com/team/biaswatch-diagnoser:0.2.0"
     assert pod["imagePullSecrets"] == [{"name": "registry"}]
     [rule] = outside["Ingress", "gateway"]["spec"]["rules"]
     assert rule["host"] == "biaswatch.example.com"

@@ -51,10 +51,13 @@ class PodReferences:
 
 
 def plans(objects: list[Object], folder: Path) -> Iterator[PodPlan]:
-    """Return a pod for each workload; its volumes will be folders in this one."""
+    """Return a pod for each workload; its volumes will be folders in this one.
+
+    The operator talks to the API of Kubernetes, which podman has not: it is left out.
+    """
     references = PodReferences.of(objects)
     for each in objects:
-        if each["kind"] in KINDS:
+        if each["kind"] in KINDS and each["metadata"]["name"] != "operator":
             yield _plan(each, references, folder)
 
 
