@@ -38,7 +38,7 @@ def test_a_run_that_found_something_is_listed_with_it_and_says_no_findable_gap(
 ) -> None:
     ran = command("run", SUITE, "--target", "simulator:biased", "--repeats", "5")
     assert "How small a gap" not in ran.stdout
-    first, _ = command("runs").stdout.splitlines()[1:]
+    first, *_ = command("runs").stdout.splitlines()[1:]
     assert "  1 of 2  " in first
 
 

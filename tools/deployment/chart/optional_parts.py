@@ -60,9 +60,7 @@ def on_gpu(deployment: Object) -> None:
     pod = spec["template"]["spec"]
     [container] = pod["containers"]
     cuda = '(ternary "-cuda" "" .Values.gpu.enabled)'
-    container["image"] = Filled(
-        f'include "biaswatch.image" (list .Values "extractor" {cuda})'
-    )
+    container["image"] = Filled(f'include "biaswatch.image" (list .Values "extractor" {cuda})')
     container["env"].append(Lines(ON_GPU))
     container["volumeMounts"].append(Lines(MODELS_MOUNT))
     pod["volumes"].append(Lines(MODELS))

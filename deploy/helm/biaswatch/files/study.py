@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE_S, LOOK_S = 300, 2
+UNDER_WAY = {"running", "diagnosing", "judging"}
 
 
 def main(gateway: str, suite: str, token: str) -> str:
@@ -26,7 +27,7 @@ def main(gateway: str, suite: str, token: str) -> str:
     kept = ask("/v1/suites", json.loads(Path(suite).read_text()))["hash"]
     asked = {"suite_hash": kept, "targets": ["simulator:biased"], "repeats": 4}
     run = ask("/v1/runs", asked | {"nonce": str(time.time_ns())})["run"]["id"]
-    while (progress := ask(f"/v1/runs/{run}"))["stand"] == "running":
+    while (progress := ask(f"/v1/runs/{run}"))["stand"] in UNDER_WAY:
         if time.monotonic() > deadline:
             sys.exit(f"The run {run} has not ended within {PATIENCE_S} s: {progress}")
         time.sleep(LOOK_S)
