@@ -108,9 +108,7 @@ def test_a_purged_unit_leaves_stored_suites_with_its_groups_and_without_its_word
 
 def test_a_suite_with_a_purged_unit_is_not_stored_again(store: Store) -> None:
     store.purges.unit("ann", NOW)
-    with pytest.raises(
-        UsageError, match="the unit ann were purged, and the suite holds it"
-    ):
+    with pytest.raises(UsageError, match="the unit ann were purged, and the suite holds it"):
         store.suites.keep(make_suite("ann"), NOW)
 
 
