@@ -149,6 +149,19 @@ class Store:
             raise
         return cls(engine)
 
+    def empty_write_ahead_log(self) -> None:
+        """Write SQLite's log into the database and empty it: what was deleted would stay there.
+
+        Waits for readers as long as for any lock; where one goes on, the log stays till the next.
+        """
+        if self._engine.dialect.name != "sqlite":
+            return
+        connection = self._engine.raw_connection()
+        try:
+            connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+
     def scoped(self, scope: ScopeNow) -> "Store":
         """Return this store as somebody sees it whose scope is looked up at every use."""
         return Store(self._engine, scope)

@@ -43,7 +43,13 @@ class RemovedTexts:
 
 
 def purge_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:
-    """Remove texts in the scope of the store."""
+    """Remove texts in the scope of the store, also from what SQLite has not written back yet."""
+    removed = _removed_texts(store, request, now)
+    store.empty_write_ahead_log()
+    return removed
+
+
+def _removed_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:
     if request.run is not None:
         return RemovedTexts(store.purges.run(request.run, now))
     if request.unit is not None:
