@@ -9,12 +9,13 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.cli.options import Json
+from biaswatch.local.run_ids import MOST_SHOWN, check_beginning, the_one
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.scoring import MEASURED, STUDY, ScoredRun, scored
 from biaswatch.published.suites import about, published_suite
 from biaswatch.render.tables import escape
-from shared.contracts import Features, Response
+from shared.contracts import Features, Response, Run
 from shared.errors import UsageError
 from shared.formatting import number as number_text
 from shared.runtime.settings import Settings, load_settings
@@ -93,11 +94,12 @@ def make_published(
 
 
 def score_run(
-    run_id: Annotated[str, typer.Argument(help="A run of such a suite, as `runs` lists it.")],
+    run_id: Annotated[str, typer.Argument(help="A run of such a suite: its id, or how it begins.")],
     as_json: Json = False,
 ) -> None:
     """Score a run of a published benchmark by its paper's definition."""
     with Store.open(load_settings(Settings).store) as store:
+        run_id = _run_in(store, run_id)
         responses = list(store.records.read(Response, run_id=run_id))
         features = list(store.records.read(Features, run_id=run_id))
     studies = {response.probe.facts.get(STUDY, "") for response in responses}
@@ -117,6 +119,13 @@ def score_run(
         for score in each.scores:
             typer.echo(f"  {score.name}: {_said(score)} (n = {score.n})")
         typer.echo(f"  {DATASETS[each.study].meaning}")
+
+
+def _run_in(store: Store, written: str) -> str:
+    """Return the id of the run of the store whose id begins so."""
+    check_beginning(written)
+    ids = store.records.latest_ids(Run, MOST_SHOWN + 1, begins=written)
+    return the_one(written, [(run.id, run.suite) for run in store.records.get(Run, ids)])
 
 
 def _said(score: PublishedScore) -> str:

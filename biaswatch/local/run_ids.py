@@ -1,6 +1,7 @@
 """The beginning of a run's id names the run, where no other id begins so."""
 
 import re
+from collections.abc import Sequence
 
 from biaswatch.local.client import GatewayClient
 from shared.contracts.identity import is_id
@@ -26,12 +27,28 @@ async def whole_run_id(client: GatewayClient, written: str) -> str:
     """
     if is_id(written):
         return written
+    check_beginning(written)
+    found = await client.runs(MOST_SHOWN + 1, begins=written)
+    return the_one(written, [(run.run_id, run.suite) for run in found])
+
+
+def check_beginning(written: str) -> None:
+    """Raise UsageError where this can be the beginning of no run's id."""
     if not may_name_run(written):
         raise UsageError(f"{written!r} is no run's id: `biaswatch runs` lists them.")
-    found = await client.runs(MOST_SHOWN + 1, begins=written)
+
+
+def the_one(written: str, found: Sequence[tuple[str, str]]) -> str:
+    """Return the id of the one run that was found, each with its suite's name.
+
+    Raises
+    ------
+    UsageError
+        None was found, or several.
+    """
     if not found:
         raise UsageError(f"No run's id begins with {written}: `biaswatch runs` lists them.")
     if len(found) > 1:
-        some = "".join(f"\n  {run.run_id}  {run.suite}" for run in found[:MOST_SHOWN])
+        some = "".join(f"\n  {run_id}  {suite}" for run_id, suite in found[:MOST_SHOWN])
         raise UsageError(f"Several runs begin with {written}; write more of the id:{some}")
-    return found[0].run_id
+    return found[0][0]

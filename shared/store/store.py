@@ -66,10 +66,14 @@ def _check(engine: Engine) -> None:
         engine.connect().execution_options(**{READS: True}) as connection,
     ):
         _refuse_newer(connection)
-        if _revision(connection) != _scripts().get_current_head():
+        revision = _revision(connection)
+        if revision != _scripts().get_current_head():
             where = engine.url.render_as_string(hide_password=True)
+            empty = "holds nothing yet and " if revision is None else ""
+            own = "; on a laptop the first run does it" if revision is None else ""
             raise StoreNotPreparedError(
-                f"The store at {where} is not prepared for this version. Run `biaswatch provision`."
+                f"The store at {where} {empty}is not prepared for this version."
+                f" Run `biaswatch provision`{own}."
             )
 
 
