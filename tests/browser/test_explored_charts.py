@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browsed_platform import NASTY, RUN, TURNING, browsed_platform, chromium_path
+from tests.support.browsed_platform import NASTY, RUN, TURNING, browsed_platform
 
 MONITOR = "/monitors/browsed"
 
@@ -15,21 +15,6 @@ MONITOR = "/monitors/browsed"
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with browsed_platform(tmp_path_factory.mktemp("explored")) as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    path = chromium_path()
-    if path is None:
-        pytest.skip("no browser: neither chromium nor google-chrome is installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Twenty answers labelled in a real Chromium by keyboard alone, without any script."""
 
-import asyncio
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,10 @@ from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.requests import SampleRequest
 from services.gateway.runs.queries import RunQueries
 from shared.contracts import Label, LabelSample, standing_labels
-from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from tests.support.api import api_on
-from tests.support.browsed_platform import chromium_path
 from tests.support.labelled_run import write_labelled_run
 from tests.support.records import AT
+from tests.support.served_pages import served
 
 LABELLED = 20
 GUIDANCE = "Is the answer rude to the person?\n1: yes. 0: no."
@@ -47,40 +43,15 @@ def sample(store: Store) -> LabelSample:
 
 @pytest.fixture
 def address(store: Store) -> Iterator[str]:
-    """Serve from a thread of its own: the browser's driver blocks this one."""
-    started, stop = threading.Event(), threading.Event()
-    ports: list[int] = []
-
-    async def serve() -> None:
-        async with web_server(api_on(store), "127.0.0.1", 0) as port:
-            ports.append(port)
-            started.set()
-            await asyncio.to_thread(stop.wait)
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    thread.start()
-    assert started.wait(60)
-    yield f"http://127.0.0.1:{ports[0]}"
-    stop.set()
-    thread.join()
-
-
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    path = chromium_path()
-    if path is None:
-        pytest.skip("no browser: neither chromium nor google-chrome is installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with served(store) as found:
         yield found
-        found.close()
 
 
 @pytest.fixture
-def page(browser: Any, address: str) -> Any:
-    return browser.new_context(base_url=address, java_script_enabled=False).new_page()
+def page(chromium: Any, address: str) -> Iterator[Any]:
+    context = chromium.new_context(base_url=address, java_script_enabled=False)
+    yield context.new_page()
+    context.close()
 
 
 def standing(store: Store, sample: LabelSample) -> list[Label]:
@@ -140,11 +111,11 @@ def test_words_that_name_groups_are_hidden_where_that_is_asked_for(
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_the_queue_fits_a_phone_and_axe_finds_nothing_serious(
-    browser: Any, address: str, sample: LabelSample, width: int, scheme: str
+    chromium: Any, address: str, sample: LabelSample, width: int, scheme: str
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    context = browser.new_context(
+    context = chromium.new_context(
         base_url=address, viewport={"width": width, "height": 900}, color_scheme=scheme
     )
     page = context.new_page()

@@ -1,7 +1,5 @@
 """Pages that stay up to date while somebody looks, in a real Chromium."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +7,9 @@ from typing import Any
 import pytest
 
 from shared.contracts import ExtractorPin, Suite, SuiteProbe, probes_of
-from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from tests.support.api import api_on
-from tests.support.browsed_platform import chromium_path
 from tests.support.records import AT, make_response, make_run
+from tests.support.served_pages import served
 
 SUITE = Suite(
     name="growing",
@@ -39,35 +35,15 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def address(store: Store) -> Iterator[str]:
-    """Serve from a thread of its own: the browser's driver blocks this one."""
-    started, stop = threading.Event(), threading.Event()
-    ports: list[int] = []
-
-    async def serve() -> None:
-        async with web_server(api_on(store), "127.0.0.1", 0) as port:
-            ports.append(port)
-            started.set()
-            await asyncio.to_thread(stop.wait)
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    thread.start()
-    assert started.wait(60)
-    yield f"http://127.0.0.1:{ports[0]}"
-    stop.set()
-    thread.join()
+    with served(store) as found:
+        yield found
 
 
 @pytest.fixture
-def page(address: str) -> Iterator[Any]:
-    path = chromium_path()
-    if path is None:
-        pytest.skip("no browser: neither chromium nor google-chrome is installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser.new_context(base_url=address).new_page()
-        browser.close()
+def page(chromium: Any, address: str) -> Iterator[Any]:
+    context = chromium.new_context(base_url=address)
+    yield context.new_page()
+    context.close()
 
 
 def answer(store: Store, until: int) -> None:

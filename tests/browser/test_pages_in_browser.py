@@ -10,20 +10,9 @@ import pytest
 
 from services.diagnoser.domain.channels.messages import link_of
 from shared.contracts import Alarm
-from tests.support.browsed_platform import (
-    HUGE,
-    NASTY,
-    TURNING,
-    browsed_platform,
-    chromium_path,
-    pages_of,
-)
+from tests.support.browsed_platform import HUGE, NASTY, TURNING, browsed_platform, pages_of
 
 WIDE, NARROW = 1280, 390
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update"),
-)
 SERIOUS = {"serious", "critical"}
 PAGES = pages_of()
 AGO = re.compile(r"\d+ (s|min|h|d)\b")
@@ -33,19 +22,6 @@ AGO = re.compile(r"\d+ (s|min|h|d)\b")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with browsed_platform(tmp_path_factory.mktemp("browsed")) as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    path = chromium_path()
-    if path is None:
-        pytest.skip("no browser: neither chromium nor google-chrome is installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """A gateway on a store with runs and monitors whose names and texts are hostile, for a browser."""
 
-import asyncio
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -29,11 +28,10 @@ from shared.contracts import (
     Verdict,
     probes_of,
 )
-from shared.runtime.web import web_server
 from shared.store import Store, migrate
-from tests.support.api import api_on
 from tests.support.monitored import play
 from tests.support.records import make_diagnosis, make_response, make_run
+from tests.support.served_pages import served
 
 NASTY = "<script>taken=1</script><img src=x onerror=taken=1>"
 TURNING = "\u202e"
@@ -90,29 +88,10 @@ def browsed_platform(folder: Path) -> Iterator[str]:
     """Serve the pages in a thread of their own; the address ends without a slash."""
     url = f"sqlite:///{folder / 'store.db'}"
     migrate(url)
-    ready, stop = threading.Event(), asyncio.Event()
-    loop = asyncio.new_event_loop()
-    ports: list[int] = []
-
-    async def serve(store: Store) -> None:
-        async with web_server(api_on(store), "127.0.0.1", 0) as port:
-            ports.append(port)
-            await _watch(f"http://127.0.0.1:{port}", store)
-            ready.set()
-            await stop.wait()
-
     with Store.open(url) as store:
         _fill(store)
-        thread = threading.Thread(target=loop.run_until_complete, args=(serve(store),))
-        thread.start()
-        try:
-            if not ready.wait(60):
-                raise RuntimeError("The gateway of the browser's tests did not begin.")
-            yield f"http://127.0.0.1:{ports[0]}"
-        finally:
-            loop.call_soon_threadsafe(stop.set)
-            thread.join()
-            loop.close()
+        with served(store, partial(_watch, store=store)) as address:
+            yield address
 
 
 def _fill(store: Store) -> None:

@@ -54,13 +54,13 @@ def live_routes(queries: LiveQueries, tokens: Tokens) -> APIRouter:
     """
     router, pages = APIRouter(), OpenPages()
 
-    async def seated(caller: Annotated[Caller, Depends(tokens.signed_in)]) -> str:
+    async def admitted(caller: Annotated[Caller, Depends(tokens.signed_in)]) -> str:
         name = f"{caller.tenant}/{caller.name}"
         pages.refuse_too_many(name)
         return name
 
     @router.get("/events", response_class=EventSourceResponse)
-    async def follow_platform(who: Annotated[str, Depends(seated)]) -> AsyncIterator[LiveNumbers]:
+    async def follow_platform(who: Annotated[str, Depends(admitted)]) -> AsyncIterator[LiveNumbers]:
         async for each in _changes(queries.platform, pages, who):
             yield each
 
@@ -68,7 +68,7 @@ def live_routes(queries: LiveQueries, tokens: Tokens) -> APIRouter:
     @router.get("/runs/{run_id}/events", response_class=EventSourceResponse)
     async def follow_run(
         run_id: str,
-        who: Annotated[str, Depends(seated)],
+        who: Annotated[str, Depends(admitted)],
         _: Annotated[LiveNumbers, Depends(queries.run)],
     ) -> AsyncIterator[LiveNumbers]:
         async for each in _changes(lambda: queries.run(run_id), pages, who):
@@ -77,7 +77,7 @@ def live_routes(queries: LiveQueries, tokens: Tokens) -> APIRouter:
     @router.get("/monitors/{name}/events", response_class=EventSourceResponse)
     async def follow_monitor(
         name: str,
-        who: Annotated[str, Depends(seated)],
+        who: Annotated[str, Depends(admitted)],
         _: Annotated[LiveNumbers, Depends(queries.monitor)],
     ) -> AsyncIterator[LiveNumbers]:
         async for each in _changes(lambda: queries.monitor(name), pages, who):
