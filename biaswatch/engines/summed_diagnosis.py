@@ -17,6 +17,7 @@ from biaswatch.engines.queries import (
 )
 from biaswatch.readers.tables import TableColumns
 from services.diagnoser.domain.findings.comparisons import GroupComparison, corrected
+from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
 from services.diagnoser.domain.findings.group_statistics import GroupStatistic
 from services.diagnoser.domain.findings.groupings import THE_REST, Group, Grouping
 from services.diagnoser.domain.findings.plans import ComparisonPlan
@@ -24,7 +25,12 @@ from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.comparisons.moment_gaps import SampleSums, gap_from_sums, mean_from_sums
+from shared.stats.comparisons.moment_gaps import (
+    SampleSums,
+    effect_size_from_sums,
+    gap_from_sums,
+    mean_from_sums,
+)
 from shared.stats.groups.moments import Moments, joined
 
 Query = Callable[[str], Sequence[Sequence[Any]]]
@@ -263,7 +269,11 @@ def _comparisons(
                 a=grouping.groups[a].name,
                 b=THE_REST if b is None else grouping.groups[b].name,
                 gap=_shown(result, plan, family), by_itself=result.marginal,
-                p_value=result.p_disparity, p_equivalence=result.p_equivalence, statistics={},
+                p_value=result.p_disparity, p_equivalence=result.p_equivalence,
+                statistics={
+                    **dict.fromkeys(GAP_STATISTICS),  # the others take the values
+                    "effect_size": effect_size_from_sums(of_a, of_b, plan.alpha),
+                },
                 n_a=there[0], n_b=there[1], n_missing_a=missing[0], n_missing_b=missing[1],
                 units_a=n_units[0], units_b=n_units[1],
             )  # fmt: skip

@@ -1,5 +1,6 @@
 """A table's diagnosis as rows for JSON and files, and as tables for people."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
@@ -206,7 +207,7 @@ def print_tables(
     print_table(console, _comparison_table(compared[:most], level, console.width), "")
     if left := len(compared) - most:
         print_sentence(console, f"The {left} that say least: --all, --json, -o.")
-    for line in overall_sentences(found["overall"]):
+    for line in (*_without_interval(compared), *overall_sentences(found["overall"])):
         print_sentence(console, line)
     for table in group_mean_tables(found["group_means"], level):
         print_table(console, table, "")
@@ -220,6 +221,13 @@ def print_tables(
     print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
         print_sentence(console, warning, style="yellow")
+
+
+def _without_interval(rows: Sequence[Row]) -> Iterator[str]:
+    """Return why gaps that were measured have no interval, each reason once."""
+    reasons = Counter(row["reason"] for row in rows if row["ci"] is None and row["gap"] is not None)
+    for reason, times in reasons.items():
+        yield f"{times} of {len(rows)} gaps without interval: {reason}."
 
 
 def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:

@@ -147,6 +147,12 @@ def test_the_numbers_are_those_of_the_rows_in_memory(
             regular += 1
             ends = gap.by_itself.low, gap.by_itself.high
             assert (mine.by_itself.low, mine.by_itself.high) == pytest.approx(ends, abs=size)
+            here, there = (vars(each.statistics["effect_size"]) for each in (gap, mine))
+            assert there["method"] == here["method"]
+            whole_effect = (here["value"], here["low"], here["high"])
+            assert (there["value"], there["low"], there["high"]) == pytest.approx(
+                whole_effect, abs=1e-6
+            )
     assert regular
 
 
@@ -174,6 +180,29 @@ def test_a_folder_of_parquet_is_diagnosed_by_the_command_line(
     said, code = diagnosed(str(folder), [*words, "--set", "user"], monkeypatch, 9)
     assert code == 2
     assert "--set compares answers one by one" in said
+
+
+def test_what_an_engine_summed_is_shown_to_people_as_well(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    words = ["--group", "team", "--feature", "refused", "--unit", "user"]
+    said, code = diagnosed(str(folder), words, monkeypatch, 9)
+    assert code == 0
+    assert "effect size" in said
+    assert "disparity" in said
+
+
+def test_a_group_too_small_for_sums_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = pd.DataFrame({"team": ["a", "b"] * 40, "score": [0.0, 1.0, 1.0, 0.0] * 20})
+    few.to_parquet(tmp_path / "few.parquet", index=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    words = ["--group", "team", "--feature", "score"]
+    said, code = diagnosed(f"{tmp_path}/*.parquet", words, monkeypatch, 9)
+    assert code == 0
+    assert "fewer than 1,000 units: diagnose these rows by themselves" in " ".join(said.split())
 
 
 def diagnosed(

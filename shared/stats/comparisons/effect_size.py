@@ -52,11 +52,16 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
     if max(np.ptp(x), np.ptp(y)) <= ROUNDING * largest or inside == 0:
         return undefined("there is no spread within the groups", method=method)
-    root = sqrt(len(x) * len(y) / (len(x) + len(y)))
-    value = float(x.mean() - y.mean()) / sqrt(inside / dof)
-    if min(len(x), len(y)) < 2:
-        return undefined(ONE_UNIT, value=value, method=method)
-    return _with_interval(value, root, dof, alpha, method)
+    return _d_of_moments(float(x.mean() - y.mean()), inside, (len(x), len(y)), alpha)
+
+
+def _d_of_moments(gap: float, inside: float, n: tuple[int, int], alpha: float) -> IntervalEstimate:
+    """Return d from the gap of the means and the squared deviations within both groups."""
+    dof = sum(n) - 2
+    value = gap / sqrt(inside / dof)
+    if min(n) < 2:
+        return undefined(ONE_UNIT, value=value, method="Cohen's d")
+    return _with_interval(value, sqrt(n[0] * n[1] / sum(n)), dof, alpha, "Cohen's d")
 
 
 def hedges_g(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
@@ -68,11 +73,37 @@ def hedges_g(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     ----------
     Hedges (1981), Distribution theory for Glass's estimator of effect size.
     """
-    d = cohens_d(a, b, alpha)
+    return _less_biased(cohens_d(a, b, alpha), len(present(a)[0]) + len(present(b)[0]) - 2)
+
+
+def hedges_g_of_moments(
+    gap: float, inside: float, n: tuple[int, int], alpha: float
+) -> IntervalEstimate:
+    """Return Hedges' g as `hedges_g` does, of groups whose values are not at hand.
+
+    Parameters
+    ----------
+    gap
+        mean(a) - mean(b), in the unit of the values.
+    inside
+        Squared deviations from the mean of their own group, summed over both; above 0.
+    n
+        Values of a and of b, at least one each and three together.
+    alpha
+        1 minus the coverage of the interval.
+
+    References
+    ----------
+    Hedges (1981), Distribution theory for Glass's estimator of effect size.
+    """
+    check_alpha(alpha)
+    return _less_biased(_d_of_moments(gap, inside, n, alpha), sum(n) - 2)
+
+
+def _less_biased(d: IntervalEstimate, dof: int) -> IntervalEstimate:
     method = d.method.replace("Cohen's d", "Hedges' g")
     if d.value is None:
         return replace(d, method=method)
-    dof = len(present(a)[0]) + len(present(b)[0]) - 2
     factor = 1 - 3 / (4 * dof - 1)
     value, low, high = (None if x is None else x * factor for x in (d.value, d.low, d.high))
     return IntervalEstimate(value, low, high, method, d.reason)

@@ -15,6 +15,7 @@ from shared.stats.comparisons.confidence_curve import (
     gap_curve,
     student_curve,
 )
+from shared.stats.comparisons.effect_size import hedges_g_of_moments
 from shared.stats.comparisons.gap_test import NO_VALUES, GapResult, gap_result
 from shared.stats.comparisons.means_and_rates import ROUNDING
 from shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
@@ -109,3 +110,14 @@ def gap_from_sums(
     curve = gap_curve(a.curve(bounds), b.curve(bounds))
     p_values = p_values_of(curve_tails(curve), tolerance)
     return gap_result(curve, gap, METHOD, p_values, alpha=alpha, tolerance=tolerance, family=family)
+
+
+def effect_size_from_sums(a: SampleSums, b: SampleSums, alpha: float) -> IntervalEstimate:
+    """Return Hedges' g with its interval, as `hedges_g` does from the values.
+
+    Undefined, with the reason, where a gap from sums is.
+    """
+    if why := a.why_no_curve() or b.why_no_curve():
+        return undefined(why, method="Hedges' g")
+    inside = a.square_sum + b.square_sum
+    return hedges_g_of_moments(a.mean - b.mean, inside, (a.n, b.n), alpha)
