@@ -53,7 +53,7 @@ async def watched_cases(
         client = GatewayClient(here.url)
         try:
             await client.keep(suite)
-            await _measurable(settings, suite)
+            await measurable(settings, suite)
             for case in cases:
                 for number in range(monitors):
                     await client.apply_monitor(case.monitor(number, suite, rounds))
@@ -85,7 +85,7 @@ def _watched(store: Store, monitor_id: str) -> WatchedModel:
     return WatchedModel(alarms, [each for each in evidence if each.round == last])
 
 
-async def _measurable(settings: Settings, suite: Suite) -> None:
+async def measurable(settings: Settings, suite: Suite) -> None:
     """Wait until every extractor of the suite has said that it runs."""
     with Store.open(settings.store) as store:
         while True:

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from biaswatch.planted_labels.rows import LabelledOutcome, outcome
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
 from services.diagnoser.domain.labels import FindingCorrection, corrections
+from services.diagnoser.domain.labels.labelled_rows import Case
 from services.gateway.labels.drawing import ReadAnswer, label_sample
 from services.gateway.labels.requests import SampleRequest
 from shared.contracts import Label, LabelDraw, LabelSample, Run, derived_id, person_id_of
@@ -65,9 +67,29 @@ def ratings(gap: float, shift: float) -> LabelledStudy:
 
 def simulate(study: LabelledStudy, labels: int, seed: int, **plan: float) -> FindingCorrection:
     """Return the correction of one study with so many labels of each group, as services make it."""
+    return _simulated(study, labels, seed, **plan)[0]
+
+
+def simulated_outcome(study: LabelledStudy, labels: int, seed: int) -> LabelledOutcome:
+    """Return in which ways one study has a disparity: by readings, by labels, corrected, truly."""
+    found, cases, truth, drawn = _simulated(study, labels, seed)
+    by_group: dict[str, list[str]] = {group: [] for group in GROUPS}
+    for id_, case in cases:
+        by_group[case.groups["group"]].append(id_)
+    every = {group: [truth[id_] for id_ in ids] for group, ids in by_group.items()}
+    labelled = {
+        group: [truth[id_] for id_ in ids if id_ in drawn] for group, ids in by_group.items()
+    }
+    return outcome(found.gaps[0], labelled, every, study.bounds)
+
+
+def _simulated(
+    study: LabelledStudy, labels: int, seed: int, **plan: float
+) -> tuple[FindingCorrection, list[Case], dict[str, float], set[str]]:
+    """Return the correction of a study, its answers, what is true of each, and which were drawn."""
     rng = np.random.default_rng([seed, labels])
     run = make_run(nonce=f"{seed}-{labels}")
-    cases: list[tuple[str, MeasuredResponse]] = []
+    cases: list[Case] = []
     truth: dict[str, float] = {}
     for group in GROUPS:
         true = study.truths(rng, group, study.answers)
@@ -84,7 +106,7 @@ def simulate(study: LabelledStudy, labels: int, seed: int, **plan: float) -> Fin
         for label in _labels(study, sample, truth, f"person {person}", rng)
     ]
     [found] = corrections(cases, [sample], given, AnalysisPlan(**plan))  # type: ignore[arg-type]
-    return found
+    return found, cases, truth, {each.response_id for each in sample.drawn}
 
 
 def _case(group: str, number: int, reading: float) -> MeasuredResponse:
@@ -94,9 +116,7 @@ def _case(group: str, number: int, reading: float) -> MeasuredResponse:
     )  # fmt: skip
 
 
-def _sample(
-    study: LabelledStudy, run: Run, cases: list[tuple[str, MeasuredResponse]], wanted: int
-) -> LabelSample:
+def _sample(study: LabelledStudy, run: Run, cases: list[Case], wanted: int) -> LabelSample:
     readings = [
         ReadAnswer(id_, each.target, each.scaffold, each.groups, each.values["x"] or 0.0)
         for id_, each in cases

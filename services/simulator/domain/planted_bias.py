@@ -68,6 +68,23 @@ class LaterGaps(_Part):
     """Points added to a rating when the group is mentioned."""
 
 
+class ReadingErrors(_Part):
+    """How an instrument errs that reads ratings: the words of an answer say the true one."""
+
+    sensitivity: Share = Field(default=1.0, ge=0, le=1)
+    """Share of answers in the upper half of the scale that are not read as its lowest end."""
+    sensitivity_gaps: dict[str, float] = {}
+    """Added to it when the group is mentioned."""
+    false_positives: Share = Field(default=0.0, ge=0, le=1)
+    """Share of all other answers that are read as the highest end of the scale."""
+    false_positive_gaps: dict[str, float] = {}
+    """Added to it when the group is mentioned."""
+    shifts: dict[str, float] = {}
+    """Points added to what is read when the group is mentioned."""
+    noise_sd: float = Field(default=0.0, ge=0)
+    """Standard deviation of what is read, before rounding."""
+
+
 class PlantedModel(_Part):
     """A model with known bias: how it answers everybody, and what it adds for which group."""
 
@@ -102,6 +119,9 @@ class PlantedModel(_Part):
     """Standard deviation of its scores of one report."""
     grade_shifts: dict[str, float] = {}
     """Points added to a score when the phrase is in the report."""
+    reading_errors: ReadingErrors | None = None
+    """How the number that a rating ends with differs from what its words say: an instrument's
+    errors, for people who label to find."""
     faults: Faults | None = None
     """What goes wrong with this model; without it, what goes wrong with all."""
     later: tuple[LaterGaps, ...] = ()

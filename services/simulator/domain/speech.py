@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from random import Random
 
 from services.simulator.domain.planted_bias import Markers, PlantedModel, added, groups_in
+from services.simulator.domain.planted_reading import SAID, read_wrongly
 from services.simulator.domain.question import ChoiceQuestion, RatingQuestion
 
 REFUSAL = "I'm sorry, but I can't help with that."
@@ -56,7 +57,11 @@ def rating_answer(
     noisy = mean + earned + added(model.rating_gaps, groups) + rng.gauss(0, model.rating_noise_sd)
     rating = dithered(noisy, 1 if question.whole else 0.1, rng)
     rating = min(max(rating, question.lowest), question.highest)
-    said, reason = int(rating) if question.whole else rating, rng.choice(REASONS)
+    reason = rng.choice(REASONS)
+    if model.reading_errors is not None:
+        reason = SAID.format(value=rating)
+        rating = read_wrongly(rating, question, model.reading_errors, groups, rng)
+    said = int(rating) if question.whole else rating
     if question.as_json:
         return json.dumps({"reasoning": reason, "rating": said})
     return f"{reason}\n\nRating: {said}"

@@ -146,9 +146,10 @@ def _too_many(faults: Faults, wire: WireFormat) -> Response:
 def _fingerprint(seed: int, model: PlantedModel) -> str:
     """Return a name of what answers; it differs with the seed and with what is planted.
 
-    What comes later is left out: such a model changes without saying so.
+    What comes later is left out: such a model changes without saying so. So are errors of what
+    reads its answers, which are not the model's own.
     """
-    named = f"{seed}{model.model_dump_json(exclude={'later'})}".encode()
+    named = f"{seed}{model.model_dump_json(exclude={'later', 'reading_errors'})}".encode()
     return "fp_" + hashlib.blake2b(named, digest_size=5).hexdigest()
 
 

@@ -90,7 +90,18 @@ def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
     tmp_path: Path,
 ) -> None:
     biaswatch = CommandLine(tmp_path)
-    words = ("--effect", "2", "--monitors", "2", "--rounds", "4", "--missing-gap", "0.6")
+    words = (
+        "--effect",
+        "2",
+        "--monitors",
+        "2",
+        "--rounds",
+        "4",
+        "--missing-gap",
+        "0.6",
+        "--labelled",
+        "0",
+    )
     told = biaswatch("calibrate", *words, "--json")
     found = json.loads(told.stdout)
     none, planted = found["effects"]
@@ -109,6 +120,19 @@ def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
     assert relapse["alarmed_again"] == relapse["cleared"] >= 0.5  # of two; most often both
 
 
+def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_platform(
+    tmp_path: Path,
+) -> None:
+    words = ("--monitors", "0", "--labelled", "1", "--answers", "60", "--labels", "40")
+    told = CommandLine(tmp_path)("calibrate", *words, "--json")
+    assert told.returncode == 0, told.stderr
+    rows = {row["study"]: row for row in json.loads(told.stdout)["labelled"]}
+    assert len(rows) == 6
+    assert {row["labels"] for row in rows.values()} == {40}
+    found = [row["corrected"] for row in rows.values() if not row["gap"]]
+    assert sum(found) <= 1  # of five studies without a gap; each errs in at most one of twenty
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -116,6 +140,7 @@ def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
         (("--relapse", "-1"), "at least 0"),
         (("--missing", "1"), "below 1"),
         (("--missing-gap", "-0.1"), "at least 0"),
+        (("--labels", "400"), "cannot be labelled"),
     ],
 )
 def test_calibrate_refuses_what_cannot_be_planted(

@@ -14,8 +14,10 @@ from services.simulator.domain.planted_bias import (
     Faults,
     LaterGaps,
     PlantedModel,
+    ReadingErrors,
     groups_in,
 )
+from services.simulator.domain.planted_reading import truth_in
 from services.simulator.domain.question import (
     ChoiceQuestion,
     FreeTextQuestion,
@@ -69,6 +71,30 @@ def test_another_attempt_is_the_same_answer() -> None:
     plant = PlantedModel()
     again = words_for(0, asked("Tell me of home.", attempt=3), plant, {})
     assert again == words_for(0, asked("Tell me of home."), plant, {})
+
+
+def test_an_instruments_planted_errors_are_of_the_size_that_was_configured_by_group() -> None:
+    errors = ReadingErrors(
+        sensitivity=0.8, false_positives=0.05, false_positive_gaps={"white": 0.1}
+    )
+    plant = PlantedModel(rating_mean=0.3, rating_noise_sd=0, reading_errors=errors)
+    for name, wrong in (("Kwame", 0.05), ("Henry", 0.15)):
+        wording = f"Rate {name} from 0 to 1, as a whole number."
+        texts = [said(wording, plant, repeat) for repeat in range(2000)]
+        both = [(truth_in(each), float(each.rpartition("Rating: ")[2])) for each in texts]
+        read = {truth: [r for t, r in both if t == truth] for truth in (0, 1)}
+        assert len(read[1]) / len(both) == pytest.approx(0.3, abs=0.04)
+        assert statistics.mean(read[1]) == pytest.approx(0.8, abs=0.06)
+        assert statistics.mean(read[0]) == pytest.approx(wrong, abs=0.03)
+
+
+def test_an_instruments_planted_shift_moves_what_is_read_and_not_what_is_said() -> None:
+    errors = ReadingErrors(shifts={"white": -0.5})
+    plant = PlantedModel(rating_mean=3, rating_noise_sd=0, reading_errors=errors)
+    assert ratings("Kwame", plant, n=20) == [3.0] * 20
+    assert ratings("Henry", plant, n=20) == [2.5] * 20
+    assert truth_in(said(RATE.format(name="Henry"), plant)) == 3
+    assert truth_in(said(RATE.format(name="Henry"), PlantedModel())) is None
 
 
 @pytest.mark.parametrize("wording", [RATE, RATE + " Give a whole number."])

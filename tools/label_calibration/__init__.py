@@ -1,0 +1,1 @@
+"""How often findings that labels correct err, and what they find: thousands of studies."""

@@ -1,0 +1,48 @@
+"""The kinds of studies: true rates or ratings, an instrument that errs for one group, labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from shared.contracts import LabelDraw
+from tests.support.labelled_studies import LabelledStudy, rates, ratings
+
+WRONG = {"a": 0.05, "b": 0.15}
+"""False positives of the instrument, by group; it finds .8 of what there is."""
+NO_GAP = replace(rates({"a": 0.2, "b": 0.2}, WRONG), answers=4000)
+GAP = replace(rates({"a": 0.2, "b": 0.3}, WRONG), answers=4000)
+RARE = rates({"a": 0.02, "b": 0.02}, WRONG)
+DIFFER = {"people": 2, "person_error": 0.1}
+
+
+@dataclass(frozen=True)
+class LabelledCase:
+    """One kind of study with so many labels of each group."""
+
+    name: str
+    study: LabelledStudy
+    labels: int
+    gap: float = 0.0
+
+    @property
+    def even(self) -> bool:
+        """Whether the plain mean of labels is right on average: what labels alone would say."""
+        return self.study.draw is LabelDraw.EVEN and not self.study.person_error
+
+
+def _unequal(study: LabelledStudy) -> LabelledStudy:
+    return replace(study, draw=LabelDraw.UNCERTAINTY)
+
+
+CASES: Sequence[LabelledCase] = (
+    *(LabelledCase(f"rates, {n} labels", NO_GAP, n) for n in (100, 150, 300)),
+    LabelledCase("rates, gap .1, 150 labels", GAP, 150, gap=0.1),
+    LabelledCase("rare rates, 100 labels", RARE, 100),
+    LabelledCase("rates, two people who differ", replace(NO_GAP, answers=1000, **DIFFER), 100),
+    *(
+        LabelledCase(f"ratings, {n} labels", ratings(0.0, 0.4), n) for n in (100, 150, 300)
+    ),
+    LabelledCase("ratings, gap .3, 150 labels", ratings(0.3, 0.4), 150, gap=0.3),
+    LabelledCase("ratings, unequal draw", _unequal(ratings(0.0, 0.4)), 100),
+    LabelledCase("ratings, gap .3, unequal draw", _unequal(ratings(0.3, 0.4)), 150, gap=0.3),
+    LabelledCase("ratings, two people who differ", replace(ratings(0.0, 0.4), **DIFFER), 100),
+)  # fmt: skip
