@@ -19,6 +19,7 @@ from services.diagnoser.handlers.channels.declared import operator_channels
 from services.diagnoser.handlers.channels.deliveries import DeliverAlarms
 from services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
 from services.diagnoser.handlers.labels import LINGER_S, MOST_AT_ONCE, CorrectByLabels
+from services.diagnoser.handlers.lost_corrections import LostCorrections
 from services.diagnoser.settings import DiagnoserSettings, variable
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
@@ -52,6 +53,7 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     deliver = DeliverAlarms(store, channels, now=clock)
     alerts = ResendAlerts(store, channels, now=clock)
     channel_gauges = ChannelMetrics(store, channels, now=clock)
+    lost = LostCorrections(store, correct, now=clock)
     gauges = MonitorMetrics(store)
 
     async def show(publisher: Publisher) -> None:
@@ -59,6 +61,9 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
 
     async def show_channels(publisher: Publisher) -> None:
         await channel_gauges.show(publisher, settings.diagnoser_gauge_s)
+
+    async def restore_corrections(publisher: Publisher) -> None:
+        await lost.run(publisher, settings.diagnoser_reconcile_s)
 
     async def send_alarms(publisher: Publisher) -> None:
         await deliver.run(publisher, settings.diagnoser_delivery_s)
@@ -73,7 +78,7 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
         # One at a time: the last of two corrections of a run has to be that of more labels.
         Stage("diagnoser", Label, correct, slots=1, batch=MOST_AT_ONCE, linger_s=LINGER_S),
     ]
-    jobs = [show, show_channels, send_alarms, send_standing]
+    jobs = [show, show_channels, restore_corrections, send_alarms, send_standing]
     return Service("diagnoser", settings, stages=stages, jobs=jobs, close=[store.close])
 
 

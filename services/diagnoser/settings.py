@@ -25,6 +25,8 @@ class DiagnoserSettings(Settings):
     """How often to look for alarms that are to be sent."""
     diagnoser_gauge_s: float = Field(default=15, gt=0)
     """How often the metrics of monitors are read anew from the store."""
+    diagnoser_reconcile_s: float = Field(default=30, gt=0)
+    """How often to look for labels that no correction holds, because a message was lost."""
 
 
 def variable(name: str) -> str | None:

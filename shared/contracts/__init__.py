@@ -85,7 +85,7 @@ from shared.contracts.expansion import (
 from shared.contracts.features import ExtractorStatus, Features
 from shared.contracts.identity import RecordId, Token, derived_id, token_of
 from shared.contracts.judge_controls import ControlReply, JudgeStanding
-from shared.contracts.label import Label, person_id_of, standing_labels
+from shared.contracts.label import Label, labels_digest, person_id_of, standing_labels
 from shared.contracts.label_sample import (
     MOST_DRAWN,
     DrawnAnswer,

@@ -1,5 +1,6 @@
 """What a person said of one answer, on the scale of an instrument."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import NonNegativeInt
@@ -56,6 +57,11 @@ class Label(Record):
     def lane(self) -> str:
         """The instrument's own."""
         return self.extractor
+
+
+def labels_digest(ids: Iterable[str]) -> str:
+    """Return what stands for all labels of a run in the corrections that hold them."""
+    return derived_id("labels", *sorted(ids))
 
 
 def standing_labels(labels: "list[Label]") -> "list[Label]":

@@ -4,7 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from shared.contracts import ExtractorPin, Features, Response, Run, Suite, SuiteProbe, probes_of
+from services.gateway.labels.commands import LabelCommands
+from services.gateway.labels.queries import LabelQueries
+from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import (
+    ExtractorPin,
+    Features,
+    Label,
+    Response,
+    Run,
+    Suite,
+    SuiteProbe,
+    probes_of,
+)
 from shared.contracts.features import ExtractorStatus
 from shared.store import Store
 from tests.support.records import AT, make_run
@@ -48,3 +61,19 @@ def write_labelled_run(store: Store) -> tuple[Run, dict[str, float]]:
         ]  # fmt: skip
     store.records.write(records)
     return run, truth
+
+
+def labelled(store: Store, run: Run, truth: dict[str, float], wanted: int = 80) -> list[Label]:
+    """Draw answers, store what somebody says who knows the truth, and return it unpublished."""
+    runs = RunQueries(store)
+    commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: AT)
+    sample = commands.sample_for(run.id, SampleRequest(feature="rude", wanted=wanted))
+    commands.keep([sample])
+    given = [
+        GivenLabel(response_id=each.response_id, value=truth[each.response_id])
+        for each in sample.drawn
+    ]
+    request = LabelsRequest(extractor=JUDGE.name, feature="rude", labels=given)
+    labels = commands.taken(run.id, request, "anna").new
+    commands.keep(labels)
+    return labels

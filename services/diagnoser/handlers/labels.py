@@ -6,7 +6,7 @@ from datetime import datetime
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.domain.labels import FindingCorrection, corrections
 from services.diagnoser.handlers.run_cases import RunCases, declared_plan
-from shared.contracts import Correction, Label, LabelSample, Record, Run, derived_id
+from shared.contracts import Correction, Label, LabelSample, Record, Run, labels_digest
 from shared.store import Store
 
 MOST_AT_ONCE = 512
@@ -37,6 +37,8 @@ class CorrectByLabels:
         outline = self._store.suites.outline(run.suite_hash)
         if outline is None:  # a window of traffic: the gateway draws no sample of one
             return []
+        if self._store.archived_runs.find(run.id) is not None:
+            return []  # its readings are away, and would count as missing
         labels = list(self._store.records.read(Label, run_id=run.id))
         samples = list(self._store.records.read(LabelSample, run_id=run.id))
         plan = declared_plan(self._plan, outline.header, self._store)
@@ -44,7 +46,7 @@ class CorrectByLabels:
         cases = [
             each for each in self._cases.read(run, outline) if each[1].extractor in instruments
         ]
-        digest = derived_id("labels", *sorted(each.id for each in labels))
+        digest = labels_digest(each.id for each in labels)
         found = corrections(cases, samples, labels, plan)
         return [self._record(each, run, plan, digest) for each in found]
 

@@ -29,7 +29,7 @@ from shared.contracts import (
     Response,
     Run,
     SuiteOutline,
-    derived_id,
+    labels_digest,
     standing_labels,
 )
 from shared.errors import NotFoundError, UsageError
@@ -101,7 +101,7 @@ class LabelQueries:
         if not any(each.sample_id for each in standing_labels(labels)):
             return RunCorrections(corrections=[], behind=False)
         ids = [each.id for each in labels]
-        now = derived_id("labels", *sorted(ids))
+        now = labels_digest(ids)
         newest = max((each.at for each in every), default=None)
         latest = [each for each in every if each.at == newest]
         current = [each for each in every if each.labels_hash == now] or latest

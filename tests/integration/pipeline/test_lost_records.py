@@ -14,11 +14,13 @@ from shared.contracts import (
     Brief,
     Cancellation,
     Completion,
+    Correction,
     Diagnosis,
     Evaluation,
     ExtractorPin,
     Features,
     Judging,
+    Label,
     Monitor,
     PairVerdict,
     Probe,
@@ -29,11 +31,13 @@ from shared.contracts import (
     Suite,
     SuiteProbe,
     Upkeep,
+    labels_digest,
     route_of,
 )
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.databases import new_database
 from tests.support.keyed_platform import BUILT, KeyedPlatform, keyed_platform
+from tests.support.labelled_run import labelled, write_labelled_run
 from tests.support.records import make_brief, make_monitor, make_plan, make_run, make_target
 from tests.support.waiting import eventually
 
@@ -63,6 +67,7 @@ JUDGED: list[tuple[type[Record], str]] = [
 GRADED: list[tuple[type[Record], str]] = [
     (Brief, "evaluator"), (Response, "evaluator"), (Evaluation, "recorder"), (Probe, "generator"),
 ]  # fmt: skip
+LABELLED: list[tuple[type[Record], str]] = [(Label, "diagnoser"), (Correction, "recorder")]
 WATCHED: list[tuple[type[Record], str]] = [
     (Monitor, "planner"), (Run, "planner"), (Probe, "generator"), (Response, "extractor"),
     (Features, "planner"), (Completion, "diagnoser"), (Round, "recorder"),
@@ -202,3 +207,31 @@ async def test_a_cancelled_run_ends_though_the_bus_loses_its_cancellation(
     await platform.publish(platform.commands.cancellation_of(run.id))
     await lose_and_go_on(platform, Cancellation, "generator")
     await platform.ended(run, RunState.CANCELLED)
+
+
+@pytest.mark.parametrize(("kind", "reader"), LABELLED, ids=named)
+async def test_labels_correct_findings_whatever_the_bus_loses(
+    platform: KeyedPlatform, kind: type[Record], reader: str
+) -> None:
+    await start_all_but_one_reader(platform, kind, reader)
+    run, truth = write_labelled_run(platform.store)
+    labels = labelled(platform.store, run, truth)
+    for label in labels:
+        await platform.publish(label)
+    await lose_and_go_on(platform, kind)
+
+    def corrected() -> bool:
+        found = platform.store.records.read(Correction, run_id=run.id)
+        return labels_digest(each.id for each in labels) in {each.labels_hash for each in found}
+
+    await eventually(corrected)
+
+
+async def test_labels_that_were_stored_and_never_published_correct_findings_too(
+    platform: KeyedPlatform,
+) -> None:
+    run, truth = write_labelled_run(platform.store)
+    labelled(platform.store, run, truth)  # the gateway was killed here
+    for name in ("diagnoser", "recorder"):
+        await platform.start(name)
+    await eventually(lambda: platform.store.records.count(Correction, run_id=run.id) == 1)
