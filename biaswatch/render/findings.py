@@ -7,7 +7,7 @@ from typing import Protocol
 from biaswatch.render.columns import estimate_text, gaps_by_evidence
 from services.gateway.dashboard.run_findings import RunSummary, strongest_first
 from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import VERDICT_WORDS, number, p_equals
+from shared.formatting import VERDICT_WORDS, names_itself, number, p_equals
 
 MOST_UNDECIDED, MOST_GAPS = 6, 12
 """So many gaps are concluded on one by one: where they show nothing, and where they do."""
@@ -112,7 +112,11 @@ def by_reading(feature: str, instrument: str) -> str:
 
     An instrument that has the name of its only number is not named twice.
     """
-    return feature if feature == instrument else f"{feature} by the reading of {instrument}"
+    return (
+        feature
+        if names_itself(instrument, feature)
+        else f"{feature} by the reading of {instrument}"
+    )
 
 
 def _conclusion(gap: Gap) -> str:

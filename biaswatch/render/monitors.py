@@ -11,7 +11,7 @@ from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.views import AlarmView, MonitorStatus, MonitorView
 from services.gateway.monitors.window_views import WindowView
 from shared.contracts import Estimate
-from shared.formatting import UNDEFINED, number
+from shared.formatting import UNDEFINED, number, number_name
 
 COLUMNS = ("comparison", "units", "missing", "gap", "evidence", "verdict", "more units")
 WINDOW_COLUMNS = ("number", "grouping", "group", "answers", "missing", "users", "mean")
@@ -57,7 +57,8 @@ def print_alarm(each: AlarmView, console: Console) -> None:
     alarm = each.alarm
     if alarm.words:
         print_sentence(console, alarm.words, style="bold")
-    said = f"round {alarm.round}: {alarm.what} {alarm.state}: {alarm.comparison_key}"
+    about = "" if alarm.words else f": {alarm.comparison_key}"
+    said = f"round {alarm.round}: {alarm.what} {alarm.state}{about}"
     print_sentence(console, f"{said}: {alarm.reason}.")
     if alarm.promise:
         print_sentence(console, f"{alarm.promise}.")
@@ -170,9 +171,10 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
             f"{window.without_unit} of them name no user or conversation: they are described"
             " here, and are no evidence.",
         )
+    there = {(each.extractor, each.feature) for each in window.described}
     rows = [
         (
-            f"{each.extractor}.{each.feature}", each.dimension, group.group,
+            number_name(each.extractor, each.feature, there), each.dimension, group.group,
             str(group.responses), str(group.missing), str(group.units), _gap(group.mean),
         )
         for each in window.described
@@ -184,7 +186,7 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
         print_sentence(console, f"{left} more groups: --all, --json.")
     for each in window.described:
         if each.users and (each.users.alone or each.users.without_stratum):
-            name = f"{each.extractor}.{each.feature} by {each.dimension}"
+            name = f"{number_name(each.extractor, each.feature, there)} by {each.dimension}"
             print_sentence(console, f"{name}: {each.users.in_words}.")
 
 

@@ -20,6 +20,7 @@ from services.gateway.dashboard.answer_queries import AnswerQueries
 from services.gateway.dashboard.label_routes import LabelPages
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.routes import PageSources, page_routes
+from services.gateway.dashboard.single_use import SingleUse
 from services.gateway.dashboard.start_queries import StartQueries
 from services.gateway.error_responses import RESPONSES, add_error_handlers
 from services.gateway.exports.queries import ExportQueries
@@ -145,7 +146,8 @@ def web_app(
     interpretations = InterpretationQueries(store)
     pages = AnswerQueries(store), provenances, values, studies, interpretations, overview
     sources = PageSources(runs, monitors, *pages, in_store, StartQueries(store, runs))
-    actions = PageActions(runs, run_commands, monitors, monitor_commands, send, audit)
+    changes = runs, run_commands, monitors, monitor_commands
+    actions = PageActions(*changes, send, audit, SingleUse(store.sent_forms, now))
     app.include_router(
         page_routes(sources, actions, LabelPages(labels, label_commands, send), tokens, now)
     )

@@ -115,6 +115,11 @@ class MonitorPlan(Part):
         """Return the extractors that it needs."""
         return tuple(sorted({each.extractor for each in self.features}))
 
+    @property
+    def numbers(self) -> frozenset[tuple[str, str]]:
+        """The extractors and features that are watched."""
+        return frozenset((each.extractor, each.feature) for each in self.features)
+
     @cached_property
     def watched(self) -> tuple[Comparison, ...]:
         """Return every comparison, and one of missing answers for each extractor."""

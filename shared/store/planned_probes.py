@@ -1,7 +1,7 @@
 """The probes of a run, read from its stored suite a few at a time."""
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice, product
 
@@ -45,8 +45,16 @@ class PlannedProbes:
 
     def of_set(self, name: str) -> "PlannedProbes":
         """Return the part of the plan that may be of a set: no other question is looked at."""
-        there = self._suites.positions_of_set(self._outline.hash, name)
-        mine = array("q", (place for place in there if place in self._asked))
+        return self._at(self._suites.positions_of_set(self._outline.hash, name))
+
+    def of_groups(self, numbers: Collection[int]) -> "PlannedProbes":
+        """Return the part of the plan about some of the suite's groups; no question is read."""
+        return self._at(self._suites.positions_of_groups(self._outline.hash, numbers))
+
+    def _at(self, positions: Iterable[int]) -> "PlannedProbes":
+        every = isinstance(self._asked, range)
+        asked: Collection[int] = self._asked if every else set(self._asked)
+        mine = array("q", (place for place in positions if place in asked))
         return PlannedProbes(self._suites, self._outline, self._run, mine)
 
     def read(

@@ -1,6 +1,6 @@
 """The tables of suites, of runs that are being planned, and of what is counted by run."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, String, Table, Text
 
 from shared.store.tables import UtcDateTime, metadata
 
@@ -38,6 +38,18 @@ SUITE_TENANTS = Table(
 )
 """Who has uploaded a suite: the same one is stored once, and seen by those who have it."""
 
+SUITE_GROUPS = Table(
+    "suite_group",
+    metadata,
+    Column("hash", String(32), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("dimension", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("probes", Integer, nullable=False),
+    Column("positions", LargeBinary, nullable=False),
+)
+"""The groups of a suite, and where the probes about each stand: nobody reads all to find some."""
+
 PLANNING_CURSORS = Table(
     "planning_cursor",
     metadata,
@@ -59,3 +71,13 @@ RECORD_COUNTS = Table(
     Column("records", BigInteger, nullable=False),
 )
 """How many records of a run the store has, counted in the transaction that writes them."""
+
+SENT_FORMS = Table(
+    "sent_form",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("done", Boolean, nullable=False),
+    Index("sent_form_at", "at"),
+)
+"""Forms of pages that were sent, so that a button that is pressed twice does one thing."""

@@ -27,6 +27,7 @@ from shared.store.records import Records
 from shared.store.run_conclusions import RunConclusions
 from shared.store.run_progress import CountedRuns
 from shared.store.scope import ScopeNow, everything
+from shared.store.sent_forms import SentForms
 from shared.store.suites import UNNAMED, Suites
 from shared.store.texts import Purges
 from shared.store.unwatched_answers import UnwatchedAnswers
@@ -113,6 +114,7 @@ class Store:
         self.rounds = ClosedRounds(self.records)
         self.results = RunConclusions(self.records)
         self.purges = Purges(engine, scope)
+        self.sent_forms = SentForms(engine)
         self.suites = Suites(engine, scope)
         self.planning_cursors = PlanningCursors(engine)
         self.counted_runs = CountedRuns(engine)

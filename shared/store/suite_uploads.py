@@ -16,7 +16,8 @@ from shared.contracts.suite_counts import SuiteCounts
 from shared.contracts.suite_limits import ProbeCheck
 from shared.errors import UsageError
 from shared.store.engine import MOST_PARAMETERS, insert_new, read_transaction, write_transaction
-from shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
+from shared.store.run_tables import SUITE_GROUPS, SUITE_PROBES, SUITE_TENANTS, SUITES
+from shared.store.suite_groups import GroupPositions
 from shared.store.texts import Purged, purged
 
 UPLOAD = "upload-"
@@ -82,7 +83,8 @@ class SuiteUpload:
         UsageError
             A probe cannot be asked or diagnosed, two have one key, or no probe has a stratum.
         """
-        outline = self._outline(header)
+        groups = GroupPositions()
+        outline = self._outline(header, groups)
         with write_transaction(self._engine) as connection:
             gone = purged(connection)
             if (probe := self._purged_since(connection, gone)) is not None:
@@ -90,6 +92,7 @@ class SuiteUpload:
             mine = SUITE_PROBES.c.hash == self._name
             if insert_new(connection, SUITES, [suite_row(outline, now)]):
                 connection.execute(update(SUITE_PROBES).where(mine).values(hash=outline.hash))
+                insert_new(connection, SUITE_GROUPS, list(groups.rows(outline.hash)))
             else:
                 connection.execute(delete(SUITE_PROBES).where(mine))
             owner = {"hash": outline.hash, "tenant": self._tenant}
@@ -97,7 +100,7 @@ class SuiteUpload:
         self._done = True
         return outline
 
-    def _outline(self, header: SuiteHeader) -> SuiteOutline:
+    def _outline(self, header: SuiteHeader, groups: GroupPositions) -> SuiteOutline:
         """Check and count what was staged; it is read again, a few probes in memory at once."""
         check, counts = ProbeCheck(header), SuiteCounts(header)
 
@@ -105,6 +108,7 @@ class SuiteUpload:
             for probe in self._staged():
                 check(probe)
                 counts.add(probe)
+                groups.add(probe)
                 yield probe
 
         hash_ = suite_hash(header, counted(), has_facts=self._has_facts)

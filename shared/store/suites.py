@@ -1,7 +1,6 @@
 """Suites by hash: a run names one, which never changes; each tenant sees those it has uploaded."""
 
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import closing
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Engine, RowMapping, select, update
@@ -10,6 +9,7 @@ from shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe
 from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
 from shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
 from shared.store.scope import ScopeNow, everything
+from shared.store.suite_groups import SuiteGroup, groups_in, positions_in
 from shared.store.suite_uploads import SuiteUpload
 
 UNNAMED = "default"
@@ -130,15 +130,15 @@ class Suites:
         with read_transaction(self._engine) as connection:
             return list(connection.scalars(query.order_by(table.position)))
 
-    def every_probe(self, hash_: str) -> Iterator[SuiteProbe]:
-        """Return the probes of a suite in their order, a few in memory at once."""
-        table = SUITE_PROBES.c
-        query = select(table.body).where(table.hash == hash_).order_by(table.position)
+    def groups(self, hash_: str) -> list[SuiteGroup]:
+        """Return the groups that the probes of a suite are about; no probe is read."""
         with read_transaction(self._engine) as connection:
-            streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
-            with closing(streamed.scalars(query)) as bodies:
-                for body in bodies:
-                    yield SuiteProbe.model_validate_json(body)
+            return groups_in(connection, hash_)
+
+    def positions_of_groups(self, hash_: str, numbers: Iterable[int]) -> list[int]:
+        """Return the positions of the probes about any of some groups; no probe is read."""
+        with read_transaction(self._engine) as connection:
+            return positions_in(connection, hash_, numbers)
 
     def sets(self, hash_: str) -> Iterator[tuple[int, str]]:
         """Return the position of every probe and the name of its set, in their order."""

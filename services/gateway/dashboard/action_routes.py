@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from services.gateway.auditing import CallerAudit
 from services.gateway.auth import PAGE_HEADERS, Tokens
 from services.gateway.callers import Caller
 from services.gateway.dashboard.page_forms import sent_form
+from services.gateway.dashboard.single_use import SingleUse
 from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.commands import RunCommands
@@ -37,6 +39,7 @@ class PageActions:
     monitor_commands: MonitorCommands
     send: Callable[[Cancellation | Monitor | Run], Awaitable[None]]
     audit: CallerAudit
+    forms: SingleUse
 
 
 def action_routes(actions: PageActions, tokens: Tokens) -> APIRouter:
@@ -50,8 +53,7 @@ def action_routes(actions: PageActions, tokens: Tokens) -> APIRouter:
     ) -> RedirectResponse:
         await sent_form(request, caller)
         run = await in_thread(actions.runs.run, run_id)
-        async with actions.audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
-            await actions.send(await in_thread(actions.run_commands.cancellation_of, run_id))
+        await actions.forms.once(request, caller, partial(_cancel, actions, run))
         return _back(f"/runs/{run.id}")
 
     @router.post("/monitors/{name}/{verb}")
@@ -61,13 +63,8 @@ def action_routes(actions: PageActions, tokens: Tokens) -> APIRouter:
         await sent_form(request, caller)
         if verb not in STATES:
             raise NotFoundError(f"A monitor cannot be told to {verb} here.")
-        state, action = STATES[verb]
-        applied = await in_thread(actions.monitor_commands.changed_state, name, state)
-        monitor = applied.monitor
-        if applied.changed:
-            async with actions.audit.act(action, monitor.name, monitor_id=monitor.monitor_id):
-                await in_thread(actions.monitor_commands.keep, monitor)
-                await actions.send(monitor)
+        change = partial(_change_state, actions, name, *STATES[verb])
+        await actions.forms.once(request, caller, change)
         return _back(f"/monitors/{quote(name)}")
 
     @router.post("/monitors/{name}/alarms/{alarm_id}/acknowledge")
@@ -81,13 +78,32 @@ def action_routes(actions: PageActions, tokens: Tokens) -> APIRouter:
         known = await in_thread(actions.monitors.alarms, name)
         if alarm_id not in {each.alarm.id for each in known}:
             raise NotFoundError(f"The monitor {name} has no such alarm.")
-        async with actions.audit.act(
-            AuditAction.ALARM_ACKNOWLEDGE, alarm_id, monitor=name, note=note
-        ):
-            pass  # the entry is the acknowledgement
+        acknowledge = partial(_acknowledge, actions, alarm_id, monitor=name, note=note)
+        await actions.forms.once(request, caller, acknowledge)
         return _back(f"/monitors/{quote(name)}/alarms#{alarm_id}")
 
     return router
+
+
+async def _cancel(actions: PageActions, run: Run) -> None:
+    async with actions.audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
+        await actions.send(await in_thread(actions.run_commands.cancellation_of, run.id))
+
+
+async def _acknowledge(actions: PageActions, alarm_id: str, **said: str) -> None:
+    async with actions.audit.act(AuditAction.ALARM_ACKNOWLEDGE, alarm_id, **said):
+        pass  # the entry is the acknowledgement
+
+
+async def _change_state(
+    actions: PageActions, name: str, state: MonitorState, action: AuditAction
+) -> None:
+    applied = await in_thread(actions.monitor_commands.changed_state, name, state)
+    monitor = applied.monitor
+    if applied.changed:
+        async with actions.audit.act(action, monitor.name, monitor_id=monitor.monitor_id):
+            await in_thread(actions.monitor_commands.keep, monitor)
+            await actions.send(monitor)
 
 
 def _back(page: str) -> RedirectResponse:

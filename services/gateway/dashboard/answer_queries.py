@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 
-from services.gateway.dashboard.answer_filters import AnswerFilter, FilterChoices, group_names
+from services.gateway.dashboard.answer_filters import AnswerFilter, FilterChoices, group_name
 from services.gateway.dashboard.answer_views import AnswerView, answer_view
 from shared.contracts import Features, Probe, Response, Run, Target, response_id_of
 from shared.errors import NotFoundError
@@ -15,9 +14,6 @@ ON_A_PAGE = 20
 AT_ONCE = 100
 MOST_LOOKED_THROUGH = 300
 """Answers that one page looks through for those that fit; the next page goes on from there."""
-
-SUITES_KNOWN = 64
-"""Suites whose groups are remembered; a suite never changes."""
 Found = tuple[Probe, Response | None, list[Features]]
 
 
@@ -38,7 +34,6 @@ class AnswerQueries:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._group_names = lru_cache(SUITES_KNOWN)(self._read_group_names)
 
     def planned(self, run_id: str) -> tuple[Run, PlannedProbes | None]:
         """Return a run and what it asks; a window of traffic asks nothing.
@@ -69,21 +64,25 @@ class AnswerQueries:
             reasons=tuple(sorted(reasons)),
         )
 
-    def _read_group_names(self, hash_: str) -> tuple[str, ...]:
-        """Return the groups of all questions of a suite; they are looked through once."""
-        names: set[str] = set()
-        for item in self._store.suites.every_probe(hash_):
-            names.update(group_names(item.groups))
-        return tuple(sorted(names))
+    def _group_names(self, hash_: str) -> tuple[str, ...]:
+        found = self._store.suites.groups(hash_)
+        return tuple(group_name(each.dimension, each.group) for each in found)
+
+    def _about(self, planned: PlannedProbes, group: str) -> PlannedProbes:
+        """Return the part of a plan that is about a group, as a filter names it."""
+        found = self._store.suites.groups(planned.suite_hash)
+        return planned.of_groups(
+            [each.number for each in found if group_name(each.dimension, each.group) == group]
+        )
 
     def page(self, run: Run, planned: PlannedProbes | None, wanted: AnswerFilter) -> AnswerPage:
         """Return the next answers that fit."""
         if planned is None:
             return self._of_window(run, wanted)
         if wanted.set:
-            planned = planned.of_set(wanted.set)
-        if wanted.group or wanted.set:
-            planned = planned.narrowed(wanted.fits_groups)
+            planned = planned.of_set(wanted.set).narrowed(wanted.fits_groups)
+        elif wanted.group:
+            planned = self._about(planned, wanted.group)
         targets, scaffolds = _narrowed(run, wanted)
         fitting = planned.amount(len(targets), len(scaffolds))
         first = min(int(wanted.after), fitting) if wanted.after.isdecimal() else 0

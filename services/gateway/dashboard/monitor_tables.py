@@ -15,7 +15,7 @@ from services.gateway.monitors.views import History
 from services.gateway.monitors.window_views import WindowView
 from shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
 from shared.contracts.answer_accounts import account_label
-from shared.formatting import number
+from shared.formatting import number, number_name
 
 
 def evidence_table(
@@ -78,13 +78,14 @@ def window_table(window: WindowView) -> PageTable:
     """Return the numbers of one window by group."""
     names = ("number", "grouping", "group")
     counts = ("answers", "missing", "users")
+    there = {(each.extractor, each.feature) for each in window.described}
     columns = (
         *(PageColumn(name, name=True) for name in names),
         *(PageColumn(name, numeric=True) for name in (*counts, "mean", "from", "to")),
     )
     rows = [
         (
-            words_cell(f"{each.extractor}.{each.feature}"),
+            words_cell(number_name(each.extractor, each.feature, there)),
             words_cell(words_of(each.dimension)),
             words_cell(group.group),
             *(number_cell(n) for n in (group.responses, group.missing, group.units)),

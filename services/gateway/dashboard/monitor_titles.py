@@ -11,7 +11,7 @@ from shared.contracts import MonitorPlan
 
 def titles_of(plan: MonitorPlan) -> dict[str, str]:
     """Return the title of each comparison by its key; no two of a monitor have the same."""
-    titles = {each.key: comparison_title(each) for each in plan.watched}
+    titles = {each.key: comparison_title(each, plan.numbers) for each in plan.watched}
     several = {title for title in titles.values() if list(titles.values()).count(title) > 1}
     by_key = {each.key: each for each in plan.watched}
     return {

@@ -1,6 +1,6 @@
 """The routes of the overview and of the platform's own pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Annotated
 
@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, Response
 from services.gateway.auth import Tokens
 from services.gateway.callers import Caller
 from services.gateway.dashboard.live_numbers import live_overview
+from services.gateway.dashboard.monitor_titles import titles_of
 from services.gateway.dashboard.operation_tables import (
     audit_table,
     extractors_table,
@@ -23,6 +24,7 @@ from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.dashboard.static_files import LIVE
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.queries import RunQueries
+from shared.contracts import Alarm
 from shared.contracts.access import Right
 from shared.store.audit import AuditFilter
 
@@ -47,7 +49,7 @@ def operation_routes(
         caller: Annotated[Caller, Depends(tokens.signed_in)], *, live: bool = False
     ) -> HTMLResponse:
         latest, statuses = runs.latest(MOST_RUNS), monitors.statuses()
-        standing = overview.status.standing()
+        standing, changes = overview.status.standing(), overview.status.changes()
         return page(
             "overview.html",
             scripts=(LIVE,),
@@ -56,7 +58,8 @@ def operation_routes(
             reload_s=RELOAD_S if live else None,
             live=live,
             alarms=standing,
-            changes=overview.status.changes(),
+            changes=changes,
+            titles=_titles(monitors, changes),
             troubles=overview.status.troubles(),
             monitors=statuses,
             runs=runs_table(latest, overview.spent(latest)),
@@ -80,6 +83,15 @@ def operation_routes(
         )
 
     return router
+
+
+def _titles(monitors: MonitorQueries, alarms: Iterable[Alarm]) -> dict[tuple[str, str], str]:
+    """Return what alarms are about, by monitor and comparison, of monitors that are there."""
+    known = monitors.latest()
+    there = {each.monitor for each in alarms} & known.keys()
+    return {
+        (name, key): title for name in there for key, title in titles_of(known[name].plan).items()
+    }
 
 
 def _source_routes(overview: OverviewQueries) -> APIRouter:

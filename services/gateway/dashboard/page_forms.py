@@ -14,6 +14,7 @@ from services.gateway.dashboard.form_tokens import (
     FORM_FIELD,
     form_token,
     is_ours,
+    new_number,
     new_secret,
 )
 from shared.contracts.access import Right
@@ -34,7 +35,7 @@ class PageForms:
 
     def token(self, action: str) -> str:
         """Return the token of the form that is sent to this path."""
-        return form_token(self._secret, action)
+        return form_token(self._secret, action, new_number())
 
     def kept_by(self, page: HTMLResponse) -> HTMLResponse:
         """Return the page with the cookie that its forms need; another site's form lacks it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from services.gateway.dashboard.answer_filters import AnswerFilter, group_name
 from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import by_evidence, number, p_equals
+from shared.formatting import by_evidence, names_itself, number, p_equals
 
 MOST_SENTENCES = 10
 DIRECT = "direct"
@@ -20,6 +20,8 @@ class DisparitySentence:
     feature: str
     instrument: str
     """What read the number."""
+    names_itself: bool
+    """Whether the number has its name already."""
     dimension: str
     a: str
     b: str
@@ -132,6 +134,7 @@ def _sentence(diagnosis: Diagnosis, gap: Gap) -> DisparitySentence:
     return DisparitySentence(
         feature=diagnosis.feature.replace("_", " "),
         instrument=diagnosis.extractor,
+        names_itself=names_itself(diagnosis.extractor, diagnosis.feature),
         dimension=diagnosis.dimension.replace("_", " "),
         a=gap.a,
         b=gap.b,

@@ -1,6 +1,7 @@
 """The page that starts a run: what to ask whom, what that takes, and then the button."""
 
 from dataclasses import dataclass
+from functools import partial
 from secrets import token_hex
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from services.gateway.runs.starting import started_run
 from shared.contracts import Budget, Run
 from shared.contracts.mistakes import as_usage_error
 from shared.errors import UsageError
+from shared.runtime.blocking import in_thread
 
 START = "/start"
 
@@ -106,10 +108,11 @@ def start_routes(starting: StartPage, tokens: Tokens) -> APIRouter:
         with as_usage_error("The run"):
             asked = StartForm.model_validate(fields)
         actions = starting.actions
-        found = await started_run(
-            asked.request(), actions.run_commands, actions.send, actions.audit
-        )
-        return RedirectResponse(f"/runs/{found.run.id}", 303, PAGE_HEADERS)
+        wanted, commands = asked.request(), actions.run_commands
+        run = await in_thread(commands.run_for, wanted)
+        begin = partial(started_run, wanted, commands, actions.send, actions.audit)
+        await actions.forms.once(request, caller, begin)
+        return RedirectResponse(f"/runs/{run.id}", 303, PAGE_HEADERS)
 
     return router
 

@@ -1,5 +1,7 @@
 """The evidence of a comparison as the API shows it: numbers, what clears alarms, what is found."""
 
+from collections.abc import Collection
+
 from pydantic import BaseModel
 
 from services.gateway.monitors.evidence_words import (
@@ -80,12 +82,14 @@ class EvidenceView(BaseModel):
     """Whether it is flagged now among the monitor's comparisons (e-BH)."""
 
 
-def evidence_view(evidence: Evidence, *, stands_out: bool) -> EvidenceView:
-    """Return the view of one comparison's evidence."""
+def evidence_view(
+    evidence: Evidence, *, stands_out: bool, watched: Collection[tuple[str, str]] = ()
+) -> EvidenceView:
+    """Return the view of one comparison's evidence; `watched` are the monitor's numbers."""
     names = (EvidenceView.model_fields.keys() & Evidence.model_fields.keys()) - SAID
     return EvidenceView(
         comparison=evidence.comparison_key,
-        title=comparison_title(evidence.comparison),
+        title=comparison_title(evidence.comparison, watched),
         number=f"{evidence.comparison.watched.extractor}.{evidence.comparison.watched.feature}",
         tolerance=evidence.comparison.watched.tolerance,
         change_log_evidence=evidence.change.log_evidence if evidence.change else None,

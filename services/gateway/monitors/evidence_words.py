@@ -1,23 +1,25 @@
 """A comparison and what stands beside its evidence in words: units selected, users matched."""
 
-from shared.contracts import Comparison, Estimate, Evidence, Method
+from collections.abc import Collection
+
+from shared.contracts import Comparison, Estimate, Evidence
 from shared.contracts.comparison import MISSING
-from shared.formatting import number
+from shared.formatting import number, number_name
 
 
-def comparison_title(comparison: Comparison) -> str:
-    """Return what is compared, for people: the number, the groups, the grouping."""
-    watched, pair = comparison.watched, comparison.pair
-    number = watched.feature.replace("_", " ")
-    if watched.feature == MISSING:
-        number = f"no {watched.extractor.replace('_', ' ')} measured"
-    elif number != watched.extractor:
-        number = f"{number} ({watched.extractor})" if watched.extractor != number else number
-    if watched.method in (Method.ODDS, Method.DISCORDANT) and watched.feature != MISSING:
-        number = f"selected by {number}, in log odds"
-    return (
-        f"{number}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"
-    )
+def comparison_title(comparison: Comparison, watched: Collection[tuple[str, str]] = ()) -> str:
+    """Return what is compared, for people: the number, the groups, the grouping.
+
+    `watched` are the extractors and features of the whole monitor.
+    """
+    about, pair = comparison.watched, comparison.pair
+    if about.feature == MISSING:
+        said = f"no {about.extractor.replace('_', ' ')} measured"
+    else:
+        said = number_name(about.extractor, about.feature, watched)
+        if about.method.of_selections:
+            said = f"selected by {said}, in log odds"
+    return f"{said}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"
 
 
 def selection_words(evidence: Evidence) -> str | None:

@@ -93,7 +93,7 @@ class MonitorQueries:
         return MonitorView(
             stand=_status(found, sum(flags)),
             evidence=[
-                evidence_view(each, stands_out=flag)
+                evidence_view(each, stands_out=flag, watched=monitor.plan.numbers)
                 for each, flag in zip(evidence, flags, strict=True)
             ],
             alarms=list(found.alarms),

@@ -119,7 +119,10 @@ def test_what_one_tenant_had_before_tenants_were_told_apart_is_the_defaults(
 def test_suites_and_records_from_before_they_were_split_and_counted_are_all_there(
     empty_store_url: str,
 ) -> None:
-    probes = tuple(SuiteProbe(key=f"p{n}", prompt=f"Say {n}.", set="s") for n in range(7))
+    probes = tuple(
+        SuiteProbe(key=f"p{n}", prompt=f"Say {n}.", set="s", groups={"side": "ab"[n % 2]})
+        for n in range(7)
+    )
     suite = Suite(name="tiny", extractors=("words",), claim=Claim.BANK, probes=probes)
     engine = engine_of(empty_store_url)
     with engine.begin() as connection:
@@ -141,6 +144,8 @@ def test_suites_and_records_from_before_they_were_split_and_counted_are_all_ther
     with Store.open(empty_store_url) as store:
         assert store.suites.get(suite.hash) == suite
         assert store.suites.outline(suite.hash) == outline_of(suite)
+        assert [each.group for each in store.suites.groups(suite.hash)] == ["a", "b"]
+        assert store.suites.positions_of_groups(suite.hash, [1]) == [1, 3, 5]
         waiting: Any = {"deadline": AT, "now": AT, "context": {}, "cursors": ()}
         store.gathers(RUN_GATHER).begin("run", 3, **waiting)
         counted = store.counted_runs.of(["run"])["run"]

@@ -103,3 +103,21 @@ def test_a_unit_that_is_purged_during_the_upload_does_not_come_back(store: Store
         with pytest.raises(UsageError, match="The texts of the unit p2 were purged"):
             upload.keep(SUITE.header, AT)
     assert kept_rows(store) == 0
+
+
+def test_the_questions_about_a_group_are_found_without_reading_any(store: Store) -> None:
+    asked = [
+        SuiteProbe(key=f"g{n}", prompt="?", groups={"of": "xy"[n % 2], **({"a": "x"} if n else {})})
+        for n in range(5)
+    ]
+    header = SuiteHeader(name="grouped", extractors=("words",))
+    suite = kept(store, asked[:2], asked[2:], header=header)
+    groups = {(each.dimension, each.group): each for each in store.suites.groups(suite)}
+    assert {name: each.probes for name, each in groups.items()} == {
+        ("a", "x"): 4, ("of", "x"): 3, ("of", "y"): 2,
+    }  # fmt: skip
+    of_x, of_y = (groups["of", name].number for name in "xy")
+    assert store.suites.positions_of_groups(suite, [of_x]) == [0, 2, 4]
+    assert store.suites.positions_of_groups(suite, [of_x, of_y]) == list(range(5))
+    assert kept(store, asked, header=header) == suite
+    assert len(store.suites.groups(suite)) == 3

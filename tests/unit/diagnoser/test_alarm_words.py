@@ -27,7 +27,7 @@ def found(value: float, low: float, high: float, **more: Any) -> GapFound:
 
 def test_of_a_feature_without_a_declared_direction_only_higher_is_said() -> None:
     said = gap_sentence(watched(), found(-0.6, -0.8, -0.4))
-    assert said.startswith("gender: rating.rating is higher for male than for female.")
+    assert said.startswith("gender: rating is higher for male than for female.")
     assert "The gap is 0.6 (0.4 to 0.8), and 0.1 does not matter" in said
     assert "240 units and 4 rounds" in said
     assert "worse" not in said
@@ -47,10 +47,21 @@ def test_refusals_are_told_as_shares_of_the_time() -> None:
     assert "The gap is 27 percentage points (20 to 34)" in said
 
 
+def test_who_read_a_number_is_said_where_it_tells_more() -> None:
+    vader = watched("vader", "sentiment", low=-1.0)
+    assert "sentiment (vader) is higher for male" in gap_sentence(vader, found(-0.6, -0.8, -0.4))
+    alone = {("vader", "sentiment"), ("rating", "rating")}
+    assert ": sentiment is higher" in gap_sentence(vader, found(-0.6, -0.8, -0.4), alone)
+    two = {("vader", "sentiment"), ("roberta", "sentiment")}
+    assert "sentiment (vader)" in gap_sentence(vader, found(-0.6, -0.8, -0.4), two)
+    worse = watched("refusal", "refused", low=0.0, high=1.0, tolerance=0.02)
+    assert "than male in refused" in gap_sentence(worse, found(0.27, 0.2, 0.34))
+
+
 def test_a_change_and_an_end_are_told_without_a_direction() -> None:
-    assert "the gap in rating.rating between female and male is no longer" in change_sentence(
+    assert "the gap in rating between female and male is no longer" in change_sentence(
         watched(), level=False, reference=None, allowed=None
     )
     assert cleared_sentence(watched(), "a new epoch has begun") == (
-        "gender: the alarm about rating.rating for female and male is over: a new epoch has begun."
+        "gender: the alarm about rating for female and male is over: a new epoch has begun."
     )

@@ -1,14 +1,16 @@
 """Alarms in words: which group is worse off, by how much, since when, how sure, what to look at."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from shared.contracts import MISSING, Comparison, Direction, Estimate
-from shared.formatting import number
+from shared.formatting import number, number_name
 
 REST = "the others"
 PERCENT_DIGITS = 2
+Numbers = Collection[tuple[str, str]]
+"""The extractors and features that a monitor watches."""
 Sides = tuple[float, float]
 """The means of the first group and of the second: in the feature's units, or shares selected."""
 
@@ -40,32 +42,37 @@ FEATURE_WORDS = {("refusal", "refused"): FeatureWords("was refused", Direction.W
 """Features whose meaning is plain; of others, a monitor's file may say which direction is worse."""
 
 
-def gap_sentence(comparison: Comparison, found: GapFound) -> str:
+def gap_sentence(comparison: Comparison, found: GapFound, watched: Numbers = ()) -> str:
     """Return who is worse off and by how much, or whose number is higher where that is not known.
 
     Text of users is in it as they wrote it: whoever shows the sentence escapes it.
     """
-    watched, (first, second) = comparison.watched, names_of(comparison)
+    first, second = names_of(comparison)
     up = (found.gap.value or 0.0) > 0
     higher, lower = (first, second) if up else (second, first)
     direction = _direction(comparison)
     told = _sides_told(comparison, found, first_higher=up)
     if direction is None:
-        head = f"{_subject(comparison)} is higher for {higher} than for {lower}"
+        head = f"{_subject(comparison, watched)} is higher for {higher} than for {lower}"
     else:
         worse, better = (higher, lower) if direction is Direction.WORSE else (lower, higher)
-        head = f"{worse} is worse off than {better} in {watched.extractor}.{watched.feature}"
+        head = f"{worse} is worse off than {better} in {_feature(comparison, watched)}"
     counted = f"over {found.units:,} units and {_rounds(found.rounds)}{_since(found.since)}"
     gap = _gap_told(comparison, found.gap)
     return f"{comparison.pair.dimension}: {head}{told}. {gap}, {counted}."
 
 
 def change_sentence(
-    comparison: Comparison, *, level: bool, reference: float | None, allowed: float | None
+    comparison: Comparison,
+    watched: Numbers = (),
+    *,
+    level: bool,
+    reference: float | None,
+    allowed: float | None,
 ) -> str:
     """Return what is no longer as it was; the direction of a change is not known to its alarm."""
     first, second = names_of(comparison)
-    feature, dimension = _feature(comparison), comparison.pair.dimension
+    feature, dimension = _feature(comparison, watched), comparison.pair.dimension
     what = f"the level of {feature} for {first} and {second} together"
     if not level:
         what = f"the gap in {feature} between {first} and {second}"
@@ -77,10 +84,10 @@ def change_sentence(
     return f"{dimension}: {what} is no longer what it was{was}."
 
 
-def cleared_sentence(comparison: Comparison, reason: str) -> str:
+def cleared_sentence(comparison: Comparison, reason: str, watched: Numbers = ()) -> str:
     """Return that an alarm is over, and why."""
     first, second = names_of(comparison)
-    about = f"{_feature(comparison)} for {first} and {second}"
+    about = f"{_feature(comparison, watched)} for {first} and {second}"
     return f"{comparison.pair.dimension}: the alarm about {about} is over: {reason}."
 
 
@@ -103,16 +110,20 @@ def _words(comparison: Comparison) -> FeatureWords | None:
     return FEATURE_WORDS.get((watched.extractor, watched.feature))
 
 
-def _feature(comparison: Comparison) -> str:
-    return f"{comparison.watched.extractor}.{comparison.watched.feature}"
+def _feature(comparison: Comparison, beside: Numbers) -> str:
+    """Return what people call the number, among those that the monitor watches."""
+    watched = comparison.watched
+    if watched.feature == MISSING:
+        return f"the share of answers that {watched.extractor.replace('_', ' ')} could not read"
+    return number_name(watched.extractor, watched.feature, beside)
 
 
-def _subject(comparison: Comparison) -> str:
+def _subject(comparison: Comparison, beside: Numbers) -> str:
     if comparison.watched.feature == MISSING:
-        return f"the share of answers that {comparison.watched.extractor} could not read"
+        return _feature(comparison, beside)
     if comparison.watched.method.of_selections:
-        return f"the share that is selected by {_feature(comparison)}"
-    return _feature(comparison)
+        return f"the share that is selected by {_feature(comparison, beside)}"
+    return _feature(comparison, beside)
 
 
 def _sides_told(comparison: Comparison, found: GapFound, *, first_higher: bool) -> str:

@@ -193,14 +193,14 @@ def _words(
     if comparison is None:
         return ""
     if news.state is AlarmState.CLEARED:
-        return cleared_sentence(comparison, news.reason)
+        return cleared_sentence(comparison, news.reason, plan.numbers)
     if news.what is not AlarmKind.DISPARITY:
         level = news.what is AlarmKind.LEVEL
-        return change_sentence(comparison, level=level, reference=None, allowed=None)
+        return change_sentence(comparison, plan.numbers, level=level, reference=None, allowed=None)
     shown = evidence.shown
     rounds = evidence.rounds if shown is None else evidence.round - shown.since_round + 1
     found = GapFound(evidence.gap, sides, evidence.units, rounds, since)
-    return gap_sentence(comparison, found)
+    return gap_sentence(comparison, found, plan.numbers)
 
 
 def _sides(evidence: Evidence) -> Sides | None:

@@ -1,0 +1,50 @@
+"""What a form asks for is done once, however often its button is pressed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from fastapi import Request
+
+from services.gateway.callers import Caller
+from services.gateway.dashboard.form_tokens import form_key
+from shared.runtime.blocking import in_thread
+from shared.store.sent_forms import FormStand, SentForms
+
+LOOK_EVERY_S = 0.1
+PATIENCE_S = 10.0
+"""How long the second press waits for the first to be done; then its page is shown as it is."""
+
+
+class SingleUse:
+    """Takes forms once; also of several gateways on one store, and of one that dies."""
+
+    def __init__(self, sent: SentForms, now: Callable[[], datetime]) -> None:
+        self._sent = sent
+        self._now = now
+
+    async def once(
+        self, request: Request, caller: Caller, act: Callable[[], Awaitable[object]]
+    ) -> None:
+        """Do what a form asks for, unless it is done already.
+
+        What fails may be sent again. A note that was changed is another form.
+        """
+        key = form_key(caller.tenant, request.url.path, await request.body())
+        if not await self._taken(key):
+            return
+        try:
+            await act()
+        except BaseException:
+            await in_thread(self._sent.give_back, key)
+            raise
+        await in_thread(self._sent.finish, key)
+
+    async def _taken(self, key: str) -> bool:
+        until = asyncio.get_running_loop().time() + PATIENCE_S
+        while asyncio.get_running_loop().time() < until:
+            stand = await in_thread(self._sent.take, key, self._now())
+            if stand is not FormStand.UNDER_WAY:
+                return stand is FormStand.FIRST
+            await asyncio.sleep(LOOK_EVERY_S)
+        return False
