@@ -125,7 +125,7 @@ async def pressed_twice(
 
 async def test_a_button_that_is_pressed_twice_does_one_thing(store: Store, tmp_path: Path) -> None:
     alarms = "/monitors/watched/alarms"
-    buttons = (
+    buttons: tuple[tuple[str, str, dict[str, str]], ...] = (
         ("/monitors/watched", "/monitors/watched/pause", {}),
         (alarms, f"{alarms}/{ALARM.id}/acknowledge", {"note": "known"}),
         (f"/runs/{RUN.id}", f"/runs/{RUN.id}/cancel", {}),

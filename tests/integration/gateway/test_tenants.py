@@ -16,7 +16,7 @@ import yaml
 from fastapi import FastAPI
 
 from services.gateway.app import web_app
-from services.gateway.dashboard.form_tokens import FORM_COOKIE, FORM_FIELD, form_token
+from services.gateway.dashboard.form_tokens import FORM_COOKIE, FORM_FIELD, form_token, new_number
 from services.gateway.settings import GatewaySettings
 from shared.contracts import ROUTES, AuditAction, Response, record_of
 from shared.contracts.access import RIGHTS, Right, TokenRole, verifier_of
@@ -329,7 +329,11 @@ class Gateway:
         if asked.form:
             headers["Cookie"] = f"{FORM_COOKIE}=browser"
             given = sent.pop("json", {})
-            sent["data"] = {FORM_FIELD: form_token("browser", filled), "note": "seen", **given}
+            sent["data"] = {
+                FORM_FIELD: form_token("browser", filled, new_number()),
+                "note": "seen",
+                **given,
+            }
         async with self.client.stream(verb, filled, headers=headers, **sent) as reply:
             if asked.follows and reply.status_code == FOUND:
                 return reply.status_code, await anext(reply.aiter_text())
