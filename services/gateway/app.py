@@ -147,7 +147,7 @@ def web_app(
     pages = AnswerQueries(store), provenances, values, studies, interpretations, overview
     sources = PageSources(runs, monitors, *pages, in_store, StartQueries(store, runs))
     changes = runs, run_commands, monitors, monitor_commands
-    actions = PageActions(*changes, send, audit, SingleUse(store.sent_forms, now))
+    actions = PageActions(*changes, send, audit, SingleUse(store, now))
     app.include_router(
         page_routes(sources, actions, LabelPages(labels, label_commands, send), tokens, now)
     )

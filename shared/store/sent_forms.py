@@ -15,7 +15,7 @@ ABANDONED_AFTER = timedelta(minutes=1)
 _COLUMNS = SENT_FORMS.c
 
 
-class FormStand(StrEnum):
+class FormState(StrEnum):
     """What is known of a form that comes in."""
 
     FIRST = "first"
@@ -31,18 +31,18 @@ class SentForms:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def take(self, key: str, at: datetime) -> FormStand:
+    def take(self, key: str, at: datetime) -> FormState:
         """Take a form that nobody has taken, and forget those that are old."""
         mine = _COLUMNS.key == key
         left = (mine, _COLUMNS.done.is_(False), _COLUMNS.at < at - ABANDONED_AFTER)
         with write_transaction(self._engine) as connection:
             connection.execute(delete(SENT_FORMS).where(_COLUMNS.at < at - KEPT))
             if insert_new(connection, SENT_FORMS, [{"key": key, "at": at, "done": False}]):
-                return FormStand.FIRST
+                return FormState.FIRST
             if connection.execute(update(SENT_FORMS).where(*left).values(at=at)).rowcount:
-                return FormStand.FIRST
+                return FormState.FIRST
             done = connection.scalar(select(_COLUMNS.done).where(mine))
-        return FormStand.DONE if done else FormStand.UNDER_WAY
+        return FormState.DONE if done else FormState.UNDER_WAY
 
     def finish(self, key: str) -> None:
         """Note that it is done what a form asks for."""

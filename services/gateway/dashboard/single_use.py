@@ -9,7 +9,8 @@ from fastapi import Request
 from services.gateway.callers import Caller
 from services.gateway.dashboard.form_tokens import form_key
 from shared.runtime.blocking import in_thread
-from shared.store.sent_forms import FormStand, SentForms
+from shared.store import Store
+from shared.store.sent_forms import FormState
 
 LOOK_EVERY_S = 0.1
 PATIENCE_S = 10.0
@@ -19,8 +20,8 @@ PATIENCE_S = 10.0
 class SingleUse:
     """Takes forms once; also of several gateways on one store, and of one that dies."""
 
-    def __init__(self, sent: SentForms, now: Callable[[], datetime]) -> None:
-        self._sent = sent
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        self._store = store
         self._now = now
 
     async def once(
@@ -36,15 +37,15 @@ class SingleUse:
         try:
             await act()
         except BaseException:
-            await in_thread(self._sent.give_back, key)
+            await in_thread(self._store.sent_forms.give_back, key)
             raise
-        await in_thread(self._sent.finish, key)
+        await in_thread(self._store.sent_forms.finish, key)
 
     async def _taken(self, key: str) -> bool:
         until = asyncio.get_running_loop().time() + PATIENCE_S
         while asyncio.get_running_loop().time() < until:
-            stand = await in_thread(self._sent.take, key, self._now())
-            if stand is not FormStand.UNDER_WAY:
-                return stand is FormStand.FIRST
+            state = await in_thread(self._store.sent_forms.take, key, self._now())
+            if state is not FormState.UNDER_WAY:
+                return state is FormState.FIRST
             await asyncio.sleep(LOOK_EVERY_S)
         return False
