@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 from scipy import stats
 
+from shared.stats.comparisons.always_alike import always_alike_p
 from shared.stats.comparisons.bounded_mean import bounded_mean_curve
 from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.comparisons.confidence_curve import (
@@ -25,6 +26,7 @@ METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
 NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certainty"
 KNOWN = "every prompt was always answered alike: the mean of these prompts is known"
+KNOWN_GAP = "every prompt was always answered alike: the gap of these prompts is known"
 ENOUGH_ANSWERS = 10
 """A side: of fewer, Student's t is not relied on."""
 LEAST_ALIKE = 4
@@ -59,7 +61,6 @@ def fixed_prompts_difference(
     -------
     Difference
         Without interval and p-value where a group has no prompt with two answers, or no spread.
-        Where every prompt was answered at least twice and always alike, the gap is known.
 
     References
     ----------
@@ -78,10 +79,7 @@ def fixed_prompts_difference(
     terms = [term for group in weighed for term in _terms(group)]
     variance = sum(term for term, _ in terms)
     if variance <= 0:
-        every = [values for group in groups for values in group.values()]
-        largest = max(float(np.abs(values).max()) for values in every)
-        known = min(map(len, every)) > 1 and abs(gap) > ROUNDING * largest
-        return MeanDifference(undefined(NO_SPREAD, value=gap, method=METHOD), None, known=known)
+        return MeanDifference(undefined(NO_SPREAD, value=gap, method=METHOD), None)
     dof = _satterthwaite(variance, terms)
     error = sqrt(variance)
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
@@ -101,10 +99,12 @@ def fixed_prompts_gap(
 ) -> GapResult:
     """Return the gap of `fixed_prompts_difference` with tests that hold for flat groups too.
 
-    Where answers vary within most prompts, the curve is Student's. Where few do, or there are few
-    answers, each group is taken as its mean with every answer's deviation from its prompt, so
-    weighed that its variance is that of the group's mean: the curve is then that of bounded means,
-    which allows for answers that were not seen. Parameters are `compare_samples`'s.
+    Where no answer ever varied, and so many differ that this is no chance, the gap is known,
+    without an interval (`always_alike_p`). Where answers vary within most prompts, the curve is
+    Student's. Where few do, or there are few answers, each group is taken as its mean with every
+    answer's deviation from its prompt, so weighed that its variance is that of the group's mean:
+    the curve is then that of bounded means, which allows for answers that were not seen.
+    Parameters are `compare_samples`'s.
     """
     groups = [_answered(group) for group in (a, b)]
     groups = groups if sets is None else _in_shared_sets(groups, sets)
@@ -120,6 +120,12 @@ def fixed_prompts_gap(
     if curve is None or not all(map(_mostly_varied, groups)):
         curve = gap_curve(*_bounded_curves(weighed, bounds))
     p_values = p_values_of(curve_tails(curve), tolerance)
+    if all(map(_always_alike, groups)):
+        p_known = always_alike_p(value, tolerance, _steadiness(groups, weighed, sets))
+        if p_known * family <= alpha:
+            known = undefined(KNOWN_GAP, value=value, method=METHOD)
+            return GapResult(known, known, p_known, 1.0 if tolerance else None, known=True)
+        p_values = max(p_values[0], p_known), p_values[1]
     result = gap_result(
         curve, value, METHOD, p_values, alpha=alpha, tolerance=tolerance, family=family
     )
@@ -127,11 +133,17 @@ def fixed_prompts_gap(
     return without_range(result) if bounds is None and steady else result
 
 
-def is_deterministic(a: Answers, b: Answers, *, sets: Mapping[Hashable, Hashable] | None) -> bool:
-    """Return whether every prompt was answered twice or more, always alike, four times a side."""
-    groups = [_answered(group) for group in (a, b)]
-    groups = groups if sets is None else _in_shared_sets(groups, sets)
-    return all(map(_always_alike, groups))
+def _steadiness(
+    groups: Sequence[Group], weighed: Sequence[Weighed], sets: Mapping[Hashable, Hashable] | None
+) -> float:
+    """Return the fewest answers for a prompt's weight, by the widest range seen within a set."""
+    seen: dict[Hashable, list[float]] = {}
+    for group in groups:
+        for prompt, values in group.items():
+            seen.setdefault(sets[prompt] if sets else None, []).append(float(values[0]))
+    widest = max(max(values) - min(values) for values in seen.values())
+    fewest = min(len(values) / weight for group in weighed for weight, values in group)
+    return fewest / widest if widest else 0.0
 
 
 def _always_alike(group: Group) -> bool:

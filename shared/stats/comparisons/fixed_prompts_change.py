@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap, is_deterministic
+from shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap
 from shared.stats.comparisons.gap_test import GapResult
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.samples import Sample, present
@@ -35,8 +35,6 @@ class ChangeResult:
     result: GapResult
     before: float | None
     after: float | None
-    known: bool = False
-    """The answers never vary: the change of these prompts is known."""
 
 
 def fixed_prompts_level_change(
@@ -52,8 +50,7 @@ def fixed_prompts_level_change(
         family=family,
     )  # fmt: skip
     before, after = (_mean(run, own) for run in (answers.before, answers.after))
-    known = _known(result, answers.after, answers.before, own)
-    return ChangeResult(result, before, after, known)
+    return ChangeResult(result, before, after)
 
 
 def fixed_prompts_gap_change(
@@ -100,7 +97,7 @@ def fixed_prompts_gap_change(
         None if (x := _mean(p, of_a)) is None or (y := _mean(q, of_b)) is None else x - y
         for p, q in ((a.before, b.before), (a.after, b.after))
     )
-    return ChangeResult(result, before, after, _known(result, rising, falling, halves))
+    return ChangeResult(result, before, after)
 
 
 def _in_shared_sets(a: TwoRunsAnswers, b: TwoRunsAnswers, sets: Sets | None) -> tuple[Sets, Sets]:
@@ -117,10 +114,6 @@ def _mean(answers: Answers, sets: Sets) -> float | None:
     for prompt, its_set in sets.items():
         means.setdefault(its_set, []).append(float(present(answers[prompt])[0].mean()))
     return fmean(map(fmean, means.values())) if means else None
-
-
-def _known(result: GapResult, a: Answers, b: Answers, sets: Sets) -> bool:
-    return bool(result.marginal.value) and is_deterministic(a, b, sets=sets)
 
 
 def _doubled(half: IntervalEstimate) -> IntervalEstimate:

@@ -57,6 +57,8 @@ class GapResult:
     """For a gap of at most the tolerance, in either direction."""
     p_equivalence: float | None
     """For a gap of at least the tolerance; None at tolerance 0, which cannot be shown."""
+    known: bool = False
+    """No answer to these prompts ever varied: the gap needs no interval."""
 
 
 def compare_samples(

@@ -26,8 +26,6 @@ class MeanDifference:
     """None where there is no test."""
     p_at_tolerance: float | None = None
     """Where a test decides and no interval alone: for a gap on the other side of the tolerance."""
-    known: bool = False
-    """No answer to any prompt ever varied: the gap of these prompts is known, without a test."""
 
 
 def is_flat(values: Values, scale: float | None = None) -> bool:

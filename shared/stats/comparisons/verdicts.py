@@ -6,6 +6,9 @@ from math import isfinite
 
 from shared.stats.estimate import IntervalEstimate, check_alpha
 
+NEVER_VARY = "the answers to these prompts never vary"
+"""The reason of a disparity, or of a change, that is known."""
+
 
 class Decision(StrEnum):
     """What a comparison concludes; the values are those of the contract."""
@@ -73,13 +76,4 @@ def conclude(
     where = "gaps on both sides of the tolerance" if tolerance else "a gap of 0"
     return Conclusion(
         Decision.NOT_ENOUGH, gap.reason or f"{where} cannot be excluded at the family's level"
-    )
-
-
-def conclude_known(gap: float, *, tolerance: float) -> Conclusion:
-    """Conclude on a gap of prompts to which every answer was always the same."""
-    if abs(gap) > tolerance:
-        return Conclusion(Decision.DISPARITY, "the answers to these prompts never vary")
-    return Conclusion(
-        Decision.NOT_ENOUGH, "equal answers do not show how much the answers could vary"
     )

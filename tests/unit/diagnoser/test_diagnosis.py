@@ -231,11 +231,21 @@ def bank_cases(repeats: int) -> list[MeasuredResponse]:
 
 def test_a_gap_of_a_bank_whose_answers_never_vary_is_a_disparity_for_this_bank() -> None:
     plan = replace(PLAN, claim=Claim.BANK)
-    found = gap_of(bank_cases(2), plan)
-    assert (found.verdict, found.gap.value, found.p_value) == (Verdict.DISPARITY, -0.5, None)
+    found = gap_of(bank_cases(4), plan)
+    assert (found.verdict, found.gap.value) == (Verdict.DISPARITY, -0.5)
+    assert (found.gap.low, found.gap.high) == (None, None)
     assert found.reason == "the answers to these prompts never vary"
     assert gap_of(bank_cases(1), plan).verdict is Verdict.NOT_ENOUGH
-    assert gap_of(bank_cases(2), replace(plan, tolerance=0.6)).verdict is Verdict.NOT_ENOUGH
+    assert gap_of(bank_cases(4), replace(plan, tolerance=0.6)).verdict is Verdict.NOT_ENOUGH
+
+
+def test_a_gap_of_one_set_answered_twice_is_not_known_since_chance_makes_it_too() -> None:
+    found = gap_of(bank_cases(2), replace(PLAN, claim=Claim.BANK))
+    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.p_value is not None
+    assert found.p_value > 0.125
+    assert found.gap.low is not None
+    assert found.gap.low < 0 < (found.gap.high or 0.0)
 
 
 def test_a_steady_group_of_a_bank_borrows_no_certainty_from_the_other() -> None:

@@ -122,8 +122,23 @@ def test_a_bank_is_compared_by_answers_and_its_change_is_known_where_none_varies
     gap = only(compared(before, after, plan(claim=Claim.BANK)), ChangeOf.GAP, "a")
     assert gap.verdict is ChangeVerdict.CHANGED
     assert (gap.before, gap.after, gap.change.value) == (0.0, 0.5, 0.5)
-    assert gap.p_value is None
+    assert gap.p_value == pytest.approx(2 * np.exp(-5 * 2))
+    assert (gap.change.low, gap.change.high) == (None, None)
     assert "never vary" in gap.reason
+    assert "in each run" in (gap.change.reason or "")
+
+
+def test_a_bank_of_which_one_prompt_is_answered_either_way_is_rarely_said_to_have_changed() -> None:
+    def either(rng: np.random.Generator, group: str, number: int) -> float:
+        return float(rng.random() < 0.5) if (group, number) == ("a", 0) else float(number % 2)
+
+    false = 0
+    for seed in range(60):  # in one of eight it is answered 0, 0 and 1, 1 in the two runs
+        rng = np.random.default_rng(seed)
+        before, after = (run_of(rng, {"a": 6, "b": 6}, either, repeats=2) for _ in range(2))
+        found = compared(before, after, plan(claim=Claim.BANK)).changes
+        false += any(each.verdict is ChangeVerdict.CHANGED for each in found)
+    assert false == 0
 
 
 def test_a_gap_of_a_bank_changes_by_the_spread_within_prompts_alone() -> None:

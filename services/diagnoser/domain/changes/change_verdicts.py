@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from shared.stats.comparisons.fixed_prompts_change import ChangeResult
 from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.comparisons.verdicts import Decision, conclude
+from shared.stats.comparisons.verdicts import NEVER_VARY, Decision, conclude
 
 
 class ChangeVerdict(StrEnum):
@@ -33,10 +33,10 @@ def conclude_change(
 ) -> ChangeConclusion:
     """Conclude as of a gap, after the correction of the family (Bonferroni)."""
     change = found.result.simultaneous
-    if found.known and abs(change.value or 0.0) > tolerance:
-        return ChangeConclusion(ChangeVerdict.CHANGED, "the answers to these prompts never vary")
     p_values = (found.result.p_disparity, found.result.p_equivalence)
     changed, within = (None if p is None else min(1.0, p * family) for p in p_values)
+    if found.result.known:
+        return ChangeConclusion(ChangeVerdict.CHANGED, NEVER_VARY, changed, within)
     decision = conclude(change, changed, within, tolerance=tolerance, alpha=alpha).verdict
     verdict, reason = _SAID[decision]
     if decision is Decision.DISPARITY:

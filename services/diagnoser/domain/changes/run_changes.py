@@ -26,7 +26,7 @@ from services.diagnoser.domain.findings.observations import Whole, coded
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from shared.stats.comparisons.fixed_prompts_change import ChangeResult
 from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.estimate import IntervalEstimate, undefined
+from shared.stats.estimate import IntervalEstimate
 
 KNOWN = "every prompt was always answered alike in each run: the change of these prompts is known"
 
@@ -170,7 +170,7 @@ def _groupings(matched: MatchedPrompts) -> list[Grouping]:
 def _answered(each: _Question, family: int) -> RunChange:
     alpha, found = each.runs.plan.alpha, each.asked.tested(family)
     drawn = conclude_change(found, tolerance=each.tolerance, alpha=alpha, family=family)
-    result = _without_tests(found.result) if found.known else found.result
+    result = _in_words_of_runs(found.result)
     before, after = (
         _counts(run, each) for run in (each.runs.matched.before, each.runs.matched.after)
     )
@@ -222,7 +222,9 @@ def one_of(change: IntervalEstimate, family: int) -> IntervalEstimate:
     return replace(change, method=f"{change.method}, one of {family}") if family > 1 else change
 
 
-def _without_tests(result: GapResult) -> GapResult:
-    """Return a change that is known: it needs no interval and no test."""
-    value = undefined(KNOWN, value=result.marginal.value, method=result.marginal.method)
-    return GapResult(value, value, None, None)
+def _in_words_of_runs(result: GapResult) -> GapResult:
+    """Return a result whose reason, where it is known, is about both runs."""
+    if not result.known:
+        return result
+    value = replace(result.marginal, reason=KNOWN)
+    return replace(result, marginal=value, simultaneous=value)

@@ -12,7 +12,7 @@ from services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroup
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from shared.stats.comparisons.gap_test import GapResult
 from shared.stats.comparisons.multiplicity import adjust
-from shared.stats.comparisons.verdicts import Conclusion, Decision, conclude, conclude_known
+from shared.stats.comparisons.verdicts import NEVER_VARY, Conclusion, Decision, conclude
 from shared.stats.estimate import IntervalEstimate
 
 
@@ -86,7 +86,7 @@ def compare(
                 units_a=sides.units_a,
                 units_b=sides.units_b,
                 by_set=sides.by_set,
-                known=sides.known,
+                known=found.known,
                 if_missing=_if_missing(sampled, pair, index, sides),
             )
 
@@ -125,7 +125,7 @@ def _if_missing(
 ) -> tuple[GapResult, GapResult] | None:
     """Compare again with the missing answers at both ends of the range, where it can matter."""
     p_values = (sides.result.p_disparity, sides.result.p_equivalence)
-    decided = sides.known or any(p is not None and p <= sampled.plan.alpha for p in p_values)
+    decided = any(p is not None and p <= sampled.plan.alpha for p in p_values)
     if not (decided and sides.missing_a + sides.missing_b):
         return None
     return sampled.at_worst(pair, index)
@@ -162,8 +162,8 @@ def _conclusion(
     p_equivalence_adjusted: float | None,
     plan: ComparisonPlan,
 ) -> Conclusion:
-    if each.known and each.gap.value is not None and abs(each.gap.value) > plan.tolerance:
-        return conclude_known(each.gap.value, tolerance=plan.tolerance)
+    if each.known:
+        return Conclusion(Decision.DISPARITY, NEVER_VARY)
     return conclude(
         each.gap, p_adjusted, p_equivalence_adjusted,
         tolerance=plan.tolerance, alpha=plan.alpha,

@@ -18,15 +18,13 @@ from shared.stats.comparisons.compared_samples import (
     Bounds,
     ComparedSamples,
 )
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap, is_deterministic
+from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
 from shared.stats.comparisons.gap_test import GapResult, compare_samples
 from shared.stats.estimate import undefined
 from shared.stats.samples import Sample
 
 FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
 
-
-KNOWN = "every prompt was always answered alike: the gap of these prompts is known"
 FixedAnswers = Mapping[Hashable, Sample]
 """A side's answers, by prompt."""
 
@@ -44,7 +42,6 @@ class ComparedSides:
     units_a: int
     units_b: int
     by_set: GapResult | None
-    known: bool
 
 
 class SampledGroups:
@@ -119,12 +116,10 @@ class SampledGroups:
         sampled = self.sampled(a, b, feature, self.bounds_of(pair, feature))
         found = self.result(a, b, sampled, family)
         shown = GapSamples.of(sampled, *by_unit)
-        by_set, known = None, False
+        by_set = None
         if self.prompts is not None:
             groups = self.answers(pair, feature)
             by_set, found = found, self.fixed_gap(*groups, self.bounds_of(pair, feature), family)
-            known = bool(found.marginal.value) and is_deterministic(*groups, sets=self.prompts.sets)
-            found = _known(found) if known else found
             of_a, of_b = (
                 _present(np.concatenate([*map(np.array, g.values()), []])) for g in groups
             )
@@ -140,7 +135,6 @@ class SampledGroups:
             units_a=len(by_unit[0]),
             units_b=len(by_unit[1]),
             by_set=by_set,
-            known=known,
         )
 
     def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
@@ -230,12 +224,6 @@ def _mixed(
         return of_a.fixed_gap(*answers, of_a.bounds_of(pair, feature))
     a, b = of_a.pair_of(pair)[0], of_b.pair_of(pair)[1]
     return of_a.result(a, b, of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature)))
-
-
-def _known(found: GapResult) -> GapResult:
-    """Return a gap that needs no interval and no test."""
-    value = undefined(KNOWN, value=found.marginal.value, method=found.marginal.method)
-    return GapResult(value, value, None, None)
 
 
 def _pooled(answers: FixedAnswers) -> Floats:
