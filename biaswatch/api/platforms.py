@@ -20,7 +20,9 @@ from biaswatch.local.connections import connected
 from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
+from biaswatch.render.corrections import corrected_columns, corrected_gaps, correction_rows
 from biaswatch.render.findings import conclusions
+from services.gateway.labels.correction_words import correction_sentences
 from services.gateway.runs.views import RunState
 from services.gateway.traffic.requests import MAX_BATCH, AcceptedBatch
 from shared.contracts import Suite, Verdict
@@ -46,12 +48,15 @@ class FinishedRun:
 
     @property
     def sentences(self) -> list[str]:
-        """What is concluded."""
-        return conclusions(self.results.diagnoses)
+        """What is concluded by the readings, and what labels of people make of it."""
+        return [
+            *conclusions(self.results.diagnoses),
+            *correction_sentences(self.results.corrections),
+        ]
 
     @property
     def has_disparity(self) -> bool:
-        """Whether any gap is a disparity."""
+        """Whether any gap is a disparity by the readings; `corrections` has what labels say."""
         return any(
             gap.verdict is Verdict.DISPARITY for each in self.results.diagnoses for gap in each.gaps
         )
@@ -61,8 +66,15 @@ class FinishedRun:
         return native_frame(self.rows, backend)
 
     def gaps(self, backend: Any = pd) -> Any:
-        """Return every gap with its interval and verdict as a frame."""
+        """Return every gap with its interval and verdict as a frame.
+
+        By the readings, and beside them as labels correct it (`corrected...`; null without labels).
+        """
         return native_frame(self._gaps(), backend)
+
+    def corrections(self, backend: Any = pd) -> Any:
+        """Return every gap that labels correct, with its ratio and the instrument's bias."""
+        return native_frame(correction_rows(self.results.corrections), backend)
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -71,12 +83,19 @@ class FinishedRun:
         return html_of(self.sentences, {"Gaps": self._gaps()})
 
     def _gaps(self) -> list[dict[str, Any]]:
+        corrected = corrected_gaps(self.results.corrections)
         return [
             {
                 "target": each.target, "scaffold": each.scaffold, "feature": each.feature,
                 "dimension": each.dimension, "a": gap.a, "b": gap.b, "gap": gap.gap.value,
                 "low": gap.gap.low, "high": gap.gap.high, "p_adjusted": gap.p_adjusted,
                 "verdict": gap.verdict.value if gap.verdict else None,
+                **corrected_columns(
+                    corrected.get(
+                        (each.target, each.scaffold, each.extractor, each.feature, each.dimension,
+                         gap.a, gap.b)
+                    )
+                ),
             }
             for each in self.results.diagnoses
             for gap in each.gaps

@@ -158,7 +158,7 @@ def diagnose(
         if given.summed
         else _diagnosed(given.rows, asked)
     )
-    found = table_diagnosis.result_rows(diagnosed, given.unit)
+    found = table_diagnosis.result_rows(diagnosed, given.unit) | given.corrected_parts
     about = {**given.about, **_about(asked, found["comparisons"])}
     if output:
         for path in table_diagnosis.write_rows(found, output):
@@ -168,6 +168,7 @@ def diagnose(
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
     elif not output:
         table_diagnosis.print_tables(found, about, given.warnings, everything=everything)
+        given.print_corrections()
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 

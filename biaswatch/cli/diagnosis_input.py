@@ -13,9 +13,10 @@ from rich.progress import Progress
 
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.render.corrections import correction_rows, print_corrections
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.contracts import Against, Claim
+from shared.contracts import Against, Claim, Correction
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds
 
@@ -41,8 +42,24 @@ class DiagnosisInput:
     """Unless another is asked for; so is the next."""
     tolerance: float = DECLARED.tolerance
     compared: Against = DECLARED.against
+    corrections: Sequence[Correction] | None = None
+    """What labels make of the findings of a run; None for what is no run."""
+    extractors: Sequence[str] = ()
+    """What read the numbers of a run."""
     summed: "SummedTable | None" = None
     """The table itself, where it is too large to be read; then there are no rows here."""
+
+    @property
+    def corrected_parts(self) -> dict[str, list[dict[str, Any]]]:
+        """What labels make of a run's declared findings, as one more part; nothing for a table."""
+        if self.corrections is None:
+            return {}
+        return {"corrections": correction_rows(self.corrections)}
+
+    def print_corrections(self) -> None:
+        """Print the same for people, or that nobody has labelled answers of the run."""
+        if self.corrections is not None:
+            print_corrections(Console(emoji=False), self.corrections, self.extractors)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -109,7 +126,7 @@ def run_input(
     UsageError
         The run has no such field or feature, or the gateway refuses to show it.
     """
-    (table,) = read_runs([run_id], server, token)
+    table, corrections = asyncio.run(_labelled(run_id, server, token))
     declared, rows = table.declared, run_observations(table, columns)
     return DiagnosisInput(
         rows,
@@ -120,6 +137,8 @@ def run_input(
         DECLARED.alpha if declared.alpha is None else declared.alpha,
         DECLARED.tolerance if declared.tolerance is None else declared.tolerance,
         declared.compared,
+        corrections,
+        [each.name for each in declared.extractors],
     )
 
 
@@ -132,6 +151,20 @@ def read_runs(run_ids: Sequence[str], server: str | None, token: str | None) -> 
         There is no such run, or the gateway refuses to show it.
     """
     return asyncio.run(_read(run_ids, server, token))
+
+
+async def _labelled(
+    run_id: str, server: str | None, token: str | None
+) -> tuple[RunTable, Sequence[Correction]]:
+    """Return a run's measured answers, and what labels make of its findings."""
+    from biaswatch.local.connections import connected
+    from biaswatch.local.run_ids import whole_run_id
+    from biaswatch.local.run_results import corrections_of
+
+    async with connected(server, token, with_models=False) as client:
+        whole = await whole_run_id(client, run_id)
+        found = await corrections_of(client, whole)
+        return await read_run(client, whole), found.corrections
 
 
 async def _read(run_ids: Sequence[str], server: str | None, token: str | None) -> list[RunTable]:

@@ -114,7 +114,7 @@ VERBS = (
         "calibrate",
         "calibrate:calibrate",
         WATCH,
-        "Plant effects in simulated models, watch them over the whole bus, and count the alarms.",
+        "Plant effects in models, and errors in an instrument; count alarms and false disparities.",
     ),
     Verb(
         "build",

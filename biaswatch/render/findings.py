@@ -82,7 +82,8 @@ def overall_sentences(diagnosis: Diagnosis) -> Iterator[str]:
     """Return the test over all groups in words, where there are three or more."""
     if (found := diagnosis.overall) is None:
         return
-    where = f"{diagnosis.feature} by {diagnosis.dimension}, all {found.groups} groups together"
+    read = by_reading(diagnosis.feature, diagnosis.extractor)
+    where = f"{read} by {diagnosis.dimension}, all {found.groups} groups together"
     if found.p_value is None:
         yield f"{where}: no test, because {found.reason or 'there is none'}."
     else:
@@ -102,7 +103,7 @@ def _of_gaps(diagnosis: Diagnosis) -> Iterator[str]:
     if rest := Counter(VERDICT_WORDS[gap.verdict] for gap in gaps[shown:]):
         said = ", ".join(f"{words}: {count}" for words, count in rest.items())
         yield (
-            f"{diagnosis.feature} by {diagnosis.dimension}, the other {rest.total()} comparisons,"
+            f"{read} by {diagnosis.dimension}, the other {rest.total()} comparisons,"
             f" which the tables list: {said}."
         )
 

@@ -48,6 +48,11 @@ class CorrectedGap(Part):
     the family: the verdict is read from it."""
     by_itself: Estimate
     """The corrected gap, with the interval that it has without a family."""
+    ratio: Estimate | None = None
+    """The rate of a over that of b as the labels correct them, with its interval by itself; where
+    the number is yes or no, or the suite says from which value on an answer counts as selected."""
+    reading_ratio: float | None = None
+    """The same by the readings alone; null where the rate of b is 0."""
     p_value: float | None = None
     """For a gap of at most the tolerance, in either direction."""
     p_adjusted: float | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ def ratings(gap: float, shift: float) -> LabelledStudy:
     return LabelledStudy(truths, read, (1.0, 5.0))
 
 
-def simulate(study: LabelledStudy, labels: int, seed: int, **plan: float) -> FindingCorrection:
+def simulate(study: LabelledStudy, labels: int, seed: int, **plan: Any) -> FindingCorrection:
     """Return the correction of one study with so many labels of each group, as services make it."""
     return _simulated(study, labels, seed, **plan)[0]
 
@@ -84,7 +85,7 @@ def simulated_outcome(study: LabelledStudy, labels: int, seed: int) -> LabelledO
 
 
 def _simulated(
-    study: LabelledStudy, labels: int, seed: int, **plan: float
+    study: LabelledStudy, labels: int, seed: int, **plan: Any
 ) -> tuple[FindingCorrection, list[Case], dict[str, float], set[str]]:
     """Return the correction of a study, its answers, what is true of each, and which were drawn."""
     rng = np.random.default_rng([seed, labels])
@@ -105,7 +106,7 @@ def _simulated(
         for person in range(study.people)
         for label in _labels(study, sample, truth, f"person {person}", rng)
     ]
-    [found] = corrections(cases, [sample], given, AnalysisPlan(**plan))  # type: ignore[arg-type]
+    [found] = corrections(cases, [sample], given, AnalysisPlan(**plan))
     return found, cases, truth, {each.response_id for each in sample.drawn}
 
 

@@ -1,6 +1,6 @@
 """Means and gaps of corrected values: the confidence curves of readings, for what labels say."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -44,6 +44,13 @@ class CorrectedSide:
     def of(cls, corrected: CorrectedValues) -> "CorrectedSide":
         """Return what is known of a group's corrected values."""
         return cls(corrected.bounds, corrected.usual_bounds, corrected.regular, corrected.labelled)
+
+    def times(self, factor: float) -> "CorrectedSide":
+        """Return what is known of the values times a factor above 0."""
+        (low, high), (least, most) = self.bounds, self.usual_bounds
+        return replace(
+            self, bounds=(factor * low, factor * high), usual_bounds=(factor * least, factor * most)
+        )
 
     @property
     def dof(self) -> int:
@@ -105,7 +112,7 @@ def corrected_gap(
     if not samples.testable:
         nothing = undefined(NO_VALUES if value is None else ONE_UNIT, value=value)
         return GapResult(nothing, nothing, None, None)
-    curve = _gap_curve(samples, a, b)
+    curve = corrected_curve(samples, a, b)
     p_values = p_values_of(curve_tails(curve), tolerance)
     kind = "over pairs and single units" if samples.weight < 1 else "over pairs"
     method = f"{METHOD}, {kind if samples.pairs else 'over units'}"
@@ -114,7 +121,8 @@ def corrected_gap(
     )
 
 
-def _gap_curve(samples: ComparedSamples, a: CorrectedSide, b: CorrectedSide) -> Curve:
+def corrected_curve(samples: ComparedSamples, a: CorrectedSide, b: CorrectedSide) -> Curve:
+    """Return the confidence curve of the gap; there are two pairs, or two units a side."""
     paired = _paired_curve(samples.differences, a, b) if samples.pairs else None
     if samples.weight == 1 and paired is not None:
         return paired

@@ -13,12 +13,14 @@ import pytest
 
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.handlers import DiagnoseRun
+from services.diagnoser.handlers.labels import CorrectByLabels
 from shared.contracts import Claim, Features, Run, Suite, probes_of
 from shared.contracts.completion import ClosedBy
 from shared.store import Store, migrate
 from tests.support.commands import CommandLine
+from tests.support.labelled_run import JUDGE, SUITE, labelled, write_labelled_run
 from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run
-from tests.support.records import make_completion
+from tests.support.records import make_completion, make_run
 from tests.support.waiting import PATIENCE_S
 
 
@@ -30,6 +32,14 @@ def _diagnosed(store: Store, suite: Suite) -> Run:
     found = DiagnoseRun(store, now=lambda: AT, plan=AnalysisPlan())(completion, run)
     store.records.write([completion, *found])
     return run
+
+
+def _labelled(store: Store) -> None:
+    """Write a run whose instrument errs for one group, with labels and what comes of them."""
+    run, truth = write_labelled_run(store)
+    labelled(store, run, truth, wanted=160)
+    correct = CorrectByLabels(store, now=lambda: AT, plan=AnalysisPlan())
+    store.records.write(correct.corrected(run))
 
 
 TOKEN = "reader"
@@ -46,6 +56,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
     with Store.open(url) as store:
         for suite in SUITES.values():
             _diagnosed(store, suite)
+        _labelled(store)
     found = CommandLine(state, BIASWATCH_GATEWAY_READ_TOKEN=TOKEN, BIASWATCH_TOKEN=TOKEN)
     with found.up():
         yield found
@@ -278,3 +289,38 @@ def test_a_gateway_elsewhere_shows_a_run_to_whoever_may_read(
     assert refused.returncode == 2
     assert "BIASWATCH_TOKEN" in refused.stderr
     assert not (tmp_path / "elsewhere").exists()
+
+
+def labelled_run_id() -> str:
+    pins = ({"name": JUDGE.name, "version": JUDGE.version},)
+    return make_run(suite=SUITE.name, suite_hash=SUITE.hash, extractors=pins).id
+
+
+def test_what_labels_make_of_a_runs_findings_stands_beside_the_readings(
+    command: CommandLine,
+) -> None:
+    run_id = labelled_run_id()
+    found = said(command, "diagnose", run_id)
+    [by_readings] = found["comparisons"]
+    assert by_readings["verdict"] == "disparity"
+    [row] = found["corrections"]
+    assert row["by_readings"] == pytest.approx(by_readings["gap"])
+    assert row["verdict"] == "not_enough_evidence"
+    low, high = row["ci"]
+    assert low < 0 < high
+    low, high = row["ratio_ci"]
+    assert low < 1 < high
+    assert row["ratio_by_readings"] < 0.8
+    told = command("diagnose", run_id).stdout
+    assert "as labels of people correct them" in told
+    assert "by the reading of judge" in told
+
+
+def test_without_labels_it_is_said_that_all_is_so_by_the_reading_of_an_instrument(
+    command: CommandLine,
+) -> None:
+    run_id = RUNS[Claim.BANK].id
+    assert said(command, "diagnose", run_id)["corrections"] == []
+    told = " ".join(command("diagnose", run_id).stdout.split())
+    assert "nobody has labelled answers of this run" in told
+    assert "by the reading of" in told

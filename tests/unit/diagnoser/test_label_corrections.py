@@ -4,10 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from shared.contracts import Verdict
-from tests.support.labelled_studies import rates, simulate
+from shared.contracts import Estimate, Verdict
+from tests.support.labelled_studies import rates, ratings, simulate
 
 STUDY = replace(rates({"a": 0.2, "b": 0.5}, {"a": 0.05, "b": 0.15}), answers=400)
+
+
+def number(found: Estimate, which: str = "value") -> float:
+    value = getattr(found, which)
+    assert isinstance(value, float)
+    return value
 
 
 def test_a_finding_has_the_readings_the_correction_and_the_instruments_error() -> None:
@@ -26,6 +32,10 @@ def test_a_finding_has_the_readings_the_correction_and_the_instruments_error() -
     assert (gap.a, gap.b, gap.verdict) == ("a", "b", Verdict.DISPARITY)
     assert gap.corrected.value == pytest.approx(-0.3, abs=0.15)
     assert gap.reading.value != gap.corrected.value
+    assert gap.ratio is not None
+    assert gap.ratio.value == pytest.approx(number(a.corrected) / number(b.corrected))
+    assert number(gap.ratio, "low") < 0.4 < number(gap.ratio, "high") < 1
+    assert gap.reading_ratio == pytest.approx(number(a.reading) / number(b.reading))
     assert found.labels == 300
     assert found.people == 1
     assert found.agreement.reason == "nothing was scored twice"
@@ -68,3 +78,14 @@ def test_no_interval_of_a_gap_leaves_what_a_gap_on_the_scale_can_be() -> None:
     assert gap.corrected.low is not None
     assert gap.corrected.high is not None
     assert -1 <= gap.corrected.low < gap.corrected.high <= 1
+
+
+def test_ratings_have_a_ratio_of_what_is_selected_where_the_suite_says_from_when() -> None:
+    study = replace(ratings(0.0, 0.4), answers=600)
+    assert simulate(study, 100, seed=1).gaps[0].ratio is None
+    [gap] = simulate(study, 200, seed=1, selected_at_least={"x": 4}).gaps
+    assert gap.ratio is not None
+    # Nothing differs; the instrument rates b lower.
+    assert number(gap.ratio, "low") < 1 < number(gap.ratio, "high")
+    assert gap.reading_ratio is not None
+    assert gap.reading_ratio > 1.2

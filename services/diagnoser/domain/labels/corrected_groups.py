@@ -16,6 +16,7 @@ from shared.stats.comparisons.compared_samples import LEAST_CLUSTERS, Bounds
 from shared.stats.comparisons.gap_test import GapResult
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
+from shared.stats.labels.corrected_ratio import corrected_ratio
 from shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
 from shared.stats.labels.instrument_error import LabelledReadings
 
@@ -116,6 +117,37 @@ class CorrectedGroups:
             nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
             return GapResult(nothing, nothing, None, None)
         return found
+
+    def selected(self, threshold: float) -> "CorrectedGroups":
+        """Return the same groups, of which it is compared how many answers are selected."""
+        if self.bounds == (0.0, 1.0) and self.yes_or_no:
+            return self
+        return replace(self, rows=self.rows.selected(threshold), bounds=(0.0, 1.0), ranges={})
+
+    @property
+    def yes_or_no(self) -> bool:
+        """Whether every reading is at an end of the scale."""
+        there = self.rows.readings[np.isfinite(self.rows.readings)]
+        return bool(np.isin(there, self.bounds).all())
+
+    def ratio(self, pair: ComparedGroups) -> tuple[IntervalEstimate, float | None]:
+        """Return the ratio of a pair's means as labels correct them, and by the readings."""
+        members = self._members(pair)
+        by_readings = self._reading_ratio(*members)
+        if not self.comparable(pair):
+            lacking = self._lacking([group for side in members for group in side])
+            return undefined(lacking), by_readings
+        samples = self.by_labels.sampled(*self.by_labels.pair_of(pair), 0, None)
+        sides = [_joined([self._corrected[1][group] for group in side]) for side in members]
+        first, second = sides
+        return corrected_ratio(samples, first, second, alpha=self.plan.alpha), by_readings
+
+    def _reading_ratio(self, *sides: Sequence[int]) -> float | None:
+        read = [self.rows.readings[np.isin(self.grouping.codes, side)] for side in sides]
+        there = [values[np.isfinite(values)] for values in read]
+        if not all(map(len, there)) or not there[1].mean() > 0:
+            return None
+        return float(there[0].mean() / there[1].mean())
 
     def labelled_side(self, groups: Sequence[int]) -> LabelledReadings:
         """Return the labelled answers of several groups."""

@@ -104,6 +104,8 @@ def _finding(
     first = part.rows.responses[0]
     of_people = _by_person(given)
     by_answer = labels_by_answer(given)
+    threshold = _threshold(part, plan)
+    rates = None if threshold is None else part.selected(threshold)
     return FindingCorrection(
         key=FindingKey(first.target, first.scaffold, first.extractor, part.feature, part.dimension),
         labels=len(given),
@@ -116,7 +118,7 @@ def _finding(
         ),
         doubtful_people=sum(each.doubtful for each in people(of_people)),
         groups=tuple(_group(part, code, plan) for code in range(len(part.grouping.groups))),
-        gaps=tuple(_gap(part, pair, plan, family) for pair in _pairs(part)),
+        gaps=tuple(_gap(part, rates, pair, plan, family) for pair in _pairs(part)),
     )
 
 
@@ -131,7 +133,7 @@ def _by_person(given: Given) -> Mapping[str, Mapping[str, float]]:
 def _group(part: CorrectedGroups, code: int, plan: AnalysisPlan) -> CorrectedGroup:
     rows = part.grouping.codes == code
     labelled = part.labelled(code)
-    threshold = (plan.selected_at_least or {}).get(part.feature, _middle(part))
+    threshold = _threshold(part, plan)
     error = instrument_error(labelled, part.bounds, plan.alpha, selected_at_least=threshold)
     seen = part.by_readings
     readings = GroupIntervals(seen.observations, seen.grouping, plan.claim, plan.alpha)
@@ -150,15 +152,20 @@ def _group(part: CorrectedGroups, code: int, plan: AnalysisPlan) -> CorrectedGro
     )
 
 
-def _middle(part: CorrectedGroups) -> float | None:
-    """Return the threshold of a number that is yes or no; None for every other."""
-    there = part.rows.readings[np.isfinite(part.rows.readings)]
-    return sum(part.bounds) / 2 if np.isin(there, part.bounds).all() else None
+def _threshold(part: CorrectedGroups, plan: AnalysisPlan) -> float | None:
+    """Return from which value on an answer counts as selected: as declared, or of yes and no."""
+    middle = sum(part.bounds) / 2 if part.yes_or_no else None
+    return (plan.selected_at_least or {}).get(part.feature, middle)
 
 
 def _gap(
-    part: CorrectedGroups, pair: ComparedGroups, plan: AnalysisPlan, family: int
+    part: CorrectedGroups,
+    rates: CorrectedGroups | None,
+    pair: ComparedGroups,
+    plan: AnalysisPlan,
+    family: int,
 ) -> CorrectedGap:
+    ratio, reading_ratio = rates.ratio(pair) if rates else (None, None)
     found = part.gap(pair, family)
     p_adjusted, p_equivalence = (
         None if p is None else min(1.0, p * family)
@@ -179,6 +186,8 @@ def _gap(
         reading=estimate_record(reading.marginal),
         corrected=estimate_record(found.simultaneous),
         by_itself=estimate_record(found.marginal),
+        ratio=estimate_record(ratio) if ratio else None,
+        reading_ratio=reading_ratio,
         p_value=computed_p(found.p_disparity),
         p_adjusted=computed_p(p_adjusted),
         p_equivalence=computed_p(p_equivalence),

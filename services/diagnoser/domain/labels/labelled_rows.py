@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,14 @@ class LabelledRows:
     def responses(self) -> list[MeasuredResponse]:
         """What was measured, row by row."""
         return [case for _, case in self.cases]
+
+    def selected(self, threshold: float) -> "LabelledRows":
+        """Return the rows with 1 for a reading, or a label, from the threshold on, and 0 below."""
+        readings, labels = (
+            np.where(np.isfinite(values), values >= threshold, np.nan)
+            for values in (self.readings, self.labels)
+        )
+        return replace(self, readings=readings, labels=labels)
 
 
 def labels_by_answer(labels: Sequence[Label]) -> dict[str, dict[str, float]]:

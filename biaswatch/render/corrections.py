@@ -1,0 +1,114 @@
+"""Findings as labels correct them, beside the readings: rows for JSON and frames, and a table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from biaswatch.render.findings import target_name
+from biaswatch.render.tables import print_sentence, print_table, terminal_table
+from services.gateway.labels.correction_words import correction_sentences, estimate
+from shared.contracts import CorrectedGap, Correction, Estimate
+from shared.formatting import UNDEFINED, VERDICT_WORDS
+
+Row = dict[str, Any]
+GapKey = tuple[str, ...]
+"""Target, scaffold, extractor, feature, dimension and both groups."""
+AS_LABELS_CORRECT = "The declared findings of this run, as labels of people correct them:"
+NAMED = ("target", "scaffold", "extractor", "feature", "dimension")
+HEAD = ("number", "groups", "by readings", "corrected by labels", "ratio", "verdict")
+
+
+def correction_rows(corrections: Sequence[Correction]) -> list[Row]:
+    """Return a row for each comparison: by the readings, and as labels correct it."""
+    return [_row(each, gap) for each in corrections for gap in each.gaps]
+
+
+def corrected_gaps(corrections: Sequence[Correction]) -> dict[GapKey, CorrectedGap]:
+    """Return each corrected gap by what is compared."""
+    return {(*_key(each), gap.a, gap.b): gap for each in corrections for gap in each.gaps}
+
+
+def corrected_columns(gap: CorrectedGap | None) -> Row:
+    """Return what stands beside a gap by readings; all is null where nobody has labelled."""
+    return {
+        "corrected": gap.corrected.value if gap else None,
+        "corrected_low": gap.corrected.low if gap else None,
+        "corrected_high": gap.corrected.high if gap else None,
+        "corrected_verdict": gap.verdict.value if gap else None,
+    }
+
+
+def correction_table(corrections: Sequence[Correction]) -> Table:
+    """Return a table for people: a row for each comparison."""
+    several = len({(each.target, each.scaffold) for each in corrections}) > 1
+    cells = (
+        (
+            f"{each.extractor}.{each.feature}",
+            (f"{target_name(each)}: " if several else "") + f"{gap.a} - {gap.b}",
+            estimate(gap.reading),
+            estimate(gap.corrected),
+            estimate(gap.ratio) if gap.ratio and gap.ratio.low is not None else UNDEFINED,
+            VERDICT_WORDS[gap.verdict],
+        )
+        for each in corrections
+        for gap in each.gaps
+    )
+    return terminal_table(HEAD, cells)
+
+
+def print_corrections(
+    console: Console, corrections: Sequence[Correction], extractors: Sequence[str]
+) -> None:
+    """Print what labels make of a run's declared findings, or that nobody has labelled anything."""
+    if not corrections:
+        said = (
+            f"All of this is so by the reading of {' and '.join(extractors)}: nobody has labelled"
+            " answers of this run. `biaswatch labels sample` draws some."
+        )
+        print_sentence(console, said, style="dim")
+        return
+    print_sentence(console, AS_LABELS_CORRECT, style="bold")
+    print_table(console, correction_table(corrections), "")
+    for line in correction_sentences(corrections):
+        print_sentence(console, line, bullet="• ")
+
+
+def _key(found: Correction) -> GapKey:
+    return found.target, found.scaffold, found.extractor, found.feature, found.dimension
+
+
+def _row(found: Correction, gap: CorrectedGap) -> Row:
+    return {
+        **dict(
+            zip(
+                ("target", "scaffold", "extractor", "feature", "dimension"),
+                _key(found),
+                strict=True,
+            )
+        ),
+        "a": gap.a,
+        "b": gap.b,
+        "by_readings": gap.reading.value,
+        "by_readings_ci": _bounds(gap.reading),
+        "corrected": gap.corrected.value,
+        "ci": _bounds(gap.corrected),
+        "ci_by_itself": _bounds(gap.by_itself),
+        "p_value": gap.p_value,
+        "p_adjusted": gap.p_adjusted,
+        "verdict": gap.verdict.value,
+        "ratio_by_readings": gap.reading_ratio,
+        "ratio": gap.ratio.value if gap.ratio else None,
+        "ratio_ci": _bounds(gap.ratio) if gap.ratio else None,
+        "bias_difference": gap.bias_difference.value,
+        "bias_difference_ci": _bounds(gap.bias_difference),
+        "labels": found.labels,
+        "people": found.people,
+        "labelled_until": found.labelled_until.isoformat(),
+        "reason": gap.corrected.reason or gap.reason,
+    }
+
+
+def _bounds(found: Estimate) -> list[float | None] | None:
+    return None if found.low is None and found.high is None else [found.low, found.high]

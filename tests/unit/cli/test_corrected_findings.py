@@ -1,0 +1,66 @@
+"""What labels make of findings stands beside the readings: in Python, in JSON, in a table."""
+
+from typing import Any, cast
+
+from rich.console import Console
+
+from biaswatch.api.platforms import FinishedRun
+from biaswatch.local.run_results import RunResults
+from biaswatch.render.corrections import correction_rows, correction_table, print_corrections
+from shared.contracts import Correction, Estimate
+from tests.support.records import make_correction, make_diagnosis
+
+
+def corrected(**fields: Any) -> Correction:
+    found = make_correction()
+    ratio = Estimate(value=1.5, low=1.1, high=2.0)
+    [gap] = (gap.model_copy(update={"ratio": ratio, "reading_ratio": 1.8}) for gap in found.gaps)
+    return found.model_copy(update={"gaps": (gap,), **fields})
+
+
+def finished(*corrections: Correction) -> FinishedRun:
+    no_run = cast("Any", None)
+    return FinishedRun(RunResults(no_run, [make_diagnosis()], corrections=corrections), [])
+
+
+def test_a_runs_gaps_in_python_have_what_labels_make_of_them() -> None:
+    [gap] = finished(corrected()).gaps().to_dict("records")
+    assert (gap["corrected"], gap["corrected_low"], gap["corrected_high"]) == (0.2, 0.1, 0.3)
+    assert gap["corrected_verdict"] == "not_enough_evidence"
+    [row] = finished(corrected()).corrections().to_dict("records")
+    assert (row["ratio"], row["ratio_ci_low"], row["ratio_by_readings"]) == (1.5, 1.1, 1.8)
+
+
+def test_without_labels_they_are_empty_and_sentences_say_by_whose_reading() -> None:
+    found = finished()
+    [gap] = found.gaps().to_dict("records")
+    assert gap["corrected"] is None
+    assert len(found.corrections()) == 0
+    # An extractor that has the name of its only number is not named twice.
+    assert all("by the reading of" in each or ", words:" in each for each in found.sentences)
+
+
+def test_sentences_in_python_say_what_labels_correct_and_the_ratio() -> None:
+    said = "\n".join(finished(corrected()).sentences)
+    assert "as labels correct it" in said
+    assert "The rate of France is 1.5 [1.1, 2] times that of Peru (by the readings 1.8)." in said
+
+
+def test_rows_have_what_a_reader_needs_to_judge_them() -> None:
+    [row] = correction_rows([corrected()])
+    assert row["ci"] == [0.1, 0.3]
+    assert row["by_readings_ci"] == [0.1, 0.3]
+    assert (row["labels"], row["people"]) == (200, 2)
+
+
+def test_the_table_names_the_number_and_both_groups() -> None:
+    console = Console(width=120, record=True)
+    console.print(correction_table([corrected()]))
+    assert "words.words" in (text := console.export_text())
+    assert "France - Peru" in text
+
+
+def test_a_run_that_nobody_has_labelled_says_whose_readings_it_has() -> None:
+    console = Console(width=120, record=True)
+    print_corrections(console, [], ["vader", "words"])
+    assert "by the reading of vader and words" in " ".join(console.export_text().split())
