@@ -120,12 +120,26 @@ def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocu
 
 
 def _applicants(seen: "Observations") -> tuple[list[float | None], dict[str, list[str | None]]]:
-    """Return the score and the categories of each applicant, whose rows are averaged."""
-    rows: dict[tuple[object, ...], list[float]] = defaultdict(list)
-    labels = zip(*seen.groups.values(), strict=True)
+    """Return the score and the categories of each applicant, whose rows are averaged.
+
+    Raises
+    ------
+    UsageError
+        Rows of one applicant have different categories.
+    """
+    scores: dict[int, list[float]] = defaultdict(list)
+    first: dict[int, int] = {}
     units, values = seen.unit_codes.tolist(), seen.values[:, 0].tolist()
-    for unit, mine, value in zip(units, labels, values, strict=True):
-        rows[(unit, *mine)].append(value)
-    columns = zip(*(mine for _, *mine in rows), strict=True)
-    found = {name: list(column) for name, column in zip(seen.groups, columns, strict=True)}
-    return [applicant_score(mine) for mine in rows.values()], found
+    for row, (unit, value) in enumerate(zip(units, values, strict=True)):
+        scores[unit].append(value)
+        first.setdefault(unit, row)
+        for name, labels in seen.groups.items():
+            if labels[row] != labels[first[unit]]:
+                names = " and ".join(str(labels[k] or "none") for k in (first[unit], row))
+                raise UsageError(
+                    f"The applicant {seen.units[row] if seen.units else row} has several categories"
+                    f" of {name}: {names}. An applicant counts once: correct the rows, or name"
+                    " another column by --unit."
+                )
+    found = {name: [labels[k] for k in first.values()] for name, labels in seen.groups.items()}
+    return [applicant_score(mine) for mine in scores.values()], found

@@ -16,6 +16,7 @@ UNKNOWN_LABELS = frozenset(
 )
 """Labels, in any case, that say that a category is not known."""
 NOBODY = "nobody is selected in any category"
+NOBODY_OF_LARGE = "nobody is selected in any category that is large enough"
 Measure = Literal["selection", "scoring"]
 Labels = Sequence[str | None]
 
@@ -182,14 +183,16 @@ def _rows(
 ) -> list[ImpactRow]:
     total = sum(map(len, by_category.values()))
     rates = {each: sum(chosen) / len(chosen) for each, chosen in by_category.items()}
-    large = {each for each, chosen in by_category.items() if len(chosen) >= small_share * total}
+    # A share and its quotient are rounded alike; a product may miss a boundary that is met exactly.
+    large = {each for each, chosen in by_category.items() if len(chosen) / total >= small_share}
     highest = max((rates[each] for each in large), default=0.0)
+    nobody = NOBODY_OF_LARGE if any(rates.values()) else NOBODY
     rows = []
     for each, chosen in sorted(by_category.items()):
-        reason = NOBODY if not highest else None
+        reason = nobody if not highest else None
         if each not in large:
-            share = f"{100 * len(chosen) / total:.1f} %"
-            reason = f"{share} of the applicants, fewer than {100 * small_share:g} %: left out"
+            share = f"{len(chosen)} of {total} applicants"
+            reason = f"{share}, fewer than {100 * small_share:g} %: left out"
         ratio = rates[each] / highest if reason is None else None
         rows.append(ImpactRow(each, len(chosen), sum(chosen), rates[each], ratio, reason))
     return rows

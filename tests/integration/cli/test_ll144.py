@@ -47,7 +47,7 @@ def test_scoring_rates_are_of_scores_above_the_median_of_all(
     assert "| sex | applicants | above median | scoring rate | impact ratio |" in said.stdout
     assert f"| male | 60 | {male} | {rates[0]} | 1.00 |" in said.stdout
     assert f"| female | 40 | {female} | {rates[1]} | {ratio} |" in said.stdout
-    assert "| other | 1 | 1 | 100.0 % | - | 1.0 % of the applicants, fewer than" in said.stdout
+    assert "| other | 1 | 1 | 100.0 % | - | 1 of 101 applicants, fewer than" in said.stdout
     assert "unknown category, in no row: 2." in said.stdout
     assert "Of 104 applicants, 1 have no score." in said.stdout
     for title in ("## sex\n", "## race\n", "## sex x race\n", "They are no bias audit"):
@@ -80,6 +80,15 @@ def test_an_applicant_with_several_rows_counts_once_by_their_mean(tmp_path: Path
     found = {row["category"]: row for row in csv.DictReader(io.StringIO(said.stdout))}
     assert [found[sex]["applicants"] for sex in "mf"] == ["2", "2"]
     assert [found[sex]["selected"] for sex in "mf"] == ["1", "1"]
+
+
+def test_an_applicant_of_two_categories_is_refused_and_not_counted_twice(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("who,sex,score\n1,m,1\n1,,5\n2,f,2\n")
+    words = ("ll144", str(path), "--group", "sex", "--score", "score", "--unit", "who")
+    said = CommandLine(tmp_path / "state")(*words)
+    assert said.returncode == 2
+    assert "applicant 1 has several categories of sex: m and none" in said.stderr
 
 
 def hiring_suite() -> dict[str, Any]:

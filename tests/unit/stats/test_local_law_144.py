@@ -1,5 +1,6 @@
 """Rates and impact ratios against pandas, and against the example in the law's rules."""
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -110,11 +111,90 @@ def test_a_small_category_is_left_out_of_the_ratios_unless_that_is_switched_off(
 
     large, rare = rows(0.02).rows
     assert (large.impact_ratio, rare.impact_ratio, rare.rate) == (1, None, 1)
-    assert rare.reason == "1.0 % of the applicants, fewer than 2 %: left out"
+    assert rare.reason == "1 of 101 applicants, fewer than 2 %: left out"
     large, rare = rows(0).rows
     assert (large.impact_ratio, rare.impact_ratio, rare.reason) == (0.5, 1, None)
     with pytest.raises(ValueError, match=r"not in \[0, 1\)"):
         rows(1)
+
+
+@pytest.mark.parametrize("percent", [2, 7, 14, 29, 57])
+def test_a_category_of_exactly_the_small_share_takes_part(percent: int) -> None:
+    labels = ["small"] * percent + ["large"] * (100 - percent)
+    [table] = impact_tables(
+        [1.0] * 100, {"g": labels}, selected_at_least=1, small_share=percent / 100
+    ).tables
+    assert [row.reason for row in table.rows if row.categories == ("small",)] == [None]
+
+
+def test_a_selection_in_a_small_category_alone_is_not_called_none() -> None:
+    scores, labels = [1.0, *[0.0] * 100], ["rare", *["large"] * 100]
+    [table] = impact_tables(scores, {"g": labels}, selected_at_least=1).tables
+    large, rare = table.rows
+    assert (rare.rate, rare.impact_ratio, large.impact_ratio) == (1.0, None, None)
+    assert large.reason == "nobody is selected in any category that is large enough"
+    [alone] = impact_tables([0.0, 1.0], {"g": ["a", "a"]}, selected_at_least=1).tables
+    assert [(row.rate, row.impact_ratio) for row in alone.rows] == [(0.5, 1.0)]
+
+
+def odd_people(rng: np.random.Generator) -> tuple[list[float | None], dict[str, list[str | None]]]:
+    """Return any number of applicants: few categories or many, ties, nobody or everybody chosen."""
+    n = int(rng.choice([1, 2, 7, 50, 150, 400]))
+    few = rng.choice([1, 2, 3])
+    every = float(rng.choice([0, 1, 2])) if rng.random() < 0.2 else None
+    scores = [
+        None if rng.random() < 0.1 else every if every is not None else float(rng.integers(0, 3))
+        for _ in range(n)
+    ]
+    kinds = {"sex": ["f", "m", "Unknown ", None][: few + 1], "race": [*"abcdefg", "N/A", None]}
+    weights = {name: rng.dirichlet(np.full(len(of), 0.4)) for name, of in kinds.items()}
+    labels: dict[str, list[str | None]] = {
+        name: [of[int(k)] for k in rng.choice(len(of), n, p=weights[name])]
+        for name, of in kinds.items()
+    }
+    return scores, labels
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_odd_tables_are_those_of_plain_fractions(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores, labels = odd_people(rng)
+    least = None if seed % 2 else float(rng.integers(0, 4))
+    share = Fraction(int(rng.choice([0, 2, 2, 7])), 100)
+    found = impact_tables(scores, labels, selected_at_least=least, small_share=float(share))
+    there = sorted(score for score in scores if score is not None)
+    middle = (there[(len(there) - 1) // 2] + there[len(there) // 2]) / 2 if there else None
+    for table in found.tables:
+        counts: dict[tuple[str, ...], list[int]] = {}
+        unknown = 0
+        for place, score in enumerate(scores):
+            mine = [labels[name][place] for name in table.dimensions]
+            if score is None or middle is None:
+                continue
+            if any(each in {None, "Unknown ", "N/A"} for each in mine):
+                unknown += 1
+                continue
+            own = counts.setdefault(tuple(str(each) for each in mine), [0, 0])
+            own[0] += 1
+            own[1] += score > middle if least is None else score >= least
+        assert table.unknown == unknown
+        total = sum(n for n, _ in counts.values())
+        takes_part = {each: Fraction(n, total) >= share for each, (n, _) in counts.items()}
+        rates = {each: Fraction(k, n) for each, (n, k) in counts.items()}
+        highest = max((rates[each] for each, large in takes_part.items() if large), default=0)
+        assert [row.categories for row in table.rows] == sorted(counts)
+        for row in table.rows:
+            assert [row.applicants, row.selected] == counts[row.categories]
+            assert row.rate == float(rates[row.categories])
+            if takes_part[row.categories] and highest:
+                assert row.impact_ratio is not None
+                exact = rates[row.categories] / highest
+                assert row.impact_ratio == pytest.approx(float(exact), rel=1e-15)
+                assert 0 <= row.impact_ratio <= 1
+                assert row.reason is None
+            else:
+                assert row.impact_ratio is None
+                assert row.reason
 
 
 def test_an_unknown_category_is_counted_and_is_no_category() -> None:
