@@ -107,7 +107,7 @@ def compare(
         "family": found.family,
     }
     rows = run_changes.change_rows(found)
-    answer = run_changes.answer_sentence(rows)
+    answer = run_changes.answer_of(rows, about)
     if output:
         run_changes.write_changes(rows, output)
         typer.echo(f"Wrote {output}.", err=True)

@@ -1,6 +1,6 @@
 """What `compare` reads: the prompts that two runs have in common, from one gateway."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,10 +73,11 @@ def comparison_input(
     of_run = dict(zip(ids, read_runs(ids, server, token), strict=True))
     before, after = (of_run[part.run_id] for part in parts)
     pairs, warnings = _paired_models(before, after, parts)
-    columns = RunColumns(
-        groups, _shared_features(before, after, features), ranges=declared_ranges(ranges)
-    )
-    runs = [_observed(before, after, pair, columns) for pair in pairs]
+    shared, alone = _shared_features(before, after, features)
+    columns = RunColumns(groups, shared, ranges=declared_ranges(ranges))
+    observed = [_observed(before, after, pair, columns) for pair in pairs]
+    runs = [run for run, _ in observed]
+    warnings += dict.fromkeys([*alone, *(each for _, said in observed for each in said)])
     matched = matched_prompts(runs)
     warnings += _differences(before, after)
     if whole := _is_whole(matched):
@@ -153,32 +154,42 @@ def _paired_models(
             f"The runs share no target and scaffold: the first has {_listed(found[0])}, the second"
             f" {_listed(found[1])}. Name one of each with --target and --other-target."
         )
-    warnings = [
-        f"Only the {place} run has {', '.join(alone)}: left out."
-        for place, these, others in (("first", first, second), ("second", second, first))
-        if (alone := [name for name in these if name not in others])
-    ]
-    return [(name, first[name], second[name]) for name in shared], warnings
+    models = [(name, first[name], second[name]) for name in shared]
+    return models, list(_of_one_run_alone("", first, second))
+
+
+def _of_one_run_alone(kind: str, first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
+    """Say what only one of the runs has, and that nothing is said of it."""
+    for place, these, others in (("first", first, second), ("second", second, first)):
+        there = set(others)
+        if alone := [name for name in these if name not in there]:
+            yield f"Only the {place} run has {kind}{', '.join(alone)}: left out."
 
 
 def _listed(models: Sequence[Model]) -> str:
     return "; ".join(", ".join(model) for model in models) or "no answers"
 
 
-def _shared_features(before: RunTable, after: RunTable, named: Sequence[str]) -> list[str]:
+def _shared_features(
+    before: RunTable, after: RunTable, named: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the features that both runs measure, and what is said of the others."""
     first, second = (measured_features(table, named) for table in (before, after))
     shared = [name for name in first if name in second]
     if not shared:
         raise UsageError(
             f"The runs have no feature in common: {', '.join(first)}; {', '.join(second)}."
         )
-    return shared
+    return shared, list(_of_one_run_alone("the measurements ", first, second))
 
 
 def _observed(
     before: RunTable, after: RunTable, pair: tuple[str, Model, Model], columns: RunColumns
-) -> tuple[str, Observations, Observations]:
-    """Return the answers of a target and scaffold in both runs, with the same names in both."""
+) -> tuple[tuple[str, Observations, Observations], list[str]]:
+    """Return the answers of a target and scaffold in both runs, with the same names in both.
+
+    Beside them, what is said of the dimensions and groups that one run alone has.
+    """
     name, *models = pair
     runs = [
         run_observations(table, replace(columns, targets=[target], scaffolds=[scaffold]))
@@ -187,6 +198,10 @@ def _observed(
     shared = [dimension for dimension in runs[0].groups if dimension in runs[1].groups]
     if not shared:
         raise UsageError("The runs have no group in common. Name a field by --group.")
+    said = [*_of_one_run_alone("the dimensions ", *(run.groups for run in runs))]
+    for dimension in shared:
+        levels = [sorted(set(run.groups[dimension]) - {None}, key=str) for run in runs]
+        said += _of_one_run_alone(f"of {dimension} ", *levels)  # type: ignore[arg-type]
     features = runs[0].features
     one, other = (
         replace(
@@ -201,7 +216,7 @@ def _observed(
         )
         for run in runs
     )
-    return name, one, other
+    return (name, one, other), said
 
 
 def _differences(before: RunTable, after: RunTable) -> list[str]:

@@ -73,8 +73,17 @@ def _row(each: RunChange) -> Row:
     }
 
 
+def answer_of(rows: Sequence[Row], about: Mapping[str, Any]) -> str:
+    """Return in a sentence whether anything changed, and in another what was not compared."""
+    alone = about["only_before"] + about["only_after"] if about["matched"] else 0
+    left = f" {alone} prompts that only one run has were not compared." if alone else ""
+    return answer_sentence(rows) + left
+
+
 def answer_sentence(rows: Sequence[Row]) -> str:
     """Return in one sentence whether anything changed."""
+    if not rows:
+        return "Nothing was compared: the runs share no answers."
     counts = [sum(row["verdict"] == verdict for row in rows) for verdict in WORDS]
     changed, same, unclear = counts
     asked = f"{len(rows)} gaps, means and shares of missing answers"
@@ -92,7 +101,7 @@ def answer_sentence(rows: Sequence[Row]) -> str:
 
 def _changed(row: Row) -> str:
     values = f"from {number(row['before'])} to {number(row['after'])}"
-    return f"{_subject(row)} {values}"
+    return f"{_subject(row)} {values}{_missing_note(row)}"
 
 
 def _subject(row: Row) -> str:

@@ -89,7 +89,7 @@ def _features(
     probe: Probe, name: str, rng: np.random.Generator, moved: Mapping[str, float], *, missing: bool
 ) -> Features:
     race = probe.groups["race"]
-    shift = {"asian": 0.0, "black": -0.4, "white": 0.3}[race] + moved.get(race, 0.0)
+    shift = {"black": -0.4, "white": 0.3}.get(race, 0.0) + moved.get(race, 0.0)
     values: Mapping[str, float | None] = {
         feature: float(rng.normal(shift, 0.3)) for feature in EXTRACTORS[name]
     }

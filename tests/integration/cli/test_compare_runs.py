@@ -24,6 +24,18 @@ OTHERS = SUITE.model_copy(
     }
 )
 OTHER, FEWER = make_measured_run(OTHERS), make_measured_run(make_suite(sets=6), targets=1)
+RENAMED = SUITE.model_copy(
+    update={
+        "name": "renamed",
+        "probes": tuple(
+            each.model_copy(update={"groups": {"race": "green", "age": "old"}, "key": f"g{n}"})
+            if n % 6 == 0
+            else each
+            for n, each in enumerate(SUITE.probes)
+        ),
+    }
+)
+NEW_GROUPS = make_measured_run(RENAMED)
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +50,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
         write_measured_run(store, RELEASED, SUITE, moved={"black": -1.5})
         write_measured_run(store, OTHER, OTHERS)
         write_measured_run(store, FEWER, make_suite(sets=6))
+        write_measured_run(store, NEW_GROUPS, RENAMED)
     found = CommandLine(state, BIASWATCH_GATEWAY_READ_TOKEN=TOKEN, BIASWATCH_TOKEN=TOKEN)
     with found.up():
         yield found
@@ -124,9 +137,17 @@ def test_a_run_of_fewer_prompts_and_targets_is_compared_where_both_have_them(
     assert "Only the first run has simulator:m1: left out." in text
     assert "Both runs have 36 prompts in common" in text
     assert "Left out: 48 prompts of the first run alone" in text
+    assert "48 prompts that only one run has were not compared." in text
     with (tmp_path / "c.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["of"] for row in rows} == {"gap", "mean", "missing"}
+
+
+def test_what_only_one_run_has_is_said_to_be_left_out(command: CommandLine) -> None:
+    words = (BEFORE.id, NEW_GROUPS.id, "--feature", "sentiment", "--target", "simulator:m0")
+    warnings = said(command, *words)["warnings"]
+    assert "Only the second run has the dimensions age: left out." in warnings
+    assert "Only the second run has of race green: left out." in warnings
 
 
 def test_runs_of_other_prompts_are_compared_by_all_of_them(command: CommandLine) -> None:
