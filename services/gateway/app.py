@@ -102,6 +102,7 @@ def web_app(
         now=now,
         extractor_age_s=age_s,
         most_runs=settings.gateway_runs_under_way,
+        most_suites=settings.gateway_suites,
         **limits,
     )
     monitor_commands = MonitorCommands(

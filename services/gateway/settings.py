@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from services.gateway.allowed_targets import ANY, OWN_SERVERS, AllowedTargets, check_pattern
 from shared.contracts.identity import Token
-from shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES, MOST_RUNS
+from shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES, MOST_RUNS, MOST_SUITES
 from shared.runtime.settings import Settings
 
 
@@ -53,6 +53,8 @@ class GatewaySettings(Settings):
     gateway_run_probes: int = Field(default=MOST_PROBES, ge=1)
     """How many questions one run, or one round of a monitor, may ask: probes x targets x scaffolds
     x repeats; each is a question that somebody pays for, and about 6 KB of the store."""
+    gateway_suites: int = Field(default=MOST_SUITES, ge=1)
+    """How many suites each tenant may keep."""
     gateway_monitors: int = Field(default=MOST_MONITORS, ge=1)
     """How many monitors each tenant may have, those that are paused or have ended included."""
     gateway_runs_under_way: int = Field(default=MOST_RUNS, ge=1)

@@ -18,6 +18,8 @@ MOST_PROBES = 300_000
 """What one run, or one round of a monitor, asks at most, unless the operator allows more."""
 MOST_RUNS = 500
 """What one tenant has under way at once at most, unless the operator allows more."""
+MOST_SUITES = 10_000
+"""What one tenant keeps at most, unless the operator allows more."""
 MOST_MONITORS = 200
 """What one tenant has at most, unless the operator allows more."""
 LARGEST_SHOWN = 10**15

@@ -7,7 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, select, update
+from sqlalchemy import Connection, Engine, delete, func, select, update
 
 from shared.contracts import SuiteHeader, SuiteOutline, SuiteProbe
 from shared.contracts.expansion import set_of
@@ -75,13 +75,14 @@ class SuiteUpload:
         self._amount += len(probes)
         self._has_facts = self._has_facts or any(probe.facts for probe in probes)
 
-    def keep(self, header: SuiteHeader, now: datetime) -> SuiteOutline:
+    def keep(self, header: SuiteHeader, now: datetime, most: int | None = None) -> SuiteOutline:
         """Keep the suite that was staged, once, for this tenant; return its outline.
 
         Raises
         ------
         UsageError
-            A probe cannot be asked or diagnosed, two have one key, or no probe has a stratum.
+            A probe cannot be asked or diagnosed, two have one key, or no probe has a stratum; or
+            the tenant would have more than `most` suites.
         """
         groups = GroupPositions()
         outline = self._outline(header, groups)
@@ -96,9 +97,19 @@ class SuiteUpload:
             else:
                 connection.execute(delete(SUITE_PROBES).where(mine))
             owner = {"hash": outline.hash, "tenant": self._tenant}
-            insert_new(connection, SUITE_TENANTS, [owner])
+            if insert_new(connection, SUITE_TENANTS, [owner]) and most is not None:
+                self._check_amount(connection, most)
         self._done = True
         return outline
+
+    def _check_amount(self, connection: Connection, most: int) -> None:
+        mine = SUITE_TENANTS.c.tenant == self._tenant
+        query = select(func.count()).select_from(SUITE_TENANTS).where(mine)
+        if (connection.scalar(query) or 0) > most:
+            raise UsageError(
+                f"The tenant {self._tenant} has {most:,} suites, as many as are allowed. Use one"
+                " of them, or have whoever operates the gateway raise BIASWATCH_GATEWAY_SUITES."
+            )
 
     def _outline(self, header: SuiteHeader, groups: GroupPositions) -> SuiteOutline:
         """Check and count what was staged; it is read again, a few probes in memory at once."""

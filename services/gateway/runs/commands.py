@@ -9,7 +9,12 @@ from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
 from services.gateway.runs.views import Interpretation, ResumedTarget, RunState
 from shared.contracts import RUN_GATHER, Brief, Cancellation, Run
-from shared.contracts.suite_limits import MOST_PROBES, MOST_RUNS, check_amount
+from shared.contracts.suite_limits import (
+    MOST_PROBES,
+    MOST_RUNS,
+    MOST_SUITES,
+    check_amount,
+)
 from shared.errors import ArchivedError, NotFoundError, UsageError
 from shared.store import Store
 
@@ -27,6 +32,7 @@ class RunCommands:
     allowed: AllowedTargets = EVERY_TARGET
     most_probes: int = MOST_PROBES
     most_runs: int = MOST_RUNS
+    most_suites: int = MOST_SUITES
 
     def run_for(self, request: RunRequest) -> Run:
         """Return the run that is requested; nothing is started yet."""

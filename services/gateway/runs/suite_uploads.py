@@ -81,7 +81,7 @@ class SuiteReceiver(AbstractContextManager["SuiteReceiver"]):
             header = SuiteHeader.model_validate(fields)
         except ValidationError as error:
             raise _wrong(error, ()) from None
-        return StoredSuite(hash=self._upload.keep(header, commands.now()).hash)
+        return StoredSuite(hash=self._upload.keep(header, commands.now(), commands.most_suites).hash)
 
     def _probe(self, item: Any) -> SuiteProbe:
         place = self._amount + len(self._found)

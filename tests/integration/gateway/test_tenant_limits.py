@@ -133,6 +133,24 @@ async def test_a_tenant_with_all_its_runs_under_way_may_ask_for_them_again_and_w
         assert (await callers.post("/v1/runs", {**RUN, "repeats": 1}))[0] == 422
 
 
+async def test_a_tenant_with_all_its_suites_may_send_them_again_and_no_other_one(
+    bus: ProvisionedBus, store: Store, tmp_path: Path
+) -> None:
+    async with gateway(bus, store, tmp_path, gateway_suites=2) as callers:
+        second, third = (
+            {**SUITE.model_dump(mode="json", exclude_defaults=True), "name": name}
+            for name in ("rivers", "lakes")
+        )
+        assert (await callers.post("/v1/suites", second))[0] == 200
+        status, said = await callers.post("/v1/suites", third)
+        assert status == 422
+        assert said["detail"].startswith("The tenant hiring has 2 suites, as many as are allowed.")
+        assert (await callers.post("/v1/suites", second))[0] == 200
+        assert (await callers.post("/v1/suites", third, TENANTS[1]))[0] == 200
+        assert len(store.suites.latest(10)) == 3
+        assert (await callers.post("/v1/suites", third))[0] == 422, "another tenant has it"
+
+
 def test_of_a_monitor_that_was_changed_often_the_last_definition_alone_is_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
