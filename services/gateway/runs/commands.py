@@ -9,12 +9,7 @@ from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.requests import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
 from services.gateway.runs.views import Interpretation, ResumedTarget, RunState
 from shared.contracts import RUN_GATHER, Brief, Cancellation, Run
-from shared.contracts.suite_limits import (
-    MOST_PROBES,
-    MOST_RUNS,
-    MOST_SUITES,
-    check_amount,
-)
+from shared.contracts.suite_limits import MOST_PROBES, MOST_RUNS, MOST_SUITES, check_amount
 from shared.errors import ArchivedError, NotFoundError, UsageError
 from shared.store import Store
 

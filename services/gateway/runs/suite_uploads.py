@@ -81,7 +81,8 @@ class SuiteReceiver(AbstractContextManager["SuiteReceiver"]):
             header = SuiteHeader.model_validate(fields)
         except ValidationError as error:
             raise _wrong(error, ()) from None
-        return StoredSuite(hash=self._upload.keep(header, commands.now(), commands.most_suites).hash)
+        kept = self._upload.keep(header, commands.now(), commands.most_suites)
+        return StoredSuite(hash=kept.hash)
 
     def _probe(self, item: Any) -> SuiteProbe:
         place = self._amount + len(self._found)
