@@ -21,6 +21,7 @@ from pathlib import Path
 
 import openai
 
+from shared.bus.bundles import records_in
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import Ending, Message, Probe, Response, Role, Run, parse_target, route_of
@@ -208,9 +209,8 @@ async def answered_probes(admin: Admin) -> int:
     route, sequence, found = route_of(Response), 0, set[str]()
     while message := await admin.next_message(route.stream, route.subjects, sequence + 1):
         sequence = message.sequence
-        response = Response.decode(message.data)
-        if response.ending is Ending.ANSWERED:
-            found.add(response.probe_id)
+        answers = (Response.decode(each) for each in records_in(message.data, message.headers))
+        found |= {each.probe_id for each in answers if each.ending is Ending.ANSWERED}
     return len(found)
 
 

@@ -96,15 +96,15 @@ def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedText
                 tenant=tenant,
                 what=request.what if request else PENDING,
             )
-            await write_acts(settings, whole, JetStreamPublisher(connection), [act])
+            publisher = JetStreamPublisher(connection)
+            await write_acts(settings, whole, publisher, [act])
             now, texts = datetime.now(UTC), RemovedTexts(0)
             if request is not None:
                 texts = purge_texts(whole.scoped(lambda: scope), request, now)
             archived = purge_archive(whole)
             covers = whole.purges.so_far().covers
-            return replace(texts, archived=archived), await purge_messages(
-                Admin(connection), covers
-            )
+            messages = await purge_messages(Admin(connection), publisher, covers)
+            return replace(texts, archived=archived), messages
 
     with Store.open(settings.store) as store:
         if request is not None:

@@ -139,15 +139,14 @@ class Planning:
         unsent = list(records)
         while unsent:
             some, rest = unsent[:PUBLISHED_AT_ONCE], unsent[PUBLISHED_AT_ONCE:]
-            sent = (publisher.publish(each, publication=cursor.publication) for each in some)
-            results = await asyncio.gather(*sent, return_exceptions=True)
+            results = await publisher.publish_all(some, publication=cursor.publication)
             refused = []
             for record, result in zip(some, results, strict=True):
                 if isinstance(result, BackPressureError):
                     refused.append(record)
                 elif isinstance(result, PoisonError):  # it is one record's trouble
                     log("planner").error("a record cannot be published", why=str(result))
-                elif isinstance(result, BaseException):
+                elif result is not None:
                     raise result
             unsent = [*refused, *rest]
             if refused:

@@ -1,11 +1,12 @@
 """Dead letters: the original bytes and the reason; and purging the bus of messages with texts."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
+from shared.bus.bundles import MESSAGE_NAME, Bundle, publication_of, records_in
 from shared.bus.port import Delivery, Publisher
 from shared.bus.topology import DEAD_EXCHANGE_ROOT, DEAD_EXCHANGES, DEAD_ROOT, DEAD_STREAMS
 from shared.contracts import ROUTES, Record, Route, record_of
@@ -80,7 +81,9 @@ def dead_letter_headers(
     """Return headers that say what was given up, by which durable, when and why."""
     return {
         # The time tells this message from one with the same sequence in a recreated stream.
-        "Nats-Msg-Id": f"dead/{durable}/{delivery.sequence}/{delivery.published_at_ns}",
+        "Nats-Msg-Id": (
+            f"dead/{durable}/{delivery.sequence}/{delivery.published_at_ns}/{delivery.line}"
+        ),
         SUBJECT: delivery.subject,
         STREAM: stream,
         SEQUENCE: str(delivery.sequence),
@@ -194,7 +197,7 @@ class PurgedMessages:
     """What was removed from the bus, and what could not be read."""
 
     messages: Counter[str] = field(default_factory=Counter)
-    """Removed messages, by stream."""
+    """Removed records, by stream."""
     unreadable: int = 0
     """Dead letters that hold no record, and what else lay among them: they were left, because
     their owner is unknown."""
@@ -210,28 +213,57 @@ def text_routes() -> tuple[Route, ...]:
     return tuple(route for route in ROUTES if carries_texts(route.record))
 
 
-async def purge_messages(shelf: MessageStore, covers: Callable[[Record], bool]) -> PurgedMessages:
-    """Remove every message whose record is covered, dead letters included."""
+async def purge_messages(
+    shelf: MessageStore, publisher: Publisher, covers: Callable[[Record], bool]
+) -> PurgedMessages:
+    """Remove every record that is covered, dead letters included.
+
+    What goes in one message with such a record is published again first, without it: readers see
+    that twice, which changes nothing.
+    """
     removed = PurgedMessages()
     for route in text_routes():
-        await _purge_stream(shelf, route, covers, removed)
+        await _purge_stream(shelf, publisher, route, covers, removed)
     await _purge_dead_letters(shelf, covers, removed)
     return removed
 
 
 async def _purge_stream(
-    shelf: MessageStore, route: Route, covers: Callable[[Record], bool], removed: PurgedMessages
+    shelf: MessageStore,
+    publisher: Publisher,
+    route: Route,
+    covers: Callable[[Record], bool],
+    removed: PurgedMessages,
 ) -> None:
     number = 1
     while message := await shelf.next_message(route.stream, route.subjects, number):
         number = message.sequence + 1
-        try:
-            record = route.record.decode(message.data)
-        except PoisonError:
-            continue  # its reader makes it a dead letter, and there it is counted
-        if covers(record):
-            await shelf.delete_message(route.stream, message.sequence)
-            removed.messages[route.stream] += 1
+        lines = records_in(message.data, message.headers)
+        kept = [line for line in lines if not _is_covered(route, line, covers)]
+        if len(kept) == len(lines):
+            continue
+        if kept:
+            await _publish_kept(publisher, message, kept)
+        await shelf.delete_message(route.stream, message.sequence)
+        removed.messages[route.stream] += len(lines) - len(kept)
+
+
+def _is_covered(route: Route, line: bytes, covers: Callable[[Record], bool]) -> bool:
+    """Tell whether a record is covered; its reader makes what is none a dead letter."""
+    try:
+        return covers(route.record.decode(line))
+    except PoisonError:
+        return False
+
+
+async def _publish_kept(
+    publisher: Publisher, message: StoredMessage, kept: Sequence[bytes]
+) -> None:
+    bundle, message_id = Bundle(), message.headers.get(MESSAGE_NAME, "")
+    for line, data in enumerate(kept):
+        name = f"{message_id.rpartition('/')[0]}-kept-{line}"
+        bundle.add(name, data, publication_of(message_id) + 1)
+    await publisher.publish_copy(message.subject, bundle.data(), bundle.headers())
 
 
 async def _purge_dead_letters(

@@ -4,32 +4,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from shared.bus.bundles import publication_of
 from shared.contracts import Record
+from shared.errors import BiaswatchError
 
 MAX_RECORD_BYTES = 512 * 1024
 """The largest record the bus carries; anything bigger travels by reference."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Delivery:
-    """One message that is delivered and not acknowledged yet."""
+    """One record that is delivered and not acknowledged yet; nobody changes it."""
 
     subject: str
     data: bytes
     message_id: str
-    """`<record id>/<publication>`, or empty where the publisher gave none."""
+    """`<record id>/<publication>`, or empty where the publisher gave none; where its message has
+    several records, the message's name and the record's number stand for the record's id."""
     attempt: int
-    """1 for the first delivery of this message to this durable."""
+    """1 for the first delivery of its message to this durable."""
     sequence: int
-    """The message's sequence in its stream."""
+    """The sequence of its message in the stream."""
     published_at_ns: int
     """When the stream took it."""
-    pending: int
-    """How many more messages wait for this durable."""
     ack_subject: str
-    """The subject of its acknowledgement."""
+    """The subject of its message's acknowledgement."""
     trace_context: str = ""
     """Where its record is in its journey, if somebody traces."""
+    line: int = 0
+    """Which record of its message it is, counted from 0."""
 
     @property
     def publication(self) -> int:
@@ -38,8 +41,7 @@ class Delivery:
         Otherwise a record that is repeated on purpose would be dropped as a duplicate one hop
         later.
         """
-        number = self.message_id.rpartition("/")[2]
-        return int(number) if number.isdecimal() else 0
+        return publication_of(self.message_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,11 @@ class Publisher(Protocol):
         TransientError
             The bus did not answer; the record may or may not be there. Publishing again is safe.
         """
+
+    async def publish_all(
+        self, records: Sequence[Record], *, publication: int = 0
+    ) -> Sequence[BiaswatchError | None]:
+        """Return, for each record, None once the stream has taken it, or what `publish` raises."""
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:
         """Publish bytes unchanged: dead letters and their replay."""

@@ -216,22 +216,31 @@ class Worker:
 
         A lane that is full keeps nothing from the others: its error is raised after they are out.
         """
-        if len(outputs) == 1:  # the usual case, which needs no task of its own
+        if len(outputs) == 1:  # the usual case
             await self._publish_one(outputs[0], contexts[0], publication)
             return
         full: dict[str, BackPressureError] = {}
         every = list(zip(outputs, contexts, strict=True))
         for start in range(0, len(outputs), PUBLISHED_AT_ONCE):
             some = [o for o in every[start : start + PUBLISHED_AT_ONCE] if o[0].lane not in full]
-            sent = (self._publish_one(output, context, publication) for output, context in some)
-            results = await asyncio.gather(*sent, return_exceptions=True)
+            results = await self._publish_some(some, publication)
             for (output, _), result in zip(some, results, strict=True):
                 if isinstance(result, BackPressureError):
                     full[output.lane] = result
-                elif isinstance(result, BaseException):
+                elif result is not None:
                     raise result
         for error in full.values():
             raise error
+
+    async def _publish_some(
+        self, some: Sequence[tuple[Record, str]], publication: int
+    ) -> Sequence[BaseException | None]:
+        if is_tracing():  # each goes on with a journey of its own
+            sent = (self._publish_one(output, context, publication) for output, context in some)
+            return await asyncio.gather(*sent, return_exceptions=True)
+        return await self._publisher.publish_all(
+            [output for output, _ in some], publication=publication
+        )
 
     async def _publish_one(self, output: Record, context: str, publication: int) -> None:
         with _traced(context):

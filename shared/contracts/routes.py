@@ -53,6 +53,8 @@ class Route:
     """The consumers that are given only what was made to judge: the others' are not their own."""
     many: bool = False
     """Whether there is about one for every answer, so that the stream is large."""
+    bundled: bool = False
+    """Whether those that are published at the same time on one subject go in one message."""
     from_outside: bool = False
     """Whether who holds a key for live systems, which is no service, may publish it."""
     append_only: bool = False
@@ -101,6 +103,7 @@ ROUTES = (
         followers=("gateway",),  # the past is not sent in faster than it is written
         judgings=("oracle", "evaluator", "builder"),
         many=True,
+        bundled=True,
     ),
     Route(
         Exchange,
@@ -119,6 +122,7 @@ ROUTES = (
         consumers=("planner", "recorder", "gateway"),
         where_chosen=("gateway",),  # it sends evaluations into traces
         many=True,
+        bundled=True,
     ),
     Route(
         Completion,

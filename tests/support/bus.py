@@ -128,6 +128,8 @@ async def bus(nats_server: EmbeddedServer) -> AsyncIterator[ProvisionedBus]:
     connection = await Connection.open(nats_server.url, name="test")
     admin = Admin(connection)
     await provision(admin)
-    made = ProvisionedBus(nats_server, connection, admin, JetStreamPublisher(connection))
+    # Each record in a message of its own, so that what lies on the bus can be counted.
+    publisher = JetStreamPublisher(connection, bundled=False)
+    made = ProvisionedBus(nats_server, connection, admin, publisher)
     yield made
     await made.close()

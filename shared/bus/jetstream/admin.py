@@ -10,6 +10,7 @@ from typing import Any
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
+from shared.bus.bundles import MOST_RECORDS
 from shared.bus.dead_letters import StoredMessage
 from shared.bus.jetstream.connection import Connection
 from shared.bus.port import QueuePosition
@@ -95,7 +96,7 @@ class Admin:
             ) from refusal
 
     async def lag(self, stream: str, name: str) -> Lag:
-        """Return how many records wait for a durable, and how many are delivered to workers."""
+        """Return how many messages wait for a durable, and how many are delivered to workers."""
         info = await self._api(f"CONSUMER.INFO.{stream}.{name}")
         return Lag(waiting=info["num_pending"], in_hand=info["num_ack_pending"])
 
@@ -184,7 +185,9 @@ class RecordQueue:
 async def most_waiting(
     connection: Connection, record: type[Record], services: Sequence[str]
 ) -> int:
-    """Return how many records wait for the service that is the furthest behind.
+    """Return how many records wait for the service that is the furthest behind, at most.
+
+    The bus counts messages; where records are bundled, each is taken to be as full as it may be.
 
     Raises
     ------
@@ -196,7 +199,8 @@ async def most_waiting(
         lags = [await admin.lag(route.stream, route.durable(each)) for each in services]
     except JetStreamRefusal as refusal:
         raise TransientError(f"The bus does not say what waits: {refusal}") from refusal
-    return max(each.waiting + each.in_hand for each in lags)
+    records_a_message = MOST_RECORDS if route.bundled else 1
+    return records_a_message * max(each.waiting + each.in_hand for each in lags)
 
 
 async def provision(admin: Admin, limits: StreamLimits | None = None) -> None:

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
+from shared.bus.bundles import MESSAGE_NAME, records_in
 from shared.bus.jetstream.admin import Admin
 from shared.bus.jetstream.connection import Connection
 from shared.bus.port import ConsumerLost, Delivery
@@ -20,6 +22,27 @@ PULL_EXPIRES_S = 10.0
 """The time after which an idle pull is repeated, and a lost one is noticed."""
 EXPIRED = ("404", "408")
 """Statuses of a pull that ended normally: no message was there, or its time is over."""
+MOST_PULLED = 64
+"""Messages of a pull: nobody knows before how many records each has."""
+FORGETTING = 0.1
+"""The weight of a message in the mean number of records of one."""
+MOST_REFUSED = 1000
+"""Messages that were given back, of which is known which of their records were handled."""
+
+
+@dataclass(slots=True, eq=False)
+class MessageInHand:
+    """A message of which not every record is answered for; it is acknowledged as a whole."""
+
+    ack_subject: str
+    identity: tuple[int, int]
+    """Its sequence, and when the stream took it: together no other message's."""
+    unanswered: set[int]
+    """Which of its records are not answered for."""
+    handled: set[int] = field(default_factory=set)
+    """Which were handled or given up."""
+    again_s: float | None = None
+    """After how long it is to be delivered again, as one of its records was refused."""
 
 
 class JetStreamConsumer:
@@ -37,7 +60,10 @@ class JetStreamConsumer:
         self._next = f"$JS.API.CONSUMER.MSG.NEXT.{durable.stream}.{durable.name}"
         self._replies = connection.client.new_inbox()
         self._waiting: deque[Delivery] = deque()
-        self._in_hand: dict[str, Delivery] = {}
+        self._in_hand: dict[str, MessageInHand] = {}
+        self._records_in_hand = 0
+        self._records_a_message = 1.0
+        self._refused: OrderedDict[tuple[int, int], set[int]] = OrderedDict()
         self._owed = 0
         self._void_at = 0.0
         self._lost: str | None = None
@@ -72,13 +98,14 @@ class JetStreamConsumer:
             self._forget_pulls()
 
     async def _pull(self) -> None:
-        """Pull as many as there is capacity for, once half of it is free."""
-        free = self._capacity - len(self._in_hand) - self._owed
+        """Pull about as many as there is capacity for, once half of it is free."""
+        free = self._capacity - self._records_in_hand - self._owed * self._records_a_message
         if self._closed or free <= 0 or (self._owed and free * 2 < self._capacity):
             return
-        self._owed += free
+        messages = self._messages_of(free)
+        self._owed += messages
         self._void_at = asyncio.get_running_loop().time() + PULL_EXPIRES_S + 1
-        request = {"batch": free, "expires": int(PULL_EXPIRES_S * 1e9)}
+        request = {"batch": messages, "expires": int(PULL_EXPIRES_S * 1e9)}
         try:
             if self._subscription is None:
                 self._subscription = await self._client.subscribe(
@@ -88,12 +115,19 @@ class JetStreamConsumer:
         except NatsError as error:
             self._mark_lost(str(error))
 
+    def _messages_of(self, records: float) -> int:
+        """Return how many messages have about so many records, by those that came before.
+
+        Where each has one, it is exact.
+        """
+        if self._records_a_message == 1.0:
+            return int(records)
+        return max(1, min(MOST_PULLED, int(records / self._records_a_message)))
+
     async def _received(self, message: Msg) -> None:
         if message.reply.startswith("$JS.ACK."):
             self._owed = max(0, self._owed - 1)
-            delivery = _delivery(message)
-            self._in_hand[delivery.ack_subject] = delivery
-            self._waiting.append(delivery)
+            self._hold(message)
             self._wake.set()
             return
         headers = message.headers or {}
@@ -104,6 +138,21 @@ class JetStreamConsumer:
         elif status != "100":
             self._mark_lost(f"{status} {headers.get('Description', 'no such durable')}")
         self._wake.set()
+
+    def _hold(self, message: Msg) -> None:
+        """Take a message in hand: the records of it that were not handled before."""
+        records = deliveries_of(message)
+        first, many = records[0], len(records)
+        mean = self._records_a_message + FORGETTING * (many - self._records_a_message)
+        self._records_a_message = max(many, mean if mean > 1 + FORGETTING else 1.0)
+        identity = (first.sequence, first.published_at_ns)
+        handled = self._refused.pop(identity, set()) if self._refused else set()
+        left = [record for record in records if record.line not in handled]
+        self._in_hand[first.ack_subject] = MessageInHand(
+            first.ack_subject, identity, {record.line for record in left}, handled
+        )
+        self._records_in_hand += len(left)
+        self._waiting.extend(left)
 
     def _mark_lost(self, why: str) -> None:
         self._lost = f"{self._durable.stream}/{self._durable.name}: {why}"
@@ -122,27 +171,57 @@ class JetStreamConsumer:
 
     async def ack(self, delivery: Delivery) -> None:
         """See `Consumer.ack`."""
-        await self._acknowledge(delivery, b"+ACK")
+        await self._answer(delivery, b"+ACK")
 
     async def nak(self, delivery: Delivery, delay_s: float) -> None:
         """See `Consumer.nak`."""
-        delay = json.dumps({"delay": int(delay_s * 1e9)})
-        await self._acknowledge(delivery, f"-NAK {delay}".encode() if delay_s > 0 else b"-NAK")
+        await self._answer(delivery, b"-NAK", again_s=delay_s)
 
     async def term(self, delivery: Delivery, reason: str) -> None:
         """See `Consumer.term`."""
-        await self._acknowledge(delivery, f"+TERM {reason}".encode())
+        await self._answer(delivery, f"+TERM {reason}".encode())
 
-    async def _acknowledge(self, delivery: Delivery, answer: bytes) -> None:
-        """Acknowledge and forget; if this is lost, keyed writes absorb the redelivery."""
-        self._in_hand.pop(delivery.ack_subject, None)
+    async def _answer(
+        self, delivery: Delivery, answer: bytes, *, again_s: float | None = None
+    ) -> None:
+        """Answer for a record, and for its message once all of its records are answered for.
+
+        A message of which one record was refused comes again; those that were handled are left out
+        then, if it comes to this process. If an answer is lost, keyed writes absorb the redelivery.
+        """
+        message = self._in_hand.get(delivery.ack_subject)
+        if message is None or delivery.line not in message.unanswered:
+            return
+        self._records_in_hand -= 1
+        message.unanswered.remove(delivery.line)
+        if again_s is None:
+            message.handled.add(delivery.line)
+        else:
+            message.again_s = max(again_s, message.again_s or 0.0)
+        if not message.unanswered:
+            del self._in_hand[message.ack_subject]
+            await self._acknowledge(message, answer)
+        await self._pull()
+
+    async def _acknowledge(self, message: MessageInHand, answer: bytes) -> None:
+        if message.again_s is not None:
+            delay = json.dumps({"delay": int(message.again_s * 1e9)})
+            answer = f"-NAK {delay}".encode() if message.again_s > 0 else b"-NAK"
+            self._remember(message)
+        elif len(message.handled) > 1:
+            answer = b"+ACK"
         try:
-            await self._client.publish(delivery.ack_subject, answer)
+            await self._client.publish(message.ack_subject, answer)
         except NatsError as error:
             log("bus").warning(
                 "an acknowledgement was lost", durable=self._durable.name, error=str(error)
             )
-        await self._pull()
+
+    def _remember(self, message: MessageInHand) -> None:
+        if message.handled:
+            self._refused[message.identity] = message.handled
+        if len(self._refused) > MOST_REFUSED:
+            self._refused.popitem(last=False)
 
     async def in_progress(self) -> None:
         """See `Consumer.in_progress`."""
@@ -151,7 +230,8 @@ class JetStreamConsumer:
 
     async def lag(self) -> int:
         """See `Consumer.lag`."""
-        return (await self._admin.lag(self._durable.stream, self._durable.name)).waiting
+        messages = (await self._admin.lag(self._durable.stream, self._durable.name)).waiting
+        return round(messages * self._records_a_message)
 
     async def close(self) -> Sequence[Delivery]:
         """See `Consumer.close`."""
@@ -166,20 +246,20 @@ class JetStreamConsumer:
         return left
 
 
-def _delivery(message: Msg) -> Delivery:
-    """Read `$JS.ACK.<stream>.<durable>.<delivered>.<sequence>.<n>.<time>.<pending>`."""
+def deliveries_of(message: Msg) -> list[Delivery]:
+    """Read a message and `$JS.ACK.<stream>.<durable>.<delivered>.<sequence>.<n>.<time>.<pending>`.
+
+    Each of its records is a delivery of its own.
+    """
     words, headers = message.reply.split("."), message.headers or {}
-    delivered, sequence, _, published_at_ns, pending = (
-        words[-5:] if len(words) == 9 else words[6:11]
-    )
-    return Delivery(
-        subject=message.subject,
-        data=message.data,
-        message_id=headers.get("Nats-Msg-Id", ""),
-        attempt=int(delivered),
-        sequence=int(sequence),
-        published_at_ns=int(published_at_ns),
-        pending=int(pending),
-        ack_subject=message.reply,
-        trace_context=headers.get(HEADER, ""),
-    )
+    delivered, sequence, _, published_at_ns, _ = words[-5:] if len(words) == 9 else words[6:11]
+    message_id, context = headers.get(MESSAGE_NAME, ""), headers.get(HEADER, "")
+    of_message = int(delivered), int(sequence), int(published_at_ns), message.reply, context
+    records = records_in(message.data, headers)
+    if len(records) == 1:
+        return [Delivery(message.subject, message.data, message_id, *of_message)]
+    name, _, publication = message_id.rpartition("/")
+    return [
+        Delivery(message.subject, data, f"{name}-{line}/{publication}", *of_message, line)
+        for line, data in enumerate(records)
+    ]

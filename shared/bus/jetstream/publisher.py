@@ -3,18 +3,21 @@
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
+from shared.bus.bundles import MESSAGE_NAME, Bundle
+from shared.bus.jetstream.bundling import Bundling, Together
 from shared.bus.jetstream.connection import Connection
 from shared.bus.port import MAX_RECORD_BYTES
-from shared.contracts import Record, subject_of
+from shared.contracts import ROUTES, Record, subject_of
 from shared.errors import BackPressureError, BiaswatchError, OversizeError, TransientError
 from shared.telemetry import NOT_TAKEN, PUBLISHED
-from shared.tracing import outgoing_headers
+from shared.tracing import HEADER, outgoing_headers
 
 REFUSALS: dict[int, type[BiaswatchError]] = {
     10077: BackPressureError,
@@ -26,25 +29,48 @@ RECENT_S = 120.0
 """How long a failed publication counts: what failed is tried again within a minute."""
 HEADER_ALLOWANCE_BYTES = 4 * 1024
 """The client does not count headers, and a server that gets too much closes the connection."""
+BUNDLED = frozenset(route.record.kind for route in ROUTES if route.bundled)
+"""The kinds of records that go together where they are published at the same time."""
+Reply = bytes | TransientError | None
+"""What a stream says to a message, why it could not be sent, or None where nothing came in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """A message as it is sent."""
+
+    subject: str
+    data: bytes
+    headers: Mapping[str, str]
 
 
 class JetStreamPublisher:
     """Publishes with one reply subscription for all acknowledgements.
 
     The client's own request costs a timer and a token for each message; one counter and one
-    dictionary for all of them cost a third of that.
+    dictionary for all of them cost a third of that. Records of some kinds are bundled where they
+    are published at the same time.
     """
 
-    def __init__(self, connection: Connection, *, timeout_s: float = 5.0, tries: int = 3) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        timeout_s: float = 5.0,
+        tries: int = 3,
+        bundled: bool = True,
+    ) -> None:
         self._connection = connection
         self._timeout_s = timeout_s
         self._tries = tries
         self._replies = connection.client.new_inbox()
         self._numbers = count()
-        self._waiting: dict[str, asyncio.Future[bytes | None]] = {}
+        self._waiting: dict[str, asyncio.Future[Reply]] = {}
         self._started = asyncio.Lock()
         self._subscribed = False
         self._not_taken: tuple[float, str] | None = None
+        self._bundling = Bundling(self._publish_bundle)
+        self._bundled = BUNDLED if bundled else frozenset()
         connection.on_reconnect(self._send_again)
 
     @property
@@ -56,59 +82,126 @@ class JetStreamPublisher:
 
     async def publish(self, record: Record, *, publication: int = 0) -> None:
         """See `Publisher.publish`."""
-        data = record.encode()
-        if len(data) > MAX_RECORD_BYTES:
-            raise OversizeError(
-                f"The {record.kind} record {record.id} is {len(data) // 1024} KiB; the bus carries"
-                f" {MAX_RECORD_BYTES // 1024} KiB. Shorten it, or send it by reference."
-            )
-        headers = {"Nats-Msg-Id": f"{record.id}/{publication}"}
-        headers |= outgoing_headers(record.kind, record.id)
-        await self.publish_copy(subject_of(record), data, headers)
-        PUBLISHED.labels(record.kind).inc()
+        data = _encoded(record)
+        if record.kind in self._bundled:
+            await asyncio.shield(self._join(record, data, publication))
+        elif (error := (await self._published([_message(record, data, publication)]))[0]) is None:
+            PUBLISHED.labels(record.kind).inc()
+        else:
+            raise error
+
+    async def publish_all(
+        self, records: Sequence[Record], *, publication: int = 0
+    ) -> Sequence[BiaswatchError | None]:
+        """See `Publisher.publish_all`."""
+        outcomes: dict[int, BiaswatchError | None] = {}
+        ends: dict[int, asyncio.Future[None]] = {}
+        alone: dict[int, OutgoingMessage] = {}
+        for place, record in enumerate(records):
+            try:
+                data = _encoded(record)
+            except OversizeError as error:
+                outcomes[place] = error
+                continue
+            if record.kind in self._bundled:
+                ends[place] = self._join(record, data, publication)
+            else:
+                alone[place] = _message(record, data, publication)
+        outcomes |= zip(alone, await self._published(list(alone.values())), strict=True)
+        for place in alone:
+            if outcomes[place] is None:
+                PUBLISHED.labels(records[place].kind).inc()
+        if ends:
+            await asyncio.wait(set(ends.values()))
+        outcomes |= {place: _outcome(end) for place, end in ends.items()}
+        return [outcomes[place] for place in range(len(records))]
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:
         """See `Publisher.publish_copy`."""
-        self._check_size(data, headers)
+        if error := (await self._published([OutgoingMessage(subject, data, headers)]))[0]:
+            raise error
+
+    def _join(self, record: Record, data: bytes, publication: int) -> "asyncio.Future[None]":
+        context = outgoing_headers(record.kind, record.id).get(HEADER, "")
+        common = Together(record.kind, subject_of(record), context)
+        return self._bundling.join(common, record.id, data, publication)
+
+    async def _publish_bundle(self, common: Together, bundle: Bundle) -> None:
+        headers = bundle.headers()
+        if common.trace_context:
+            headers[HEADER] = common.trace_context
+        await self.publish_copy(common.subject, bundle.data(), headers)
+        PUBLISHED.labels(common.kind).inc(len(bundle.names))
+
+    async def _published(self, messages: Sequence[OutgoingMessage]) -> list[BiaswatchError | None]:
+        """Send until each has a reply, some times; return what became of each."""
+        outcomes: list[BiaswatchError | None] = [self._too_large(message) for message in messages]
+        left = [place for place, outcome in enumerate(outcomes) if outcome is None]
         for _ in range(self._tries):
-            reply = await self._ask(subject, data, headers)
-            if reply is not None:
-                self._not_taken = None
-                _raise_refusal(reply, subject)
-                return
-            NOT_TAKEN.inc()
+            replies = await self._ask([messages[place] for place in left])
+            unanswered = []
+            for place, reply in zip(left, replies, strict=True):
+                if reply is None:
+                    unanswered.append(place)
+                elif isinstance(reply, TransientError):
+                    outcomes[place] = reply
+                else:
+                    self._not_taken = None
+                    outcomes[place] = _refusal(reply, messages[place].subject)
+            NOT_TAKEN.inc(len(unanswered))
+            left = unanswered
+            if not left:
+                break
+        for place in left:
+            outcomes[place] = self._unanswered(messages[place].subject)
+        return outcomes
+
+    def _unanswered(self, subject: str) -> TransientError:
         said = (
             f"The bus did not acknowledge a message on {subject} in {self._tries} tries of"
             f" {self._timeout_s:g} s. If it runs, its disk may have no space left."
         )
         self._not_taken = time.monotonic(), said
-        raise TransientError(said)
+        return TransientError(said)
 
-    def _check_size(self, data: bytes, headers: Mapping[str, str]) -> None:
-        size = len(data) + sum(len(key) + len(value.encode()) + 4 for key, value in headers.items())
+    def _too_large(self, message: OutgoingMessage) -> OversizeError | None:
+        headers = message.headers.items()
+        size = len(message.data) + sum(len(key) + len(value.encode()) + 4 for key, value in headers)
         most = self._connection.client.max_payload - HEADER_ALLOWANCE_BYTES
-        if size > most:
-            raise OversizeError(
-                f"The message is {size} bytes with its headers; this server takes {most}."
-            )
+        if size <= most:
+            return None
+        return OversizeError(
+            f"The message is {size} bytes with its headers; this server takes {most}."
+        )
 
-    async def _ask(self, subject: str, data: bytes, headers: Mapping[str, str]) -> bytes | None:
-        """Send once; return the stream's reply, or None if none came in time."""
+    async def _ask(self, messages: Sequence[OutgoingMessage]) -> "list[Reply]":
+        """Send each once; return the stream's replies, None where none came in time."""
         loop = asyncio.get_running_loop()
-        reply_to = f"{self._replies}.{next(self._numbers)}"
-        future: asyncio.Future[bytes | None] = loop.create_future()
-        self._waiting[reply_to] = future
-        timer = loop.call_later(self._timeout_s, _give_up, future)
+        asked = [f"{self._replies}.{next(self._numbers)}" for _ in messages]
+        futures: list[asyncio.Future[Reply]] = [loop.create_future() for _ in messages]
+        self._waiting.update(zip(asked, futures, strict=True))
+        timer = loop.call_later(self._timeout_s, _give_up, futures)
         try:
             if not self._subscribed:
                 await self._subscribe()
-            await self._connection.client.publish(subject, data, reply_to, dict(headers))
-            return await future
-        except NatsError as error:
-            raise TransientError(f"The bus cannot take a message now: {error}.") from error
+            for message, reply_to, future in zip(messages, asked, futures, strict=True):
+                await self._send(message, reply_to, future)
+            return [await future for future in futures]
         finally:
             timer.cancel()
-            del self._waiting[reply_to]
+            for reply_to in asked:
+                self._waiting.pop(reply_to, None)
+
+    async def _send(
+        self, message: OutgoingMessage, reply_to: str, future: "asyncio.Future[Reply]"
+    ) -> None:
+        try:
+            await self._connection.client.publish(
+                message.subject, message.data, reply_to, dict(message.headers)
+            )
+        except NatsError as error:
+            if not future.done():
+                future.set_result(TransientError(f"The bus cannot take a message now: {error}."))
 
     async def _subscribe(self) -> None:
         async with self._started:
@@ -118,27 +211,52 @@ class JetStreamPublisher:
 
     def _send_again(self) -> None:
         """End every wait, to send again: what was sent before the connection broke may be lost."""
-        for future in list(self._waiting.values()):
-            _give_up(future)
+        _give_up(list(self._waiting.values()))
 
     async def _received(self, message: Msg) -> None:
-        future = self._waiting.get(message.subject)
+        future = self._waiting.pop(message.subject, None)
         if future is not None and not future.done():
             future.set_result(message.data)
 
 
-def _give_up(future: "asyncio.Future[bytes | None]") -> None:
-    if not future.done():
-        future.set_result(None)
+def _encoded(record: Record) -> bytes:
+    data = record.encode()
+    if len(data) > MAX_RECORD_BYTES:
+        raise OversizeError(
+            f"The {record.kind} record {record.id} is {len(data) // 1024} KiB; the bus carries"
+            f" {MAX_RECORD_BYTES // 1024} KiB. Shorten it, or send it by reference."
+        )
+    return data
 
 
-def _raise_refusal(reply: bytes, subject: str) -> None:
-    """Raise if the reply is a refusal, or empty because no stream has this subject."""
+def _message(record: Record, data: bytes, publication: int) -> OutgoingMessage:
+    headers = {MESSAGE_NAME: f"{record.id}/{publication}"}
+    headers |= outgoing_headers(record.kind, record.id)
+    return OutgoingMessage(subject_of(record), data, headers)
+
+
+def _give_up(futures: "Sequence[asyncio.Future[Reply]]") -> None:
+    for future in futures:
+        if not future.done():
+            future.set_result(None)
+
+
+def _outcome(end: "asyncio.Future[None]") -> BiaswatchError | None:
+    """Return how a bundle ended; what nobody foresaw is raised."""
+    error = end.exception()
+    if error is None or isinstance(error, BiaswatchError):
+        return error
+    raise error
+
+
+def _refusal(reply: bytes, subject: str) -> BiaswatchError | None:
+    """Return the refusal that a reply is, or that an empty one is: no stream has this subject."""
     if not reply:
-        raise TransientError(
+        return TransientError(
             f"No stream takes messages on {subject}. Run `biaswatch provision` on this server."
         )
-    if b'"error"' in reply:
-        error = json.loads(reply)["error"]
-        refusal = REFUSALS.get(error.get("err_code"), TransientError)
-        raise refusal(f"The bus refuses a message on {subject}: {error.get('description')}.")
+    if b'"error"' not in reply:
+        return None
+    error = json.loads(reply)["error"]
+    refusal = REFUSALS.get(error.get("err_code"), TransientError)
+    return refusal(f"The bus refuses a message on {subject}: {error.get('description')}.")

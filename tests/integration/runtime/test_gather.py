@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from shared.bus.stage import Stage
 from shared.contracts import ClosedBy, Completion, Record, Response
-from shared.errors import TransientError
+from shared.errors import BiaswatchError, TransientError
 from shared.runtime.gather import Gather
 from shared.store import Closing, Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
@@ -102,6 +102,11 @@ class DyingPublisher:
         if not self.deaths:
             self.deaths += 1
             raise TransientError("The process died here.")
+
+    async def publish_all(
+        self, records: Sequence[Record], *, publication: int = 0
+    ) -> Sequence[BiaswatchError | None]:
+        raise AssertionError("a gather publishes one at a time")
 
     async def publish_copy(self, *_: object) -> None:
         raise AssertionError("a gather publishes records")

@@ -1,11 +1,11 @@
 """What is lost is published again; what still comes, or cannot be looked at, is left alone."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from shared.contracts import Record
-from shared.errors import BackPressureError, TransientError
+from shared.errors import BackPressureError, BiaswatchError, TransientError
 from shared.runtime.gather import Reconciliation
 from tests.support.records import make_probe, make_target
 
@@ -24,6 +24,11 @@ class Bus:
             raise BackPressureError("full")
         self.taken.append((record, publication))
         self.came.set()
+
+    async def publish_all(
+        self, records: Sequence[Record], *, publication: int = 0
+    ) -> Sequence[BiaswatchError | None]:
+        raise AssertionError("each is published alone")
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:
         raise AssertionError("nothing is copied")
