@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from shared.bus.bundles import MOST_RECORDS, RECORDS
 from shared.contracts import ROUTES, Route
 from shared.contracts.dropin import Call, CallAnswer, Checked, DropInSpec, endpoint
 
@@ -16,6 +17,10 @@ SUBJECT_WORDS = {
     "purpose": "study, monitor, judge or production.",
     "lane": "What must not wait behind one another: a target, an extractor.",
 }
+BUNDLED = (
+    f"Up to {MOST_RECORDS} records that are published at the same time go in one message, a line of"
+    f" JSON each; the header {RECORDS} then says how many."
+)
 ASKED = {"spec": (None, DropInSpec), "check": (None, Checked), "extract": (Call, CallAnswer)}
 
 
@@ -54,6 +59,8 @@ def _add_record(
         "messages": {kind: _ref("messages", kind)},
     }
     messages[kind] = _message(kind, route.record, schemas)
+    if route.bundled:
+        messages[kind]["description"] = BUNDLED
     for action, services in (("send", route.producers), ("receive", route.consumers)):
         for service in services:
             operations[f"{service}-{action}-{kind}"] = _operation(action, kind, kind)

@@ -11,6 +11,8 @@ BUS = f"nats-headless.{NAMESPACE}.svc.cluster.local:8222"
 PROMETHEUS = "http://prometheus-operated.monitoring.svc.cluster.local:9090"
 MOST_REPLICAS = 8
 WAITING_PER_REPLICA = "500"
+BUNDLES_PER_REPLICA = "50"
+"""The bus counts messages; where records are bundled, one has up to 64."""
 
 
 BUSY_PERCENT = 70
@@ -63,7 +65,7 @@ def _trigger(service: str, route: Route) -> Object:
         "account": route.stream,
         "stream": route.stream,
         "consumer": stage,
-        "lagThreshold": WAITING_PER_REPLICA,
+        "lagThreshold": BUNDLES_PER_REPLICA if route.bundled else WAITING_PER_REPLICA,
         "activationLagThreshold": "0",
     }
     return {"type": "nats-jetstream", "metadata": meta}
