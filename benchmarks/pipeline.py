@@ -1,36 +1,42 @@
 """CPU a response costs in each stage of the whole pipeline: recorded answers, no models.
 
 Every service is a process of its own; its CPU time is what the system counts for it between the
-publication of the run and its diagnosis. The bar is 1 ms a response in all (planner to diagnoser;
-the NATS server is printed beside it).
+publication of a run and its diagnosis. A small run goes before, so that imports, first statements
+and the reading of the recorded answers, which stand for the models, are not counted. The bars are
+500 us a response in all (planner to diagnoser; the servers of bus and database are printed beside
+it), and with `--growth` 1.2 times as much at 200,000 as at 5,000.
+
+    python -m benchmarks.pipeline --database postgresql --responses 200000
 """
 
+import argparse
 import asyncio
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.store_writes import server_of
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe, parse_target
 from shared.store import Store, migrate
 
-RESPONSES = 5000
+RESPONSES, MANY, WARM = 5000, 200_000, 500
 SERVICES = ("planner", "generator", "extractor", "recorder", "diagnoser")
-SERVER = "(nats-server)"
+BUS, DATABASE = "(nats-server)", "(postgres)"
 SETTLED_S = 3.0
 """Imports and first pulls are over by then."""
-BAR_MS = 1.0
+BAR_US, BAR_GROWTH = 500.0, 1.2
 
 
-def study(folder: Path) -> tuple[Suite, Run]:
-    """Make a suite and its recorded answers."""
+def study(folder: Path, responses: int, first: int = 0) -> tuple[Suite, Run]:
+    """Make a suite, the recorded answers of all of them, and its run."""
     items = tuple(
         SuiteProbe(
             key=f"p{n}",
@@ -38,30 +44,31 @@ def study(folder: Path) -> tuple[Suite, Run]:
             groups={"side": "b" if n % 2 else "a"},
             prompt=f"Here is applicant {n}, with some years in the trade. Rate the applicant.",
         )
-        for n in range(RESPONSES)
+        for n in range(first, first + responses)
     )
-    answers = folder / "answers.jsonl"
-    lines = (
-        {"key": item.key, "text": f"I read it.\n\nRating: {n % 5}"} for n, item in enumerate(items)
-    )
-    answers.write_text("\n".join(json.dumps(line) for line in lines))
     suite = Suite(name="bench", extractors=("rating",), probes=items)
     run = Run(
         at=datetime.now(UTC),
         suite=suite.name,
         suite_hash=suite.hash,
-        targets=(parse_target(f"replay:{answers}"),),
+        targets=(parse_target(f"replay:{folder / 'answers.jsonl'}"),),
         extractors=(ExtractorPin(name="rating", version="1"),),
+        ids_in_order=True,
     )
     return suite, run
 
 
+def record_answers(folder: Path, answers: int) -> None:
+    """Write the answers that stand for a model."""
+    lines = ({"key": f"p{n}", "text": f"I read it.\n\nRating: {n % 5}"} for n in range(answers))
+    (folder / "answers.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+
+
 @contextmanager
-def services(folder: Path) -> Iterator[tuple[EmbeddedServer, Store, dict[str, int]]]:
-    """Start the server and every service; yield them with their process ids."""
-    url = f"sqlite:///{folder / 'store.db'}"
-    migrate(url)
-    with EmbeddedServer(folder / "nats") as server, Store.open(url) as store:
+def services(folder: Path, kind: str) -> Iterator[tuple[str, Store, dict[str, int]]]:
+    """Start the servers and every service; yield the bus, the store and the process ids."""
+    with server_of(kind, folder) as (url, database_pid), EmbeddedServer(folder / "nats") as server:
+        migrate(url)
         environment = {
             **os.environ,  # noqa: TID251 - handed on to the services
             "NATS_URL": server.url,
@@ -71,11 +78,13 @@ def services(folder: Path) -> Iterator[tuple[EmbeddedServer, Store, dict[str, in
             "BIASWATCH_LOG_LEVEL": "ERROR",
         }
         started = [_start(service, environment) for service in SERVICES]
+        pids = {service: process.pid for service, process in zip(SERVICES, started, strict=True)}
+        pids[BUS] = server.pid
+        if database_pid is not None:
+            pids[DATABASE] = database_pid
         try:
-            pids = {
-                service: process.pid for service, process in zip(SERVICES, started, strict=True)
-            }
-            yield server, store, {**pids, SERVER: server.pid}
+            with Store.open(url) as store:
+                yield server.url, store, pids
         finally:
             for process in started:
                 process.terminate()
@@ -87,21 +96,28 @@ def _start(service: str, environment: dict[str, str]) -> "subprocess.Popen[bytes
     return subprocess.Popen([sys.executable, "-m", f"services.{service}.app"], env=environment)
 
 
-async def cpu_by_service(folder: Path) -> dict[str, float]:
-    """Send one run through the services; return the CPU seconds of each."""
-    suite, run = study(folder)
-    with services(folder) as (server, store, pids):
-        connection = await Connection.open(server.url, name="bench")
+async def cpu_by_service(
+    folder: Path, responses: Sequence[int], kind: str
+) -> list[dict[str, float]]:
+    """Send runs through the services; return the CPU seconds of each service for each run."""
+    record_answers(folder, WARM + sum(responses))
+    found, first = [], 0
+    with services(folder, kind) as (url, store, pids):
+        connection = await Connection.open(url, name="bench")
         await provision(Admin(connection))
-        store.suites.keep(suite, datetime.now(UTC))
+        publisher = JetStreamPublisher(connection)
         await _until(lambda: bool(store.extractors.ever()))
         await asyncio.sleep(SETTLED_S)
-        before = {service: _cpu_s(pid) for service, pid in pids.items()}
-        await JetStreamPublisher(connection).publish(run)
-        await _until(lambda: store.records.count(Diagnosis, run_id=run.id) > 0)
-        spent = {service: _cpu_s(pid) - before[service] for service, pid in pids.items()}
+        for amount in (WARM, *responses):
+            suite, run = study(folder, amount, first)
+            store.suites.keep(suite, datetime.now(UTC))
+            before = {service: _cpu_s(pid) for service, pid in pids.items()}
+            await publisher.publish(run)
+            await _until(lambda run=run: store.records.count(Diagnosis, run_id=run.id) > 0)  # type: ignore[misc]
+            found.append({service: _cpu_s(pid) - before[service] for service, pid in pids.items()})
+            first += amount
         await connection.close()
-    return spent
+    return found[1:]
 
 
 async def _until(there: Callable[[], bool]) -> None:
@@ -110,21 +126,43 @@ async def _until(there: Callable[[], bool]) -> None:
 
 
 def _cpu_s(pid: int) -> float:
+    """Return the CPU time of a process; of a database's server, of its children as well."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(_cpu_s(child) for child in _children(pid))
+
+
+def _children(pid: int) -> list[int]:
+    paths = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for path in paths for child in path.read_text().split()]
+
+
+def show(responses: int, spent: dict[str, float]) -> float:
+    """Print what a response costs; return the sum of the services, in microseconds."""
+    print(f"CPU a response, {responses:,} recorded answers through every service:")
+    costs = {service: seconds / responses * 1e6 for service, seconds in spent.items()}
+    for service, cost_us in costs.items():
+        print(f"  {service:14} {cost_us:6.0f} us")
+    total = sum(costs[service] for service in SERVICES)
+    print(f"  {'in all':14} {total:6.0f} us   (bar: {BAR_US:g} us, without the servers)")
+    return total
 
 
 def main() -> int:
-    """Measure and print."""
+    """Measure and print; 1 where a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--responses", type=int, default=RESPONSES)
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--growth", action="store_true", help=f"a run of {MANY:,} after the first")
+    given = parser.parse_args()
+    responses = [given.responses, MANY] if given.growth else [given.responses]
     with tempfile.TemporaryDirectory() as folder:
-        spent = asyncio.run(cpu_by_service(Path(folder)))
-    print(f"CPU a response, {RESPONSES:,} recorded answers through every service:")
-    costs = {service: seconds / RESPONSES * 1000 for service, seconds in spent.items()}
-    for service, cost_ms in costs.items():
-        print(f"  {service:14} {cost_ms:6.3f} ms")
-    total = sum(costs[service] for service in SERVICES)
-    print(f"  {'in all':14} {total:6.3f} ms   (bar: {BAR_MS:g} ms, without the server)")
-    return 0 if total <= BAR_MS else 1
+        spent = asyncio.run(cpu_by_service(Path(folder), responses, given.database))
+    totals = [show(amount, each) for amount, each in zip(responses, spent, strict=True)]
+    growth = totals[-1] / totals[0]
+    if given.growth:
+        print(f"{growth:.2f} times at {MANY:,}   (bar: {BAR_GROWTH:g})")
+    return int(totals[0] > BAR_US or growth > BAR_GROWTH)
 
 
 if __name__ == "__main__":

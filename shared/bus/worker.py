@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import copy_context
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 from shared.bus.acknowledgement import Acknowledger
@@ -142,15 +143,17 @@ class Worker:
             self._not_acknowledged.warn(error)
 
     async def _work(self, batch: Sequence[Delivery]) -> None:
-        with self._seconds.time():
-            try:
-                jobs = [job for delivery in batch if (job := await self._job(delivery))]
-                if jobs:
-                    await self._handle(jobs)
-            except asyncio.CancelledError:
-                for delivery in batch:
-                    await self._consumer.nak(delivery, 0)
-                raise
+        began = perf_counter()
+        try:
+            jobs = [job for delivery in batch if (job := await self._job(delivery))]
+            if jobs:
+                await self._handle(jobs)
+        except asyncio.CancelledError:
+            for delivery in batch:
+                await self._consumer.nak(delivery, 0)
+            raise
+        finally:
+            self._seconds.observe(perf_counter() - began)
 
     async def _job(self, delivery: Delivery) -> Job | None:
         """Decode; give up at once what is no record, another's, or was delivered too often."""

@@ -1,11 +1,19 @@
 """One thing to ask one target, once."""
 
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
-from shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
+from shared.contracts.identity import (
+    BEGINNING_HEX_DIGITS,
+    Name,
+    RecordId,
+    Token,
+    derived_id,
+    id_beginning_with,
+)
 from shared.contracts.record import TEXT, Part, Record
 from shared.contracts.target import Target
 
@@ -77,6 +85,12 @@ class Probe(Record):
         if self.position is None:
             return ""
         return f"{self.run_id[:BEGINNING_HEX_DIGITS]}{self.position:0{BEGINNING_HEX_DIGITS}x}"
+
+    @cached_property
+    def response_id(self) -> str:
+        """The id that its response will have, computed once: planner and generator ask often."""
+        id_ = derived_id("response", self.tenant, self.purpose, self.id)
+        return id_beginning_with(self.id_beginning, id_)
 
     @property
     def lane(self) -> str:

@@ -95,6 +95,7 @@ class Record(Part):
         return tuple(getattr(self, name) for name in self.embedded_kinds())
 
     @classmethod
+    @cache
     def text_fields(cls) -> tuple[str, ...]:
         """Return the names of the text fields."""
         return tuple(name for name, field in cls.model_fields.items() if TEXT in field.metadata)

@@ -162,8 +162,7 @@ def record_of(kind: str) -> type[Record]:
 
 def response_id_of(probe: Probe) -> str:
     """Return the id that the response to a probe will have."""
-    id_ = derived_id(Response.kind, probe.tenant, probe.purpose, probe.id)
-    return id_beginning_with(probe.id_beginning, id_)
+    return probe.response_id
 
 
 def features_id_of(probe: Probe, extractor: str, version: str) -> str:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -42,8 +42,19 @@ class Target(Part):
     @cached_property
     def lane(self) -> str:
         """The target's word in subjects: readable, and different for different targets."""
-        how = derived_id("target", self.name, self.parameters, self.system_prompt)
-        return token_of(self.name) + "-" + how[:8]
+        if not self.parameters:  # every record has a copy of its target
+            return _lane_without_parameters(self.name, self.system_prompt)
+        return _lane(self.name, self.parameters, self.system_prompt)
+
+
+def _lane(name: str, parameters: Mapping[str, JsonValue], system_prompt: str | None) -> str:
+    how = derived_id("target", name, dict(parameters), system_prompt)
+    return token_of(name) + "-" + how[:8]
+
+
+@lru_cache(maxsize=256)
+def _lane_without_parameters(name: str, system_prompt: str | None) -> str:
+    return _lane(name, {}, system_prompt)
 
 
 def parse_target(

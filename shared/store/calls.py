@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Engine, delete, select, update
 
 from shared.contracts import Budget, Probe
-from shared.store.engine import chunks, insert_new, read_transaction, upsert, write_transaction
+from shared.store.engine import chunks, read_transaction, upsert, write_transaction
+from shared.store.inserts import insert_records
 from shared.store.tables import BEGUN_CALLS, CALLS, SPENDING
 from shared.store.texts import purged
 
@@ -86,7 +87,7 @@ class Calls:
         with write_transaction(self._engine) as connection:
             gone = purged(connection)
             kept = [_row(rows[id_], covered=gone.covers(rows[id_].probe)) for id_ in sorted(rows)]
-            new = insert_new(connection, CALLS, kept)
+            new = insert_records(connection, CALLS, kept)
             for run_id, sums in sorted(_sums(rows[id_] for id_ in new).items()):
                 adding = upsert(connection, SPENDING).values({"run_id": run_id, **sums})
                 more = {name: SPENDING.c[name] + adding.excluded[name] for name in SUMS}

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, and_, select, update
 
 from shared.contracts import ClosedBy
 from shared.store.engine import chunks, insert_new
+from shared.store.inserts import insert_missing
 from shared.store.tables import GATHER_ITEMS, GATHERS
 
 
@@ -45,7 +46,7 @@ class GatherRows:
     ) -> None:
         """Write down what is waited for, and count what of it has arrived; the gather is locked."""
         items = [{**self._one(key), "item_id": id_, "arrived_at": None} for id_ in wanted]
-        insert_new(connection, GATHER_ITEMS, items)
+        insert_missing(connection, GATHER_ITEMS, items)
         mine = and_(
             GATHER_ITEMS.c.stage == self._stage,
             GATHER_ITEMS.c.key == key,

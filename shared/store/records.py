@@ -13,13 +13,8 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, s
 from shared.contracts import Purpose, Record, Run
 from shared.contracts.identity import is_id
 from shared.store.archived_runs import here
-from shared.store.engine import (
-    MOST_PARAMETERS,
-    chunks,
-    insert_new,
-    read_transaction,
-    write_transaction,
-)
+from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
+from shared.store.inserts import insert_missing, insert_records
 from shared.store.record_counts import count_new
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import KEYS, RECORDS, TEXTS
@@ -28,6 +23,8 @@ from shared.store.texts import Purged, assemble, body_of, purged, texts_of
 R = TypeVar("R", bound=Record)
 
 Row = dict[str, Any]
+PURPOSES = {purpose: purpose.value for purpose in Purpose}
+"""The words of purposes: looked up for every row, which an enumeration does slowly."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +68,11 @@ class Records:
             for kind, found in sorted(here(connection, by_kind).items()):
                 # In the order of ids, so that two writers of the same records cannot deadlock.
                 rows = [_row(found[id_]) for id_ in sorted(found)]
-                new = insert_new(connection, RECORDS[kind], rows)
+                new = insert_records(connection, RECORDS[kind], rows)
                 written.new[kind] += len(new)
                 written.known[kind] += len(found) - len(new)
                 texts = [row for id_ in new for row in _text_rows(found[id_], gone)]
-                insert_new(connection, TEXTS, texts)
+                insert_missing(connection, TEXTS, texts)
                 added += (found[id_] for id_ in new)
             count_new(connection, added)
         return written
@@ -266,7 +263,7 @@ def _row(record: Record) -> Row:
     return {
         "id": record.id,
         "tenant": record.tenant,
-        "purpose": record.purpose.value,
+        "purpose": PURPOSES[record.purpose],
         "lane": record.lane,
         "run_id": record.run,
         "unit_id": record.unit,

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
+from pydantic_core import to_json
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, or_, select, update
 
 from shared.contracts import PairVerdict, Probe, Purpose, Record, Response
@@ -14,23 +15,24 @@ from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import CALLS, PURGES, RECORDS, TEXTS
 
+NOTHING: tuple[object, ...] = (None, (), [], {})
+"""What a field of texts holds where there is none; an empty text is one."""
+
 
 @cache
-def _apart(record: type[Record]) -> frozenset[str]:
-    return frozenset({*record.text_fields(), *record.embedded_kinds(), "id"})
+def _apart(record: type[Record]) -> set[str]:
+    return {*record.text_fields(), *record.embedded_kinds(), "id"}
 
 
 def body_of(record: Record) -> str:
     """Return the record's JSON without its texts, its embedded records and its id."""
-    return record.model_dump_json(exclude=set(_apart(type(record))), exclude_none=True)
+    return record.model_dump_json(exclude=_apart(type(record)), exclude_none=True)
 
 
 def texts_of(record: Record) -> dict[str, str]:
     """Return the JSON of each text the record has."""
-    dumped = record.model_dump(mode="json", include=set(type(record).text_fields()))
-    return {
-        name: json.dumps(value) for name, value in dumped.items() if value not in (None, [], {})
-    }
+    texts = ((name, getattr(record, name)) for name in type(record).text_fields())
+    return {name: to_json(text).decode() for name, text in texts if text not in NOTHING}
 
 
 def assemble(
@@ -82,6 +84,8 @@ class Purged:
 
     def covers(self, record: Record) -> bool:
         """Tell whether the record's texts must not be kept."""
+        if not (self.runs or self.units or self.pairs or self.before):  # the usual case
+            return False
         return self.covers_texts_of(
             TextOwner(record.tenant, record.run, record.unit, record.at, is_judging(record))
         )

@@ -41,6 +41,8 @@ UNRECORDABLE = (ValueError, TypeError, ArithmeticError, LookupError, RecursionEr
 """What a reply can break where it becomes a response: that is its outcome."""
 MOST_RETIRED = 10
 """Endpoints that were replaced and not closed yet: the waits between them are longer than calls."""
+TOGETHER_S = 0.002
+"""How long a probe waits for others to be looked up with: nothing beside what a call takes."""
 EndpointOf = Callable[[Target], Endpoint]
 
 
@@ -57,7 +59,9 @@ class Ask:
         now: Callable[[], datetime],
         clock: Callable[[], float],
     ) -> None:
-        self._known = BatchedLookup(lambda ids: {r.id: r for r in records.get(Response, ids)})
+        self._known = BatchedLookup(
+            lambda ids: {r.id: r for r in records.get(Response, ids)}, linger_s=TOGETHER_S
+        )
         self._endpoint_of = endpoint_of
         self._caller = caller
         self._pauses = pauses

@@ -76,8 +76,10 @@ class ModelCaller:
 
         Two copies of a probe may be in hand at once: the second waits for what the first pays for.
         """
+        if not endpoint.paid:
+            return await self._paid_call(probe, planned, endpoint)
         async with self._locks.setdefault(call_id(probe, planned.name), asyncio.Lock()):
-            if endpoint.paid and (known := await self._paid.get(probe, planned.name)):
+            if known := await self._paid.get(probe, planned.name):
                 endpoint.metrics.cached()
                 usage = Usage(
                     **_tokens(known), calls=1, retries=0, cost=_cost(known, endpoint.price)
@@ -117,7 +119,8 @@ class ModelCaller:
         call = call_of(probe, planned, self._limits.timeout_s)
         began, tried, faults = self._clock(), 0, 0
         while True:
-            outcome = await self._try(probe, replace(call, attempt=tried), endpoint)
+            attempt = replace(call, attempt=tried) if tried else call
+            outcome = await self._try(probe, attempt, endpoint)
             tried += 1
             await self._count(probe, planned, endpoint, (begun, tried), outcome)
             if isinstance(outcome, ModelAnswer):

@@ -55,6 +55,9 @@ class RateLimiter:
             self._leave()
 
     async def _enter(self) -> None:
+        if not self._waiting and self._may_begin(now := self._clock()):
+            self._begin(now)
+            return
         admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(admitted)
         self._admit()
@@ -79,9 +82,16 @@ class RateLimiter:
                 return
             admitted = self._waiting.popleft()
             if not admitted.done():
-                self._in_flight += 1
-                self._next_at = self.limit.next_start(now, self._next_at)
+                self._begin(now)
                 admitted.set_result(None)
+
+    def _may_begin(self, now: float) -> bool:
+        free = self._in_flight < self.limit.allowed and not self._timer
+        return free and now >= self._next_at
+
+    def _begin(self, now: float) -> None:
+        self._in_flight += 1
+        self._next_at = self.limit.next_start(now, self._next_at)
 
     def _on_timer(self) -> None:
         self._timer = None
@@ -104,12 +114,19 @@ class CallMetrics:
 
     def __init__(self, target: Target) -> None:
         self._name = metric_name(target)
+        # Looked up once: every call is counted.
+        self._answered = CALLS.labels(self._name, "answered")
+        self._seconds, self._allowed = CALL_SECONDS.labels(self._name), ALLOWED.labels(self._name)
+        self._shown: int | None = None
 
     def tried(self, seconds: float, failure: Failure | None, allowed: int) -> None:
         """Count one try, and show how many calls may be in flight after it."""
-        CALLS.labels(self._name, failure.value if failure else "answered").inc()
-        CALL_SECONDS.labels(self._name).observe(max(0.0, seconds))
-        ALLOWED.labels(self._name).set(allowed)
+        counted = CALLS.labels(self._name, failure.value) if failure else self._answered
+        counted.inc()
+        self._seconds.observe(max(0.0, seconds))
+        if allowed != self._shown:
+            self._shown = allowed
+            self._allowed.set(allowed)
 
     def paid(self, read: int | None, written: int | None, cost: float | None) -> None:
         """Count tokens and money, as far as they are known."""

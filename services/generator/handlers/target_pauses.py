@@ -45,6 +45,7 @@ class TargetPause:
         self._open = asyncio.Event()
         self._trying = self._leaving = False
         self._waiting = 0
+        self._shown: bool | None = None
 
     async def turn(self, check: Callable[[], Awaitable[None]]) -> bool:
         """Return once a probe may be asked; True for the one that tries a paused target.
@@ -52,7 +53,11 @@ class TargetPause:
         `check` raises where the probe need not wait any more. A probe that waits while the process
         is stopped is cancelled, so that the bus gives it to another.
         """
-        await self._load()
+        if self._loading is not None:
+            await self._load()
+        if self.paused is None:  # the usual case
+            self._show()
+            return False
         self._waiting += 1
         try:
             while self.paused is not None:
@@ -119,7 +124,9 @@ class TargetPause:
 
     def _show(self) -> None:
         waits = self.paused is not None and self._waiting > 0
-        TARGET_PAUSED.labels(metric_name(self._target)).set(waits)
+        if waits != self._shown:
+            self._shown = waits
+            TARGET_PAUSED.labels(metric_name(self._target)).set(waits)
 
     @contextmanager
     def _in_the_store(self) -> Iterator[None]:

@@ -201,7 +201,7 @@ class JetStreamConsumer:
         if not message.unanswered:
             del self._in_hand[message.ack_subject]
             await self._acknowledge(message, answer)
-        await self._pull()
+            await self._pull()
 
     async def _acknowledge(self, message: MessageInHand, answer: bytes) -> None:
         if message.again_s is not None:

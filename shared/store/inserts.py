@@ -1,0 +1,143 @@
+"""Inserting many rows: one statement for all of them, and little of this process's time for each.
+
+The tables' own way (`insert_new`) builds a statement of values for every fifty rows; for records,
+of which there are several for each answer, that costs more than the database itself.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+
+from pydantic_core import to_json
+from sqlalchemy import Connection, Dialect, Table
+
+from shared.store.tables import UtcDateTime
+
+Row = Mapping[str, Any]
+MOST_ROWS = 500
+MOST_BYTES = 1024 * 1024
+"""About how much of texts goes in one statement to PostgreSQL, which gets a copy of them."""
+
+
+def insert_missing(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+    """Insert the rows whose key is not there yet; all have the same columns."""
+    if not rows:
+        return
+    names = tuple(rows[0])
+    if connection.dialect.name == "postgresql":
+        for some in _parts(rows):
+            statement = _of_json(connection.dialect, table, names, returning=False)
+            connection.exec_driver_sql(statement, (_as_json(connection, table, some),))
+        return
+    values = _values(connection.dialect, table, names)
+    connection.exec_driver_sql(_of_values(connection.dialect, table, names), values(rows))
+
+
+def insert_records(connection: Connection, table: Table, rows: Sequence[Row]) -> list[str]:
+    """Insert the rows whose `id`, which is the key, is not there yet; return the ids of those.
+
+    SQLite has one writer, which this transaction is: what is not there now is new.
+    """
+    if not rows:
+        return []
+    names = tuple(rows[0])
+    if connection.dialect.name == "postgresql":
+        statement = _of_json(connection.dialect, table, names, returning=True)
+        return [
+            row[0]
+            for some in _parts(rows)
+            for row in connection.exec_driver_sql(
+                statement, (_as_json(connection, table, some),)
+            ).all()
+        ]
+    ids = to_json([row["id"] for row in rows]).decode()
+    known = {row[0] for row in connection.exec_driver_sql(_known(table), (ids,))}
+    new = [row for row in rows if row["id"] not in known]
+    insert_missing(connection, table, new)
+    return [row["id"] for row in new]
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Return the rows in parts that are not too large; a large row is a part of its own."""
+    start, size = 0, 0
+    for end, row in enumerate(rows):
+        more = len(row.get("body") or row.get("answer") or "")
+        if end > start and (end - start == MOST_ROWS or size + more > MOST_BYTES):
+            yield rows[start:end]
+            start, size = end, 0
+        size += more
+    yield rows[start:]
+
+
+def _as_json(connection: Connection, table: Table, rows: Sequence[Row]) -> str:
+    moments = [name for name in rows[0] if isinstance(table.c[name].type, UtcDateTime)]
+    dialect, checked = connection.dialect, []
+    for row in rows:
+        values = dict(row)
+        for name in moments:
+            values[name] = table.c[name].type.process_bind_param(row[name], dialect)  # type: ignore[attr-defined]
+        checked.append(values)
+    return to_json(checked).decode()
+
+
+@lru_cache(maxsize=256)
+def _of_json(dialect: Dialect, table: Table, names: tuple[str, ...], *, returning: bool) -> str:
+    """Return PostgreSQL's statement that inserts an array of objects, in its order."""
+    quote = dialect.identifier_preparer.quote
+    columns = ", ".join(quote(name) for name in names)
+    typed = ", ".join(f"{quote(name)} {table.c[name].type.compile(dialect)}" for name in names)
+    returned = " RETURNING id" if returning else ""
+    return (
+        f"INSERT INTO {quote(table.name)} ({columns})"  # noqa: S608 - names of our own tables
+        f" SELECT {columns} FROM json_to_recordset(%s::json) AS given({typed})"
+        f" ON CONFLICT DO NOTHING{returned}"
+    )
+
+
+@lru_cache(maxsize=256)
+def _of_values(dialect: Dialect, table: Table, names: tuple[str, ...]) -> str:
+    """Return SQLite's statement that inserts a row, which it does for all of them."""
+    quote = dialect.identifier_preparer.quote
+    columns, places = ", ".join(quote(name) for name in names), ", ".join("?" for _ in names)
+    return (
+        f"INSERT INTO {quote(table.name)} ({columns}) VALUES ({places})"  # noqa: S608 - as above
+        " ON CONFLICT DO NOTHING"
+    )
+
+
+@lru_cache(maxsize=64)
+def _known(table: Table) -> str:
+    named = f'"{table.name}"'
+    return f"SELECT id FROM {named} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - as above
+
+
+def _values(
+    dialect: Dialect, table: Table, names: tuple[str, ...]
+) -> Callable[[Sequence[Row]], list[tuple[Any, ...]]]:
+    """Return what makes the values of rows those that SQLite keeps."""
+    read = itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
+    kept = [
+        (place, keep)
+        for place, name in enumerate(names)
+        if (keep := _processor(dialect, table, name)) is not None
+    ]
+
+    def values(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+        found = [read(row) for row in rows]
+        for place, keep in kept:
+            found = [(*row[:place], keep(row[place]), *row[place + 1 :]) for row in found]
+        return found
+
+    return values
+
+
+def _processor(dialect: Dialect, table: Table, name: str) -> Callable[[Any], Any] | None:
+    """Return what makes a value of a column one that the driver takes, if anything must.
+
+    Moments are often the same in neighbouring rows, and are written once then.
+    """
+    process = table.c[name].type.dialect_impl(dialect).bind_processor(dialect)
+    if process is None or not isinstance(table.c[name].type, UtcDateTime):
+        return process
+    return lru_cache(maxsize=64)(process)
