@@ -32,7 +32,7 @@ def seen_sentence(run: str | None, seen: ObservedSpread) -> str:
 
 def _about(plan: RunPlan) -> str:
     compared, test = plan.compared, plan.test
-    units = "sets that both groups have" if compared.shape.pairs else "prompts a group, unpaired"
+    units = "sets that both groups have" if compared.shape.pairs else f"{_single(plan)}, unpaired"
     share = f"alpha {test.alpha:g} is shared by {test.family} comparisons"
     return (
         f"Planned for {compared.a} against {compared.b} ({compared.dimension}), the comparison with"
@@ -57,11 +57,18 @@ def _least(plan: RunPlan) -> Sequence[str]:
         return [_out_of_reach(plan, asked)]
     row = min(enough, key=lambda each: each["calls"] or 0)
     more = f"{row['repeats']} repeats" if row["repeats"] != 1 else "1 repeat"
-    of = "sets" if plan.compared.shape.pairs else "prompts a group"
+    of = "sets" if plan.compared.shape.pairs else _single(plan)
     said = f"{asked} find the gap with {row['sets']} {of} and {more}, in {row['calls']:,} calls"
     if plan.test.fixed_prompts:
         return [f"{said}. The claim is about these prompts alone, so that only repeats can change."]
     return [f"{said}: the fewest of the rows."]
+
+
+def _single(plan: RunPlan) -> str:
+    """Return what is counted where groups share no sets."""
+    shape = plan.compared.shape
+    is_family = max(shape.family_a, shape.family_b) > 1 and not plan.test.fixed_prompts
+    return "families of prompts a group" if is_family else "prompts a group"
 
 
 def _out_of_reach(plan: RunPlan, asked: str) -> str:

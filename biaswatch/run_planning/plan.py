@@ -175,6 +175,11 @@ def _check_means(assumed: Assumed) -> None:
         ("--level", assumed.level) if assumed.rate is None else ("--rate", assumed.rate)
     )
     bounds = assumed.bounds if assumed.rate is None else (0.0, 1.0)
+    if bounds is not None and abs(assumed.gap) >= bounds[1] - bounds[0]:
+        raise UsageError(
+            f"A --gap of {assumed.gap:g} is more than the range from {bounds[0]:g} to"
+            f" {bounds[1]:g} allows: plan for a smaller one, or give another --range."
+        )
     if second is None or bounds is None:
         return
     low, high = bounds

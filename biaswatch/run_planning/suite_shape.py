@@ -29,7 +29,7 @@ class ComparedShape:
 
     @property
     def testable(self) -> bool:
-        """Whether there are two shared sets, or two units a side."""
+        """Whether a run counts the comparison in its family: two shared sets, or units a side."""
         shape = self.shape
         return max(shape.pairs, min(shape.only_a, shape.only_b)) >= LEAST_UNITS
 
@@ -88,9 +88,19 @@ def _shape(found: Grouping, units: Units, pair: ComparedGroups) -> ComparedShape
         len(second.by_set.keys) - shared + len(second.alone),
         _prompts(first),
         _prompts(second),
+        _family(first, second),
+        _family(second, first),
     )
     names = [group.name for group in found.groups]
     return ComparedShape(found.name, names[a], THE_REST if b is None else names[b], shape)
+
+
+def _family(side: SideUnits, other: SideUnits) -> int:
+    """Return how many prompts of this side a unit without a twin has, on average."""
+    alone = ~np.isin(side.by_set.keys, other.by_set.keys)
+    prompts = int(np.isin(side.set_of, side.by_set.keys[alone]).sum()) + len(side.alone)
+    units = int(alone.sum()) + len(side.alone)
+    return max(1, round(prompts / units)) if units else 1
 
 
 def _prompts(side: SideUnits) -> int:

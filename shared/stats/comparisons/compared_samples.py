@@ -35,6 +35,8 @@ class ComparedSamples:
     only_b: Vector = field(default_factory=lambda: NONE)
     bounds: Bounds | None = None
     """The least and the largest value that could have come, where that is known."""
+    least_single: int = LEAST_UNITS
+    """Of single units a side, fewer are not used: two, or five where units are families."""
 
     @cached_property
     def pairs(self) -> int:
@@ -46,18 +48,18 @@ class ComparedSamples:
     def weight(self) -> float:
         """The share of the pairs in the gap, by numbers of units: no look at the values."""
         single = len(self.only_a), len(self.only_b)
-        if min(single) < LEAST_UNITS:
+        if min(single) < self.least_single:
             return 1.0
         return self.pairs / (self.pairs + single[0] * single[1] / sum(single))
 
     @cached_property
     def testable(self) -> bool:
-        """Whether there are two pairs, or two units a side."""
+        """Whether there are two pairs, or enough single units a side."""
         return self.pairs >= LEAST_UNITS or self._enough_alone
 
     @cached_property
     def _enough_alone(self) -> bool:
-        return min(len(self.only_a), len(self.only_b)) >= LEAST_UNITS
+        return min(len(self.only_a), len(self.only_b)) >= self.least_single
 
     @cached_property
     def differences(self) -> Vector:

@@ -55,7 +55,8 @@ def fixed_prompts_difference(
     alpha
         1 minus the coverage, in (0, 1).
     sets
-        The counterfactual set of each prompt; prompts it does not name are left out.
+        The counterfactual set of each prompt; prompts it does not name are left out. Where no set
+        has prompts of both groups, all prompts count.
 
     Returns
     -------
@@ -66,6 +67,7 @@ def fixed_prompts_difference(
     ----------
     Cochran (1977), Sampling Techniques, section 5.3 (stratified means); Satterthwaite (1946).
     """
+    sets = sets if sets and _share_sets(a, b, sets) else None
     groups = [_answered(group) for group in (a, b)]
     if sets is not None:
         groups = _in_shared_sets(groups, sets)
@@ -106,6 +108,7 @@ def fixed_prompts_gap(
     the curve is then that of bounded means, which allows for answers that were not seen.
     Parameters are `compare_samples`'s.
     """
+    sets = sets if sets and _share_sets(a, b, sets) else None
     groups = [_answered(group) for group in (a, b)]
     groups = groups if sets is None else _in_shared_sets(groups, sets)
     found = fixed_prompts_difference(a, b, alpha, sets=sets)
@@ -222,6 +225,15 @@ def fixed_prompts_mean(
 def _answered(answers: Answers) -> Group:
     found = ((prompt, present(values)[0]) for prompt, values in answers.items())
     return {prompt: values for prompt, values in found if len(values)}
+
+
+def _share_sets(a: Answers, b: Answers, sets: Mapping[Hashable, Hashable]) -> bool:
+    """Return whether any set has prompts of both groups, answered or not.
+
+    Sets that lie within one group are families: of prompts that are fixed they say nothing.
+    """
+    of_a, of_b = ({sets.get(prompt) for prompt in group} - {None} for group in (a, b))
+    return bool(of_a & of_b)
 
 
 def _in_shared_sets(groups: list[Group], sets: Mapping[Hashable, Hashable]) -> list[Group]:

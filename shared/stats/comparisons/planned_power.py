@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from shared.stats.comparisons.assumed_answers import Answers, AssumedAnswers, Scores
-from shared.stats.comparisons.compared_samples import ComparedSamples
+from shared.stats.comparisons.compared_samples import LEAST_CLUSTERS, LEAST_UNITS, ComparedSamples
 from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
 from shared.stats.comparisons.gap_test import GapResult, compare_samples
 from shared.stats.samples import Vector
@@ -35,6 +35,15 @@ class StudyShape:
     prompts_a: int = 1
     """In each shared set."""
     prompts_b: int = 1
+    family_a: int = 1
+    """Prompts in each unit without a twin: more than one make it a family."""
+    family_b: int = 1
+
+    @property
+    def least_single(self) -> int:
+        """Fewer units without a twin are not used."""
+        most = max(self.prompts_a, self.prompts_b, self.family_a, self.family_b)
+        return LEAST_UNITS if most == 1 else LEAST_CLUSTERS
 
     @property
     def size(self) -> int:
@@ -135,15 +144,29 @@ def _judged(
     pairs = [_unit_means(each) for each in _twins(shape, repeats, answers, rng)]
     both = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
     single = [
-        _unit_means(answers.drawn(mean, rng.standard_normal((count, 1)), repeats, rng))
-        for mean, count in ((answers.mean_a, shape.only_a), (answers.mean_b, shape.only_b))
+        _unit_means(answers.drawn(mean, _family_scores(count, prompts, answers, rng), repeats, rng))
+        for mean, count, prompts in (
+            (answers.mean_a, shape.only_a, shape.family_a),
+            (answers.mean_b, shape.only_b, shape.family_b),
+        )
     ]
     only_a, only_b = (
         _present(np.concatenate([side[~both], rest]))
         for side, rest in zip(pairs, single, strict=True)
     )
-    samples = ComparedSamples(pairs[0][both], pairs[1][both], only_a, only_b, answers.bounds)
+    samples = ComparedSamples(
+        pairs[0][both], pairs[1][both], only_a, only_b, answers.bounds, shape.least_single
+    )
     return compare_samples(samples, alpha=test.alpha, tolerance=test.tolerance, family=test.family)
+
+
+def _family_scores(count: int, prompts: int, answers: AssumedAnswers, rng: Rng) -> Scores:
+    """Return the standings of the prompts of families, which correlate as twins do."""
+    if prompts == 1:
+        return rng.standard_normal((count, 1))
+    rho = answers.set_correlation
+    own = rng.standard_normal((count, prompts))
+    return np.asarray(sqrt(rho) * rng.standard_normal((count, 1)) + sqrt(1 - rho) * own)
 
 
 def _judged_fixed(
@@ -158,8 +181,9 @@ def _judged_fixed(
             sides[side][side, place, prompt] = of_prompt
             sets[side, place, prompt] = place
     if not shape.pairs:
+        prompts = shape.only_a * shape.family_a, shape.only_b * shape.family_b
         for side, (mean, n) in enumerate(
-            ((answers.mean_a, shape.only_a), (answers.mean_b, shape.only_b))
+            zip((answers.mean_a, answers.mean_b), prompts, strict=True)
         ):
             # Of both groups alike, so that these prompts have the gap that was assumed.
             scores = _even_scores(n)[:, None]

@@ -1,5 +1,6 @@
 """The ratio of two groups' corrected rates: which ratios the curve of their difference allows."""
 
+from dataclasses import replace
 from math import exp, inf, isfinite, log
 
 import numpy as np
@@ -73,11 +74,8 @@ def _crossing(samples: ComparedSamples, a: CorrectedSide, b: CorrectedSide, scor
 
 
 def _score(samples: ComparedSamples, a: CorrectedSide, b: CorrectedSide, ratio: float) -> float:
-    scaled = ComparedSamples(
-        paired_a=samples.paired_a,
-        paired_b=ratio * samples.paired_b,
-        only_a=samples.only_a,
-        only_b=ratio * samples.only_b,
+    scaled = replace(
+        samples, paired_b=ratio * samples.paired_b, only_b=ratio * samples.only_b, bounds=None
     )
     return float(score_at(corrected_curve(scaled, a, b.times(ratio)), 0.0)[0])
 

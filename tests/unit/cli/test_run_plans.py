@@ -53,6 +53,17 @@ def test_a_suites_structure_is_that_of_its_comparisons() -> None:
     assert partly.shape == StudyShape(4, 0, 5)
 
 
+def test_families_of_prompts_within_groups_are_counted_as_families() -> None:
+    probes = [
+        {**probe, "set": f"{probe['groups']['place']}-{n // 4}"}
+        for group in ("France", "Peru")
+        for n, probe in enumerate(alone(group, 24))
+    ]
+    [found] = compared_shapes(suite_of(probes))
+    assert found.shape == StudyShape(0, 6, 6, prompts_a=4, prompts_b=4, family_a=4, family_b=4)
+    assert "6 families of prompts a group, unpaired" in explained(planned(suite_of(probes)))
+
+
 def test_more_than_six_groups_are_planned_each_against_the_rest() -> None:
     found = compared_shapes(suite_of(twins(5, tuple("abcdefg"))))
     assert [each.b for each in found] == ["the rest"] * 7
@@ -109,6 +120,7 @@ def test_a_gap_out_of_reach_is_said_to_be() -> None:
         (twins(5), Assumed(gap=0.7, rate=0.5), "--rate 0.5 and --gap 0.7 .* be 1.2, .*0 and 1"),
         (twins(5), Assumed(gap=0.3, rate=2.0), "--rate is 2, .* between 0 and 1"),
         (twins(5), Assumed(gap=3.0, level=3.0, bounds=(1.0, 5.0)), "--level 3 and --gap 3 .* 6"),
+        (twins(5), Assumed(gap=-5.0, bounds=(1.0, 5.0)), "--gap -5 .* range from 1 to 5 allows"),
         (twins(5), Assumed(gap=0.2), "nothing says how answers are spread"),
         (twins(5), Assumed(gap=0.2, rate=0.5, sd=0.1), "yes or no"),
         (twins(5), Assumed(gap=0.2, bounds=(5.0, 1.0)), "the lower one first"),

@@ -248,6 +248,21 @@ def test_a_gap_of_one_set_answered_twice_is_not_known_since_chance_makes_it_too(
     assert found.gap.low < 0 < (found.gap.high or 0.0)
 
 
+def test_on_a_bank_families_within_a_group_are_prompts_like_any_others() -> None:
+    rng = np.random.default_rng(5)
+    values = [float(rng.integers(1, 4) + (n < 60)) for n in range(120)]
+    cases = cases_of(values, ["a"] * 60 + ["b"] * 60, repeats=3)
+    families = [
+        replace(case, set=f"{case.groups['race']}{n // 12}") for n, case in enumerate(cases)
+    ]
+    plan = replace(PLAN, claim=Claim.BANK)
+    found, expected = gap_of(families, plan), gap_of(cases, plan)
+    assert found.gap.low is not None
+    assert (found.gap, found.p_value, found.verdict) == (
+        expected.gap, expected.p_value, expected.verdict
+    )  # fmt: skip
+
+
 def test_a_steady_group_of_a_bank_borrows_no_certainty_from_the_other() -> None:
     values = [0.0] * 25 + [1.0] * 70 + [0.0] * 930
     cases = [

@@ -93,6 +93,24 @@ def test_without_a_verdict_nothing_is_said_of_missing_answers() -> None:
     assert gap.survives_missing is None
 
 
+@pytest.mark.parametrize("alone", [0, 1, 2, 4])
+def test_few_prompts_without_a_twin_do_not_undo_sets_of_several_prompts(alone: int) -> None:
+    """Each of 30 sets has three prompts a side; a few prompts more have no set."""
+    values, groups, sets = [], list[str](), list[str | None]()
+    rng = np.random.default_rng(4)
+    for n in range(30):
+        for group in "aaabbb":
+            values.append(0.4 * (group == "a") + 0.5 * rng.random())
+            groups.append(group)
+            sets.append(f"s{n}")
+    values += [0.5] * (2 * alone)
+    groups += [*["a"] * alone, *["b"] * alone]
+    sets += [None] * (2 * alone)
+    [gap] = gaps_of(answered(values, groups, sets))
+    assert gap.verdict is Verdict.DISPARITY
+    assert gap.gap.value == pytest.approx(0.4, abs=0.05)
+
+
 def test_of_families_of_prompts_five_a_side_are_needed() -> None:
     """Sets that lie within one group are families, and each is one unit."""
     values = np.random.default_rng(3).uniform(0, 1, 80).tolist()

@@ -1,5 +1,7 @@
 """Planned power: assumed answers have what was assumed; the smallest number is found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,18 @@ def test_the_same_seed_has_the_same_power_and_a_larger_family_less() -> None:
 def test_without_a_gap_beyond_the_tolerance_hardly_anything_is_found() -> None:
     test = PlannedTest(tolerance=0.2)
     assert simulated_power(StudyShape(60), 2, YES_OR_NO, test, runs=200) < 0.05
+
+
+def test_families_of_prompts_are_planned_for_as_they_are_judged() -> None:
+    """The prompts of a family are averaged; fewer than five families a side are never enough."""
+    answers = AssumedAnswers(0.6, 0.3, None, 0.1, 0.2, (0.0, 1.0))
+
+    def power(shape: StudyShape) -> float:
+        return simulated_power(shape, 1, answers, PlannedTest(), runs=100)
+
+    families = StudyShape(0, 10, 10, family_a=10, family_b=10)
+    assert power(families) > power(StudyShape(0, 10, 10)) + 0.3
+    assert power(replace(families, only_a=4)) == 0.0
 
 
 def test_a_study_of_another_size_has_the_same_structure() -> None:

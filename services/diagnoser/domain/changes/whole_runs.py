@@ -15,7 +15,7 @@ from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping, grouping
 from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
 from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.stats.comparisons.compared_samples import LEAST_CLUSTERS, Bounds, ComparedSamples
+from shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, ComparedSamples
 
 AFTER, BEFORE, RUN = "after", "before", "run"
 """In this order: a gap of the two is the value after less the value before."""
@@ -144,7 +144,7 @@ class RunGaps:
         for run, samples in zip(self.by_run, self.samples(pair, feature), strict=True):
             single = min(len(samples.only_a), len(samples.only_b))
             clustered = any(side.clustered for side in run.pair_of(pair))
-            if clustered and samples.weight < 1 and single < LEAST_CLUSTERS:
+            if clustered and not samples.testable and single >= LEAST_UNITS:
                 return True
         return False
 

@@ -166,17 +166,22 @@ class SampledGroups:
             _present(np.concatenate([np.delete(x, of_a), a.alone[:, feature]])),
             _present(np.concatenate([np.delete(y, of_b), b.alone[:, feature]])),
         )
-        return ComparedSamples(*paired, *single, bounds)
+        least = LEAST_CLUSTERS if a.clustered or b.clustered else LEAST_UNITS
+        return ComparedSamples(*paired, *single, bounds, least)
 
     def result(
         self, a: SideUnits, b: SideUnits, sampled: ComparedSamples, family: int = 1
     ) -> GapResult:
-        """Return the gap of two sides over units; families of prompts need five a side."""
+        """Return the gap of two sides over units; families of prompts need five a side.
+
+        Where there are pairs too, fewer single families are left out, as a lone unit is.
+        """
         single = min(len(sampled.only_a), len(sampled.only_b))
         found = compare_samples(
             sampled, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
         )
-        if (a.clustered or b.clustered) and sampled.weight < 1 and single < LEAST_CLUSTERS:
+        few = not sampled.testable and single >= LEAST_UNITS
+        if few and (a.clustered or b.clustered):
             nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
             return GapResult(nothing, nothing, None, None)
         return found

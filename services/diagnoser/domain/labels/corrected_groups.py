@@ -12,7 +12,7 @@ from services.diagnoser.domain.findings.observations import Floats, Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from services.diagnoser.domain.labels.labelled_rows import LabelledRows
 from shared.contracts import Claim
-from shared.stats.comparisons.compared_samples import LEAST_CLUSTERS, Bounds
+from shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds
 from shared.stats.comparisons.gap_test import GapResult
 from shared.stats.estimate import IntervalEstimate, undefined
 from shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
@@ -112,8 +112,8 @@ class CorrectedGroups:
             marginal=_within(found.marginal, width),
             simultaneous=_within(found.simultaneous, width),
         )
-        few = min(len(samples.only_a), len(samples.only_b)) < LEAST_CLUSTERS
-        if (a.clustered or b.clustered) and samples.weight < 1 and few:
+        few = not samples.testable and min(len(samples.only_a), len(samples.only_b)) >= LEAST_UNITS
+        if few and (a.clustered or b.clustered):
             nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
             return GapResult(nothing, nothing, None, None)
         return found
