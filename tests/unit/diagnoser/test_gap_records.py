@@ -19,7 +19,7 @@ PLAN = AnalysisPlan(permutations=0)
 
 
 def answered(
-    values: Sequence[float | None], groups: Sequence[str], sets: Sequence[str] | None = None
+    values: Sequence[float | None], groups: Sequence[str], sets: Sequence[str | None] | None = None
 ) -> list[MeasuredResponse]:
     return [
         MeasuredResponse(
