@@ -32,6 +32,7 @@ from services.gateway.middleware import BodyLimits, CallerIdentity, LinesAsText,
 from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.routes import monitor_routes
+from services.gateway.monitors.strata_queries import StrataQueries
 from services.gateway.openapi import describe
 from services.gateway.otlp.routes import otlp_routes
 from services.gateway.runs.commands import RunCommands
@@ -130,7 +131,8 @@ def web_app(
     label_commands = LabelCommands(store, runs, labels, now)
     app.include_router(label_routes(labels, label_commands, in_store, send, tokens, audit))
     app.include_router(export_routes(ExportQueries(store, monitors), in_store, tokens))
-    app.include_router(monitor_routes(monitor_commands, monitors, send, tokens, audit))
+    strata = StrataQueries(store, monitors)
+    app.include_router(monitor_routes(monitor_commands, monitors, strata, send, tokens, audit))
     channels = ChannelQueries(store, now=now)
     asked = ChannelCommands(store, channels, now)
     app.include_router(channel_routes(asked, channels, tokens, audit))
@@ -146,7 +148,7 @@ def web_app(
     overview = OverviewQueries(store, monitors, status)
     interpretations = InterpretationQueries(store)
     pages = AnswerQueries(store), provenances, values, studies, interpretations, overview
-    sources = PageSources(runs, monitors, *pages, in_store, StartQueries(store, runs))
+    sources = PageSources(runs, monitors, *pages, in_store, StartQueries(store, runs), strata)
     changes = runs, run_commands, monitors, monitor_commands
     actions = PageActions(*changes, send, audit, SingleUse(store, now))
     app.include_router(

@@ -40,7 +40,7 @@ from shared.contracts.completion import (
     GatherState,
 )
 from shared.contracts.correction import CorrectedGap, CorrectedGroup, Correction
-from shared.contracts.description import Described, Description
+from shared.contracts.description import Described, Description, StratumUsers
 from shared.contracts.diagnosis import (
     Diagnosis,
     Estimate,

@@ -1,6 +1,6 @@
 """What a window of production traffic looked like: described, and evidence of nothing."""
 
-from pydantic import NonNegativeInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from shared.contracts.answer_accounts import MemberAccounts
 from shared.contracts.diagnosis import GroupSummary
@@ -8,6 +8,27 @@ from shared.contracts.evidence import UserCounts
 from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
 from shared.contracts.traffic import Window
+
+
+class StratumUsers(Part):
+    """The new users of one stratum of a window, as one comparison counts them.
+
+    Histograms hold whole numbers by place, as those of the evidence do: values of the range in 65
+    places from its low end to its high end, differences of matches in 129 from -1 to 1. Those of
+    several windows add up.
+    """
+
+    facts: tuple[str, ...] = ()
+    """What its users share, in the order in which the monitor declares it, cut where it is long;
+    empty for the smaller strata of a window with many, taken together."""
+    first: dict[NonNegativeInt, PositiveInt] = {}
+    """Users of the first group, by value."""
+    second: dict[NonNegativeInt, PositiveInt] = {}
+    """Users of the second group, by value."""
+    matched: tuple[NonNegativeInt, NonNegativeInt] = (0, 0)
+    """How many of either found a neighbour."""
+    differences: dict[NonNegativeInt, PositiveInt] = {}
+    """Matches, by the first side less the second."""
 
 
 class Described(Part):
@@ -23,6 +44,10 @@ class Described(Part):
     """The groups that are compared; a mean without units has no interval, and says why."""
     users: UserCounts | None = None
     """Where users are matched: how many of this window's new users found neighbours."""
+    comparison_key: str | None = None
+    """The name of the comparison; null for windows that were read before this was kept."""
+    strata: tuple[StratumUsers, ...] = ()
+    """Where the monitor declares strata: its new users in each."""
 
 
 class Description(Record):

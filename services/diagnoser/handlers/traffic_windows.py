@@ -16,7 +16,8 @@ from services.diagnoser.domain.monitors.traffic import (
     groups_by_user,
     window_descriptions,
 )
-from services.diagnoser.domain.monitors.traffic_matching import count_users
+from services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
+from services.diagnoser.domain.monitors.traffic_strata import most_strata, strata_of_window
 from services.diagnoser.domain.shared_values import SharedValues
 from shared.contracts import (
     RUN_GATHER,
@@ -28,6 +29,8 @@ from shared.contracts import (
     Response,
     Round,
     Run,
+    StratumUsers,
+    Traffic,
 )
 from shared.errors import PoisonError, TransientError
 from shared.store import Store
@@ -106,10 +109,11 @@ class TrafficWindows:
             for each in monitor.plan.watched
         }
         observed = {key: each.counted for key, each in users.items()}
+        strata = _strata(monitor, traffic, users)
         return RoundData(
             counted=observed,
             sets={key: each.heaviest for key, each in users.items()},
-            described=(_description(run, monitor, closed, read, entrants, observed),),
+            described=(_description(run, monitor, closed, read, entrants, observed, strata),),
         )
 
     def _heard(
@@ -175,6 +179,20 @@ def _heard(member: Member, features: Features, shared: SharedValues) -> TrafficA
     )
 
 
+def _strata(
+    monitor: Monitor, traffic: Traffic, users: Mapping[str, CountedUsers]
+) -> dict[str, tuple[StratumUsers, ...]]:
+    """Return the users of each stratum by comparison; nothing where no strata are declared."""
+    if not traffic.strata:
+        return {}
+    most = most_strata(len(users))
+    return {
+        each.key: strata_of_window(each, counted.matchable, counted.matches, most)
+        for each in monitor.plan.watched
+        for counted in [users[each.key]]
+    }
+
+
 def _description(
     run: Run,
     monitor: Monitor,
@@ -182,6 +200,7 @@ def _description(
     read: ReadWindow,
     entrants: Mapping[str, Entrants],
     observed: Mapping[str, RoundCounts],
+    strata: Mapping[str, tuple[StratumUsers, ...]],
 ) -> Description:
     if run.window is None:
         raise PoisonError(f"The run {run.id} has no window to describe.")
@@ -200,5 +219,5 @@ def _description(
         without_unit=sum(each.user is None for each in members),
         known_units={name: len(each.known) for name, each in entrants.items()},
         mixed_units={name: len(each.mixed) for name, each in entrants.items()},
-        described=window_descriptions(monitor.plan, read.heard, users),
+        described=window_descriptions(monitor.plan, read.heard, users, strata),
     )

@@ -59,9 +59,10 @@ def monitor_page_routes(
         live: bool = False,
     ) -> HTMLResponse:
         view = monitors.show(name)
-        titles = titles_of(monitors.monitor(name).plan)
+        plan = monitors.monitor(name).plan
+        titles, traffic = titles_of(plan), plan.traffic
         chosen = _chosen(view.evidence, comparison)
-        drawn = drawn_in(name, chosen, span, traffic=view.accounts is not None)
+        drawn = drawn_in(name, chosen, span, traffic=traffic is not None)
         windows = monitors.windows(name, MOST_WINDOWS) if view.accounts else []
         evidence = sorted(view.evidence, key=_by_urgency)
         shown = page(
@@ -88,6 +89,7 @@ def monitor_page_routes(
             spans=list(RANGES),
             accounts=accounts_table(view.accounts, windows) if view.accounts else None,
             window=window_table(view.window) if view.window else None,
+            strata=traffic.strata if traffic else (),
             now=now(),
         )
         return forms.kept_by(shown)

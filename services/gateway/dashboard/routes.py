@@ -25,7 +25,9 @@ from services.gateway.dashboard.run_routes import run_page_routes
 from services.gateway.dashboard.start_queries import StartQueries
 from services.gateway.dashboard.start_routes import StartPage, start_routes
 from services.gateway.dashboard.static_files import static_file
+from services.gateway.dashboard.strata_routes import strata_routes
 from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.monitors.strata_queries import StrataQueries
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.interpretations import InterpretationQueries
 from services.gateway.runs.provenance import ProvenanceQueries
@@ -47,6 +49,7 @@ class PageSources:
     overview: OverviewQueries
     in_store: AnswersInStore
     starting: StartQueries
+    strata: StrataQueries
 
 
 def page_routes(
@@ -67,6 +70,7 @@ def page_routes(
     router.include_router(action_routes(actions, tokens))
     router.include_router(start_routes(StartPage(sources.starting, actions), tokens))
     router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))
+    router.include_router(strata_routes(sources.strata, tokens))
     router.include_router(answer_routes(sources.answers, sources.runs, sources.in_store, tokens))
     router.include_router(label_page_routes(labels, tokens))
     beside = sources.provenances, sources.group_values, sources.studies, labels.queries

@@ -9,6 +9,7 @@ from services.gateway.auth import Tokens
 from services.gateway.monitors.commands import MonitorCommands
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.requests import AnyMonitorRequest
+from services.gateway.monitors.strata_queries import StrataQueries
 from services.gateway.monitors.views import AppliedMonitor
 from services.gateway.strict_requests import StrictRoute
 from shared.contracts import AuditAction, Monitor, MonitorState
@@ -25,18 +26,19 @@ ACTIONS = {
 def monitor_routes(
     commands: MonitorCommands,
     queries: MonitorQueries,
+    strata: StrataQueries,
     send: Send,
     tokens: Tokens,
     audit: CallerAudit,
 ) -> APIRouter:
     """Return the routes of monitors."""
     router = APIRouter(prefix="/v1")
-    router.include_router(_read_routes(queries, tokens))
+    router.include_router(_read_routes(queries, strata, tokens))
     router.include_router(_write_routes(commands, send, tokens, audit))
     return router
 
 
-def _read_routes(queries: MonitorQueries, tokens: Tokens) -> APIRouter:
+def _read_routes(queries: MonitorQueries, strata: StrataQueries, tokens: Tokens) -> APIRouter:
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
     for path, show in (
         ("/monitors", queries.statuses),
@@ -44,6 +46,7 @@ def _read_routes(queries: MonitorQueries, tokens: Tokens) -> APIRouter:
         ("/monitors/{name}/alarms", queries.alarms),
         ("/monitors/{name}/history", queries.histories),
         ("/monitors/{name}/windows", queries.windows),
+        ("/monitors/{name}/strata", strata.strata),
     ):
         router.add_api_route(path, show)
     return router

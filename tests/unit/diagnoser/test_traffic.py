@@ -43,7 +43,7 @@ def sides(seen: list[TrafficAnswer], who: Entrants) -> tuple[int, int]:
 
 
 def means(seen: list[TrafficAnswer], feature: int = 0) -> list[GroupSummary]:
-    return list(window_descriptions(PLAN, seen, {})[feature].groups)
+    return list(window_descriptions(PLAN, seen, {}, {})[feature].groups)
 
 
 def test_a_user_is_one_unit_however_many_answers_there_are() -> None:

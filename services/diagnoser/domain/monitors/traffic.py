@@ -17,6 +17,7 @@ from shared.contracts import (
     GroupSummary,
     MemberAccounts,
     MonitorPlan,
+    StratumUsers,
     UserCounts,
     WatchedFeature,
     WatchedPair,
@@ -178,15 +179,21 @@ UNEXPLAINED = "no such number"
 
 
 def window_descriptions(
-    plan: MonitorPlan, heard: Collection[TrafficAnswer], users: Mapping[str, UserCounts | None]
+    plan: MonitorPlan,
+    heard: Collection[TrafficAnswer],
+    users: Mapping[str, UserCounts | None],
+    strata: Mapping[str, tuple[StratumUsers, ...]],
 ) -> tuple[Described, ...]:
     """Describe every number that is watched in every comparison that is declared."""
-    return tuple(_described(each, heard, plan.alpha, users.get(each.key)) for each in plan.watched)
+    return tuple(
+        _described(each, heard, plan.alpha).model_copy(
+            update={"users": users.get(each.key), "strata": strata.get(each.key, ())}
+        )
+        for each in plan.watched
+    )
 
 
-def _described(
-    comparison: Comparison, heard: Iterable[TrafficAnswer], alpha: float, users: UserCounts | None
-) -> Described:
+def _described(comparison: Comparison, heard: Iterable[TrafficAnswer], alpha: float) -> Described:
     watched, pair = comparison.watched, comparison.pair
     mine = [each for each in heard if each.extractor == watched.extractor]
     names = dict(zip(SIDES, (pair.a, pair.b or f"any but {pair.a}"), strict=True))
@@ -195,7 +202,7 @@ def _described(
         extractor=watched.extractor,
         feature=watched.feature,
         dimension=pair.dimension,
-        users=users,
+        comparison_key=comparison.key,
         groups=tuple(
             _summary(names[side], there, watched, alpha) for side, there in by_side.items()
         ),

@@ -93,6 +93,9 @@ class CountedUsers:
     counted: RoundCounts
     heaviest: ComparedSets
     """The matches with the largest gaps either way, for an alarm to show."""
+    matchable: Sequence[TrafficUser] = ()
+    """The users who may be matched."""
+    matches: Sequence[UserMatch] = ()
 
 
 def count_users(
@@ -107,7 +110,8 @@ def count_users(
     counts = {**matched_counts(comparison, matches, users), **pooled.counts}
     used = {a.key for m in matches for user in (*m.first, *m.second) for a in user.answers}
     counted = RoundCounts(counts, users.missing, users.outside, frozenset(used))
-    return CountedUsers(counted, ComparedSets(_heaviest(matches), users.outside))
+    heaviest = ComparedSets(_heaviest(matches), users.outside)
+    return CountedUsers(counted, heaviest, users.matchable, matches)
 
 
 def window_users(
@@ -162,24 +166,35 @@ def matched_counts(
     comparison: Comparison, matches: Sequence[UserMatch], users: WindowUsers
 ) -> Counts:
     """Return what matches add up to: their differences, their levels, and their users."""
-    ends = [[share_of_range(comparison.watched, mean) for mean in m.sides] for m in matches]
-    sides = np.array(ends, dtype=np.float64).reshape(-1, 2)
-    names = [f"{each.first[0].name} {each.second[0].name}" for each in matches]
     matched = [sum(len(m.first) for m in matches), sum(len(m.second) for m in matches)]
     there = [sum(user.first is first for user in users.matchable) for first in (True, False)]
     alone = [there[0] - matched[0], there[1] - matched[1]]
-
-    def jitter_of(name: str) -> Floats:
-        return uniforms(names, f"{comparison.key}/{name}")
-
     return {
-        DIFFERENCES: _counted(sides[:, 0] - sides[:, 1], jitter_of(DIFFERENCES)),
-        LEVELS: _counted(sides.sum(axis=1) - 1, jitter_of(LEVELS)),
+        DIFFERENCES: match_differences(comparison, matches),
+        LEVELS: _counted(
+            comparison, LEVELS, matches, _sides_of(comparison, matches).sum(axis=1) - 1
+        ),
         USERS: (*matched, *alone, users.without_stratum),
     }
 
 
-def _counted(values: Floats, luck: Floats) -> tuple[int, ...]:
+def match_differences(comparison: Comparison, matches: Sequence[UserMatch]) -> tuple[int, ...]:
+    """Return the histogram of the first side less the second, as shares of the range."""
+    sides = _sides_of(comparison, matches)
+    return _counted(comparison, DIFFERENCES, matches, sides[:, 0] - sides[:, 1])
+
+
+def _sides_of(comparison: Comparison, matches: Iterable[UserMatch]) -> Floats:
+    """Return [matches, 2]: the means of both sides, from 0 to 1."""
+    ends = [[share_of_range(comparison.watched, mean) for mean in m.sides] for m in matches]
+    return np.array(ends, dtype=np.float64).reshape(-1, 2)
+
+
+def _counted(
+    comparison: Comparison, name: str, matches: Sequence[UserMatch], values: Floats
+) -> tuple[int, ...]:
+    names = [f"{each.first[0].name} {each.second[0].name}" for each in matches]
+    luck = uniforms(names, f"{comparison.key}/{name}")
     # Rounding errors may put a value a hair beyond the ends.
     return PairHistogram.of(np.clip(values, -1.0, 1.0), luck).counts
 

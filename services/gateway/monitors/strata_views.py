@@ -1,0 +1,148 @@
+"""A comparison of traffic by stratum: gaps, counts and intervals; described, and no evidence."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+import numpy as np
+from pydantic import BaseModel
+
+from shared.contracts import Comparison, Described, Estimate, Evidence, StratumUsers
+from shared.stats.anytime.pairs import BINS as DIFFERENCE_PLACES
+from shared.stats.anytime.two_groups import BINS as VALUE_PLACES
+from shared.stats.comparisons.compared_samples import ComparedSamples
+from shared.stats.comparisons.gap_test import compare_samples
+from shared.stats.comparisons.mean_interval import mean_interval
+from shared.stats.samples import Vector
+
+NO_MATCH = "no users of both groups were neighbours"
+NO_USER = "no user of the group has a number"
+Places = Mapping[int, int]
+
+
+class StratumView(BaseModel):
+    """The users of one stratum."""
+
+    facts: dict[str, str]
+    """The declared facts that they share; empty for smaller strata together."""
+    first_users: int
+    second_users: int
+    first_mean: Estimate
+    second_mean: Estimate
+    first_matched: int
+    """Users of the first group who found a neighbour."""
+    second_matched: int
+    matches: int
+    adjusted: Estimate
+    """The gap between neighbours, at one look: what these users add to the adjusted gap."""
+    unadjusted: Estimate
+    """The gap between all users of the stratum, whenever they came, at one look."""
+
+
+class StrataView(BaseModel):
+    """A comparison within strata, and over all of them."""
+
+    comparison: str
+    title: str
+    names: tuple[str, ...]
+    """What the monitor compares within: topic, language."""
+    since_round: int
+    last_round: int
+    """The rounds that are added up."""
+    adjusted: Estimate | None
+    """The gap between neighbours, with the interval that holds at every look; the evidence."""
+    unadjusted: Estimate | None
+    """The gap between all users; no evidence."""
+    strata: list[StratumView]
+    """Those with the most users first."""
+
+
+def strata_view(
+    evidence: Evidence,
+    title: str,
+    names: Sequence[str],
+    described: Iterable[Described],
+    rounds: tuple[int, int],
+    alpha: float,
+) -> StrataView:
+    """Return a comparison's strata, added up over windows; `rounds` are the first and the last."""
+    added = added_strata(part for each in described for part in each.strata)
+    comparison = evidence.comparison
+    views = [_view(comparison, names, each, alpha) for each in added]
+    views.sort(key=lambda each: (not each.facts, -each.first_users - each.second_users))
+    return StrataView(
+        comparison=comparison.key,
+        title=title,
+        names=tuple(names),
+        since_round=rounds[0],
+        last_round=rounds[1],
+        adjusted=evidence.gap,
+        unadjusted=evidence.unadjusted,
+        strata=views,
+    )  # fmt: skip
+
+
+def added_strata(parts: Iterable[StratumUsers]) -> list[StratumUsers]:
+    """Return the sum of each stratum over windows: every user is in one of them."""
+    by_facts: dict[tuple[str, ...], list[StratumUsers]] = defaultdict(list)
+    for each in parts:
+        by_facts[each.facts].append(each)
+    return [
+        StratumUsers(
+            facts=facts,
+            first=_sum(each.first for each in some),
+            second=_sum(each.second for each in some),
+            matched=(sum(each.matched[0] for each in some), sum(each.matched[1] for each in some)),
+            differences=_sum(each.differences for each in some),
+        )
+        for facts, some in by_facts.items()
+    ]
+
+
+def _view(
+    comparison: Comparison, names: Sequence[str], users: StratumUsers, alpha: float
+) -> StratumView:
+    watched = comparison.watched
+    span, bounds = watched.high - watched.low, (watched.low, watched.high)
+    first, second = (_values(each, VALUE_PLACES, *bounds) for each in (users.first, users.second))
+    gaps = _values(users.differences, DIFFERENCE_PLACES, -span, span)
+    return StratumView(
+        facts=dict(zip(names, users.facts, strict=False)),
+        first_users=len(first),
+        second_users=len(second),
+        first_mean=_mean(first, bounds, alpha, NO_USER),
+        second_mean=_mean(second, bounds, alpha, NO_USER),
+        first_matched=users.matched[0],
+        second_matched=users.matched[1],
+        matches=len(gaps),
+        adjusted=_mean(gaps, (-span, span), alpha, NO_MATCH),
+        unadjusted=_gap(first, second, bounds, alpha),
+    )
+
+
+def _sum(histograms: Iterable[Places]) -> dict[int, int]:
+    total: Counter[int] = Counter()
+    for each in histograms:
+        total.update(each)
+    return dict(sorted(total.items()))
+
+
+def _values(counts: Places, places: int, low: float, high: float) -> Vector:
+    """Return a value for each that was counted, at the place where it was counted."""
+    ends = np.linspace(low, high, places)
+    there, amounts = (np.array([*each], dtype=np.intp) for each in (counts, counts.values()))
+    return np.repeat(ends[there], amounts)
+
+
+def _mean(values: Vector, bounds: tuple[float, float], alpha: float, nobody: str) -> Estimate:
+    if not len(values):
+        return Estimate(reason=nobody)
+    return Estimate(**asdict(mean_interval(values, bounds, alpha)))
+
+
+def _gap(first: Vector, second: Vector, bounds: tuple[float, float], alpha: float) -> Estimate:
+    if not len(first) or not len(second):
+        return Estimate(reason=NO_USER)
+    samples = ComparedSamples(only_a=first, only_b=second, bounds=bounds)
+    found = compare_samples(samples, alpha=alpha, tolerance=0.0).marginal
+    return Estimate(**asdict(found))

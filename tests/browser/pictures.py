@@ -1,0 +1,77 @@
+"""Pictures of every page of a gateway, for somebody to look at: wide and narrow, light and dark.
+
+`python -m tests.browser.pictures http://localhost:8080 FOLDER` follows the links of the overview;
+files given behind it (reports, figures) are taken too.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.browser.conftest import FLAGS
+from tests.support.browsed_platform import chromium_path
+
+SIZES = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
+KINDS = re.compile(r"(runs|monitors)/[^/?#]+")
+FIELD = re.compile(r"(\w+)=")
+MOST_OF_A_KIND = 12
+
+
+def main() -> None:
+    """Take them, and print each page's name."""
+    from playwright.sync_api import sync_playwright
+
+    address, folder, *files = sys.argv[1:]
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium_path(), args=list(FLAGS))
+        pages = [address.rstrip("/") + path for path in paths(browser, address.rstrip("/"))]
+        pages += [Path(each).resolve().as_uri() for each in files]
+        for width, scheme in SIZES:
+            take(browser, pages, Path(folder), width, scheme)
+        browser.close()
+
+
+def paths(browser: Any, address: str) -> list[str]:
+    """Return the paths of the overview, of what it leads to, and of what these lead to."""
+    page = browser.new_page()
+    found = dict.fromkeys(["/", "/start", *links(page, address, "/")])
+    for path in [each for each in found if KINDS.fullmatch(each.strip("/"))][:MOST_OF_A_KIND]:
+        found |= dict.fromkeys(links(page, address, path, below=path))
+    page.close()
+    return list(found)
+
+
+def links(page: Any, address: str, path: str, below: str = "/") -> Iterator[str]:
+    """Return where a page leads to on this server; of long lists the first of each shape."""
+    page.goto(address + path)
+    seen: set[tuple[str, ...]] = set()
+    for each in page.eval_on_selector_all("a[href]", "all => all.map(a => a.href)"):
+        parts = urlsplit(each)
+        if not each.startswith(address) or not parts.path.startswith(below):
+            continue
+        shape = parts.path, *sorted(FIELD.findall(parts.query))
+        if shape not in seen and not parts.path.endswith((".csv", ".json")):
+            seen.add(shape)
+            yield f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def take(browser: Any, pages: Iterable[str], folder: Path, width: int, scheme: str) -> None:
+    """Take a picture of each page at one width and in one scheme."""
+    there = folder / f"{width}-{scheme}"
+    there.mkdir(parents=True, exist_ok=True)
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    for each in pages:
+        page.goto(each)
+        page.wait_for_timeout(300)  # scripts draw their charts
+        name = re.sub(r"\W+", "-", urlsplit(each).path + urlsplit(each).query).strip("-")[:90]
+        page.screenshot(path=there / f"{name or 'overview'}.png", full_page=True)
+        print(there / f"{name or 'overview'}.png")
+    context.close()
+
+
+if __name__ == "__main__":
+    main()
