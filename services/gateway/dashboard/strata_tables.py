@@ -40,6 +40,8 @@ class StrataPlot:
     zero: float
     low_text: str
     high_text: str
+    flat: bool
+    """Whether no gap is anything but 0."""
 
 
 def strata_plot(found: StrataView) -> StrataPlot:
@@ -54,6 +56,7 @@ def strata_plot(found: StrataView) -> StrataPlot:
         zero=axis.at(0.0),
         low_text=number(axis.low),
         high_text=number(axis.high),
+        flat=not any(gap.value for _, *both in named for gap in both),
     )
 
 
@@ -108,7 +111,7 @@ def _row(axis: Axis, name: str, adjusted: Estimate, unadjusted: Estimate) -> Gap
         value=at(adjusted.value),
         high=at(adjusted.high),
         beside=at(unadjusted.value),
-        text=f"{_told(adjusted)}, unadjusted {_told(unadjusted)}",
+        text=_told(adjusted),
     )
 
 

@@ -141,6 +141,9 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/v1/monitors/{name}/windows"): Asked(
         READ, path=f"/v1/monitors/{TRAFFIC}/windows", names=True
     ),
+    ("GET", "/v1/monitors/{name}/strata"): Asked(
+        READ, path=f"/v1/monitors/{TRAFFIC}/strata", names=True
+    ),
     ("GET", "/v1/unwatched"): Asked(READ),
     ("GET", "/v1/history/{source}"): Asked(READ, names=True),
     ("GET", "/v1/channels"): Asked(READ),
@@ -205,6 +208,8 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/monitors/{name}/comparisons.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/history.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/charts.json"): Asked(READ, page=True, names=True),
+    ("GET", "/monitors/{name}/strata"): Asked(READ, page=True, names=True),
+    ("GET", "/monitors/{name}/strata.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/events"): Asked(READ, page=True, names=True, follows=True),
     ("GET", "/runs/{run_id}/events"): Asked(READ, page=True, names=True, follows=True),
     ("GET", "/events"): Asked(READ, page=True, follows=True),

@@ -7,9 +7,7 @@ from shared.contracts import StratumUsers
 from tests.unit.diagnoser.test_traffic_matching import BY_TOPIC, COMPARISON, counted, heard
 
 TOPICS = ("billing", "refunds", "delivery")
-ANSWERS = [
-    heard(f"{'fm'[n % 2]}{n}", n % 9, n % 10, topic=TOPICS[n % 7 % 3]) for n in range(120)
-]
+ANSWERS = [heard(f"{'fm'[n % 2]}{n}", n % 9, n % 10, topic=TOPICS[n % 7 % 3]) for n in range(120)]
 
 
 def strata(most: int = 20) -> list[StratumUsers]:
