@@ -21,7 +21,7 @@ NO_ESTIMATE = Estimate(reason="there is none yet")
 
 
 @dataclass(frozen=True)
-class GapRow:
+class StratumGapRow:
     """A gap with its interval, and the one that is not adjusted beside it."""
 
     name: str
@@ -36,7 +36,7 @@ class GapRow:
 class StrataPlot:
     """The gap of all users and of each stratum, on one axis."""
 
-    rows: tuple[GapRow, ...]
+    rows: tuple[StratumGapRow, ...]
     zero: float
     low_text: str
     high_text: str
@@ -101,11 +101,11 @@ def _ends(gap: Estimate) -> tuple[float | None, ...]:
     return gap.value, gap.low, gap.high
 
 
-def _row(axis: Axis, name: str, adjusted: Estimate, unadjusted: Estimate) -> GapRow:
+def _row(axis: Axis, name: str, adjusted: Estimate, unadjusted: Estimate) -> StratumGapRow:
     def at(value: float | None) -> float | None:
         return None if value is None else axis.at(value)
 
-    return GapRow(
+    return StratumGapRow(
         name=name,
         low=at(adjusted.low),
         value=at(adjusted.value),
