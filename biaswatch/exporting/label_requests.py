@@ -12,6 +12,7 @@ from services.gateway.exports.views import AnswersPage, ExportedAnswer
 from services.gateway.labels.requests import MOST_LABELS
 from services.gateway.labels.views import AcceptedLabels, LabelPlan, SampleProgress, StoredLabel
 from shared.contracts import LabelSample
+from shared.contracts.judged_item import JUDGES
 from shared.errors import UsageError
 
 AT_ONCE = 500
@@ -71,7 +72,18 @@ async def send_labels(
 
 
 async def answers_of(client: GatewayClient, sample: LabelSample) -> list[Task]:
-    """Return the drawn answers with their texts, in the order in which they are to be labelled."""
+    """Return the drawn answers with their texts, in the order in which they are to be labelled.
+
+    Raises
+    ------
+    UsageError
+        What was drawn are pairs or reports that judges judged, which are no answers.
+    """
+    if sample.extractor in JUDGES:
+        raise UsageError(
+            f"What the {sample.extractor} judged is labelled on the dashboard, at"
+            f" /runs/{sample.run_id}/label/{sample.id}; it has no answers to export."
+        )
     wanted = {each.response_id: n for n, each in enumerate(sample.drawn)}
     found: dict[str, Task] = {}
     after: str | None = ""

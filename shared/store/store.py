@@ -18,6 +18,7 @@ from shared.store.calls import Calls
 from shared.store.engine import READS, engine_of, explain_open_errors
 from shared.store.extractors import Baselines, Calibrations, Extractors
 from shared.store.gathers import Gathers
+from shared.store.judged_items import JudgedItems
 from shared.store.labelled_runs import LabelledRuns
 from shared.store.monitor_definitions import MonitorDefinitions, RunsUnderWay
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
@@ -119,6 +120,7 @@ class Store:
         self.planning_cursors = PlanningCursors(engine)
         self.counted_runs = CountedRuns(engine)
         self.runs_under_way = RunsUnderWay(engine)
+        self.judged_items = JudgedItems(self.records)
         self.labelled_runs = LabelledRuns(engine)
         self.audit = AuditTrail(engine, scope)
         self.extractors = Extractors(engine)

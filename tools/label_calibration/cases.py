@@ -8,8 +8,8 @@ from tests.support.labelled_studies import LabelledStudy, rates, ratings
 
 WRONG = {"a": 0.05, "b": 0.15}
 """False positives of the instrument, by group; it finds .8 of what there is."""
-NO_GAP = replace(rates({"a": 0.2, "b": 0.2}, WRONG), answers=4000)
-GAP = replace(rates({"a": 0.2, "b": 0.3}, WRONG), answers=4000)
+NO_GAP = replace(rates({"a": 0.2, "b": 0.2}, WRONG), answers=1000)
+GAP = replace(rates({"a": 0.2, "b": 0.3}, WRONG), answers=1000)
 RARE = rates({"a": 0.02, "b": 0.02}, WRONG)
 DIFFER = {"people": 2, "person_error": 0.1}
 
@@ -37,7 +37,7 @@ CASES: Sequence[LabelledCase] = (
     *(LabelledCase(f"rates, {n} labels", NO_GAP, n) for n in (100, 150, 300)),
     LabelledCase("rates, gap .1, 150 labels", GAP, 150, gap=0.1),
     LabelledCase("rare rates, 100 labels", RARE, 100),
-    LabelledCase("rates, two people who differ", replace(NO_GAP, answers=1000, **DIFFER), 100),
+    LabelledCase("rates, two people who differ", replace(NO_GAP, **DIFFER), 100),
     *(
         LabelledCase(f"ratings, {n} labels", ratings(0.0, 0.4), n) for n in (100, 150, 300)
     ),

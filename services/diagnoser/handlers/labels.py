@@ -5,8 +5,10 @@ from datetime import datetime
 
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.domain.labels import FindingCorrection, corrections
+from services.diagnoser.handlers.judged_cases import judged_cases, judges_of
 from services.diagnoser.handlers.run_cases import RunCases, declared_plan
 from shared.contracts import Correction, Label, LabelSample, Record, Run, labels_digest
+from shared.contracts.judged_item import JUDGES
 from shared.store import Store
 
 MOST_AT_ONCE = 512
@@ -43,9 +45,12 @@ class CorrectByLabels:
         samples = list(self._store.records.read(LabelSample, run_id=run.id))
         plan = declared_plan(self._plan, outline.header, self._store)
         instruments = {each.extractor for each in samples}
-        cases = [
-            each for each in self._cases.read(run, outline) if each[1].extractor in instruments
-        ]
+        cases = (
+            [each for each in self._cases.read(run, outline) if each[1].extractor in instruments]
+            if instruments - set(JUDGES)
+            else []
+        )
+        cases += judged_cases(self._store, run.id, samples)
         digest = labels_digest(each.id for each in labels)
         found = corrections(cases, samples, labels, plan)
         return [self._record(each, run, plan, digest) for each in found]
@@ -61,9 +66,14 @@ class CorrectByLabels:
             at=self._now(),
             run_id=run.id,
             **vars(found.key),
-            extractor_version=next(p.version for p in run.extractors if p.name == extractor),
+            extractor_version=self._version(run, extractor),
             labels_hash=digest,
             alpha=plan.alpha,
             tolerance=plan.tolerance,
             **fields,
         )
+
+    def _version(self, run: Run, instrument: str) -> str:
+        if instrument in JUDGES:
+            return judges_of(self._store, run.id, instrument)
+        return next(pin.version for pin in run.extractors if pin.name == instrument)

@@ -55,7 +55,7 @@ def label_page_routes(pages: LabelPages, tokens: Tokens) -> APIRouter:
     ) -> HTMLResponse:
         sample = pages.queries.sample(run_id, sample_id).sample
         state = _state(pages, sample, caller)
-        answer = pages.queries.answer(state.next_id) if state.next_id else None
+        answer = pages.queries.answer(sample, state.next_id) if state.next_id else None
         words = sample.hidden if hide else ()
         shown = page(
             "label.html",

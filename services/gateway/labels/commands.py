@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.gateway.labels.drawing import label_sample
+from services.gateway.labels.judged_texts import GUIDANCE
 from services.gateway.labels.queries import LabelQueries, dimension_of
 from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from services.gateway.labels.views import AcceptedLabels
 from services.gateway.runs.queries import RunQueries
 from shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
+from shared.contracts.judged_item import JUDGES
 from shared.errors import UsageError
 from shared.store import Store
 
@@ -46,7 +48,10 @@ class LabelCommands:
         extractor, feature = self.queries.number(run, request)
         readings = self.queries.readings(run, outline, extractor, feature)
         dimension = dimension_of(readings, request.group)
-        declared = outline.header.ranges.get(feature)
+        judged = extractor in JUDGES
+        declared = (0.0, 1.0) if judged else outline.header.ranges.get(feature)
+        if judged and not request.guidance:
+            request = request.model_copy(update={"guidance": GUIDANCE.get(feature, "")})
         number = (extractor, feature, dimension)
         return label_sample(run, number, readings, request, declared, self.now())
 
@@ -66,10 +71,10 @@ class LabelCommands:
             scale; nothing of the request is taken then.
         """
         run = self.runs.run(run_id)
-        if request.extractor not in {pin.name for pin in run.extractors}:
+        if request.extractor not in {*JUDGES, *(pin.name for pin in run.extractors)}:
             names = ", ".join(sorted(pin.name for pin in run.extractors))
             raise UsageError(f"The run has no extractor {request.extractor}. It has: {names}.")
-        units = self._units(run, request.labels)
+        units = self._units(run, request)
         drawn = self._drawn(run, request)
         history = self._history(run, request)
         new: list[Label] = []
@@ -117,10 +122,13 @@ class LabelCommands:
             note=given.note,
         )
 
-    def _units(self, run: Run, labels: Sequence[GivenLabel]) -> dict[str, str]:
-        """Return the unit of each answer, or refuse one that is not of the run."""
-        ids = {each.response_id for each in labels}
+    def _units(self, run: Run, request: LabelsRequest) -> dict[str, str]:
+        """Return the unit of each answer, or what is judged; refuse one that is not of the run."""
+        ids = {each.response_id for each in request.labels}
         units = {}
+        if request.extractor in JUDGES:
+            items = self.store.judged_items.of_run(run.id, request.extractor)
+            units = {item.id: item.unit_id for item in items if item.id in ids}
         for response in self.store.records.get(Response, ids, texts=False):
             if response.run == run.id and response.unit is not None:
                 units[response.id] = response.unit

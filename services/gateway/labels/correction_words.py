@@ -29,7 +29,20 @@ def _sentences(found: Correction) -> Iterator[str]:
                 f" {found.feature} {amount(gap.bias_difference)} for {gap.a}, beside what people"
                 f" say, than for {gap.b} ({p_equals(gap.bias_p)})."
             )
+    if not found.gaps:
+        yield from (_mean(found, group) for group in found.groups)
     yield basis(found)
+
+
+def _mean(found: Correction, group: CorrectedGroup) -> str:
+    """Say what becomes of a mean that is compared with no other."""
+    where = f"{group.group}, {found.feature}"
+    if group.corrected.value is None:
+        return f"{where}: not corrected, because {group.corrected.reason}."
+    return (
+        f"{where}: {estimate(group.reading)} by the reading of {found.extractor},"
+        f" {estimate(group.corrected)} as labels correct it."
+    )
 
 
 def _gap(found: Correction, gap: CorrectedGap) -> str:

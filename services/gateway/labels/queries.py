@@ -10,6 +10,7 @@ import numpy as np
 from fastapi import Query
 
 from services.gateway.labels.drawing import ReadAnswer
+from services.gateway.labels.judged_texts import JudgedTexts
 from services.gateway.labels.readings import readings_of_run
 from services.gateway.labels.requests import NumberRequest
 from services.gateway.labels.views import (
@@ -32,6 +33,7 @@ from shared.contracts import (
     labels_digest,
     standing_labels,
 )
+from shared.contracts.judged_item import EVERY, JUDGES
 from shared.errors import NotFoundError, UsageError
 from shared.stats.labels.planned_labels import planned_labels
 from shared.store import Store
@@ -55,6 +57,7 @@ class LabelQueries:
     def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
         self._runs = runs
+        self._judged_texts = JudgedTexts(store)
 
     def samples(self, run_id: str) -> list[SampleProgress]:
         """Return the samples of a run, the latest last, and how far each is labelled."""
@@ -84,8 +87,11 @@ class LabelQueries:
         """Return every label of a run, in the order of their ids."""
         return list(self._store.records.read(Label, run_id=run_id))
 
-    def answer(self, response_id: str) -> LabelledAnswer | None:
+    def answer(self, sample: LabelSample, response_id: str) -> LabelledAnswer | None:
         """Return what is labelled: the question and the answer, and nothing of group or reading."""
+        if sample.extractor in JUDGES:
+            found = self._judged_texts.of(sample, response_id)
+            return LabelledAnswer(*found) if found else None
         for response in self._store.records.get(Response, [response_id]):
             probe = response.probe
             said = [message.content for message in probe.messages]
@@ -180,6 +186,7 @@ class LabelQueries:
         known = {(each.name, each.version): each for each in self._store.extractors.ever()}
         pinned = [known.get((pin.name, pin.version)) for pin in run.extractors]
         every = [(each.name, name) for each in pinned if each for name in each.features]
+        every += self._judged(run)
         found = [each for each in every if asked.feature in (each[1], ".".join(each))]
         names = ", ".join(sorted(".".join(each) for each in every)) or "none"
         if len(found) != 1:
@@ -190,12 +197,34 @@ class LabelQueries:
     def readings(
         self, run: Run, outline: SuiteOutline, extractor: str, feature: str
     ) -> list[ReadAnswer]:
-        """Return the answers that have a reading of a number."""
-        return list(readings_of_run(self._store, run, outline, extractor, feature))
+        """Return the answers, or what is judged, that have a reading of a number."""
+        if extractor not in JUDGES:
+            return list(readings_of_run(self._store, run, outline, extractor, feature))
+        return [
+            ReadAnswer(item.id, item.target, item.scaffold, item.groups, item.readings[feature])
+            for item in self._store.judged_items.of_run(run.id, extractor)
+            if feature in item.readings
+        ]
+
+    def _judged(self, run: Run) -> list[tuple[str, str]]:
+        """Return the statements and dimensions that judges have said something of."""
+        return [
+            (instrument, name)
+            for instrument in JUDGES
+            for name in sorted(
+                {
+                    name
+                    for item in self._store.judged_items.of_run(run.id, instrument)
+                    for name in item.readings
+                }
+            )
+        ]
 
 
 def dimension_of(readings: Sequence[ReadAnswer], wanted: str | None) -> str:
     """Return the grouping that is meant: the only one, where none is named.
+
+    What judges judged is one group, unless something else is asked for.
 
     Raises
     ------
@@ -203,6 +232,8 @@ def dimension_of(readings: Sequence[ReadAnswer], wanted: str | None) -> str:
         There is no such grouping, or there are several and none is named.
     """
     found = sorted({name for each in readings for name in each.groups})
+    if wanted is None and EVERY in found:
+        return EVERY
     if wanted is None and len(found) == 1:
         return found[0]
     if wanted is None or wanted not in found:

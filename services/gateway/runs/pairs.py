@@ -26,14 +26,6 @@ Key = tuple[str, str, str, str]
 """Target, scaffold, category, condition."""
 
 
-def latest_verdicts(verdicts: Iterable[PairVerdict]) -> list[PairVerdict]:
-    """Return the last verdict of each pair; one by judges goes before any without them."""
-    best: dict[str, PairVerdict] = {}
-    for each in sorted(verdicts, key=lambda v: (v.unasked is None, v.at, v.id)):
-        best[each.pair_id] = each
-    return sorted(best.values(), key=lambda v: (v.target, v.scaffold, v.set_id, v.repeat))
-
-
 def pair_tables(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairTable]:
     """Count the pairs of each model by category and condition."""
     return [_pair_table(key, some, alpha) for key, some in sorted(_by_key(verdicts).items())]

@@ -1,6 +1,6 @@
 """The results of studies, computed from the store on request."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -10,6 +10,7 @@ from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
 from services.gateway.runs.views import FlaggedPair, FlaggedSide, StudyResults
 from shared.contracts import Features, PairVerdict, Response, Run, features_id_of, response_id_of
+from shared.contracts.judged_item import latest_verdicts
 from shared.parsing import Unreadable, reasoning_in
 from shared.store import PlannedProbes, Store
 
@@ -44,9 +45,7 @@ class StudyQueries:
         rng = np.random.default_rng(int(run.id, 16))
         rows = list(self._rows(run))
         scores = scores_of(rows, ALPHA, rng)
-        every = pairs.latest_verdicts(
-            self._store.records.read(PairVerdict, run_id=run_id, texts=False)
-        )
+        every = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
         judges = believed.judge_controls(every)
         verdicts = every if count_failed else believed.counted_verdicts(every, judges)
         return StudyResults(
@@ -70,17 +69,20 @@ class StudyQueries:
         """Return how many pairs are flagged, and the first of them with their texts."""
         return self._flagged(run_id, 0, most, count_failed=False)
 
+    def pairs_of(self, run_id: str, verdicts: Sequence[PairVerdict]) -> list[FlaggedPair]:
+        """Return pairs with their texts, where both answers are in the store."""
+        sides = self._sides(self._runs.run(run_id), {each.set_id for each in verdicts})
+        both = ((each, sides.get(_pair_key(each), [])) for each in verdicts)
+        return [_flagged(each, *found) for each, found in both if len(found) == 2]
+
     def _flagged(
         self, run_id: str, offset: int, most: int, *, count_failed: bool
     ) -> tuple[int, list[FlaggedPair]]:
         # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
         from services.gateway.runs import judges as believed
-        from services.gateway.runs import pairs
 
         run = self._runs.run(run_id)
-        last = pairs.latest_verdicts(
-            self._store.records.read(PairVerdict, run_id=run_id, texts=False)
-        )
+        last = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
         judges = [] if count_failed else believed.judge_controls(last)
         flagged = [each for each in believed.counted_verdicts(last, judges) if each.flagged]
         ids = [each.id for each in flagged][offset : offset + most]
