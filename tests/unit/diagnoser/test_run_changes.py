@@ -155,6 +155,25 @@ def test_a_gap_of_a_bank_changes_by_the_spread_within_prompts_alone() -> None:
     assert gap.by_itself.value - gap.by_itself.low == pytest.approx(reach, rel=0.01)
 
 
+def test_a_changed_gap_of_a_bank_is_tested_against_the_whole_tolerance() -> None:
+    """The change is twice the gap of two halves, which are tested at half of the tolerance."""
+    rng = np.random.default_rng(5)
+    before, after = (run_of(rng, {"a": 20, "b": 20}, normal, repeats=4) for _ in range(2))
+    after = shifted(after, 0.5, "a")
+    tolerance, variance = 0.3, 0.0
+    for run in (before, after):
+        variance += (run.values[:, 0].reshape(40, 4).var(axis=1, ddof=1) / 4 / 20**2).sum()
+    declared = plan(tolerance=tolerance, claim=Claim.BANK)
+    gap = only(compared(before, after, declared), ChangeOf.GAP, "a")
+    assert gap.change.value is not None
+    scores = [(gap.change.value + side * tolerance) / np.sqrt(variance) for side in (-1, 1)]
+    beyond = float(stats.t.sf(scores, 4 * 20 * 3).sum()) / 0.95
+    assert 1e-4 < beyond < 0.2
+    assert gap.p_value == pytest.approx(beyond, rel=0.05)
+    within = float(stats.t.cdf(scores[0], 4 * 20 * 3)) / 0.95
+    assert gap.p_equivalence == pytest.approx(min(1.0, within), rel=0.05)
+
+
 def test_equal_runs_have_no_change_beyond_a_tolerance_and_nothing_shown_at_none() -> None:
     rng = np.random.default_rng(6)
     run = run_of(rng, {"a": 400, "b": 400}, lambda rng, *_: float(rng.integers(1, 6)))
