@@ -23,6 +23,7 @@ from biaswatch.local.client import POLL_EVERY_S
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import corrections_of
 from biaswatch.readers.label_files import labels_in
+from biaswatch.render.label_plans import print_label_plan
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import escape, printable, terminal_table
 from services.gateway.labels.correction_words import ERROR_COLUMNS, correction_sentences, error_rows
@@ -30,7 +31,6 @@ from services.gateway.labels.hidden_words import hidden_words
 from services.gateway.labels.views import RunCorrections, SampleProgress, StoredLabel
 from shared.contracts import LabelDraw
 from shared.errors import UsageError
-from shared.formatting import number
 
 app = typer.Typer(
     name="labels",
@@ -63,24 +63,7 @@ def plan(
     if as_json:
         print_json(found)
         return
-    console = Console(emoji=False)
-    groups = ", ".join(f"{name} {n}" for name, n in found.groups.items())
-    console.print(escape(f"{found.extractor}.{found.feature} by {found.dimension}: {groups}."))
-    console.print(
-        f"By readings alone a gap of two groups has an interval of ± {number(found.by_readings)},"
-        " which knows nothing of the instrument's error. With labels:"
-    )
-    rows = [
-        (
-            str(each.labels_of_a_group),
-            "labels alone" if not each.correlation else f"{each.correlation:g}",
-            f"± {number(each.half_width)}",
-            number(each.smallest_gap),
-        )
-        for each in found.lines
-    ]
-    head = ("labels of a group", "if they correlate with readings", "interval", "found in 80 %")
-    console.print(terminal_table(head, rows))
+    print_label_plan(found)
 
 
 @app.command("sample")

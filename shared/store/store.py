@@ -33,6 +33,7 @@ from shared.store.suites import UNNAMED, Suites
 from shared.store.texts import Purges
 from shared.store.unwatched_answers import UnwatchedAnswers
 from shared.store.window_answers import WindowAnswers
+from shared.store.window_readings import WindowReadings
 
 MIGRATION_LOCK = 8_210_077
 """The number of the advisory lock, the same in every version: its holder migrates."""
@@ -132,6 +133,7 @@ class Store:
         self.schedule = Schedule(engine)
         self.enrolled_units = EnrolledUnits(engine)
         self.window_answers = WindowAnswers(engine)
+        self.window_readings = WindowReadings(self.records, self.window_answers)
         self.answer_parts = AnswerParts(engine, scope)
         self.unwatched_answers = UnwatchedAnswers(engine, scope)
         self.alarm_deliveries = AlarmDeliveries(engine, scope)

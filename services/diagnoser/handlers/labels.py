@@ -1,13 +1,22 @@
 """What new labels lead to: the findings of their run, corrected by all labels so far."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.domain.labels import FindingCorrection, corrections
-from services.diagnoser.handlers.judged_cases import judged_cases, judges_of
+from services.diagnoser.handlers.judged_cases import Case, judged_cases, judges_of
 from services.diagnoser.handlers.run_cases import RunCases, declared_plan
-from shared.contracts import Correction, Label, LabelSample, Record, Run, labels_digest
+from services.diagnoser.handlers.window_cases import window_cases
+from shared.contracts import (
+    Correction,
+    Label,
+    LabelSample,
+    Record,
+    Run,
+    SuiteOutline,
+    labels_digest,
+)
 from shared.contracts.judged_item import JUDGES
 from shared.store import Store
 
@@ -37,23 +46,29 @@ class CorrectByLabels:
     def corrected(self, run: Run) -> list[Correction]:
         """Return what all labels so far make of a run's findings."""
         outline = self._store.suites.outline(run.suite_hash)
-        if outline is None:  # a window of traffic: the gateway draws no sample of one
-            return []
         if self._store.archived_runs.find(run.id) is not None:
             return []  # its readings are away, and would count as missing
         labels = list(self._store.records.read(Label, run_id=run.id))
         samples = list(self._store.records.read(LabelSample, run_id=run.id))
-        plan = declared_plan(self._plan, outline.header, self._store)
-        instruments = {each.extractor for each in samples}
-        cases = (
-            [each for each in self._cases.read(run, outline) if each[1].extractor in instruments]
-            if instruments - set(JUDGES)
-            else []
-        )
-        cases += judged_cases(self._store, run.id, samples)
+        plan = declared_plan(self._plan, outline.header, self._store) if outline else self._plan
+        cases = [
+            *self._measured(run, outline, samples),
+            *judged_cases(self._store, run.id, samples),
+        ]
         digest = labels_digest(each.id for each in labels)
         found = corrections(cases, samples, labels, plan)
         return [self._record(each, run, plan, digest) for each in found]
+
+    def _measured(
+        self, run: Run, outline: SuiteOutline | None, samples: Sequence[LabelSample]
+    ) -> Iterable[Case]:
+        """Return what the sampled extractors read: of a suite's answers, or of a window's."""
+        if outline is None:
+            return window_cases(self._store, run, samples)
+        instruments = {each.extractor for each in samples} - set(JUDGES)
+        if not instruments:
+            return []
+        return (each for each in self._cases.read(run, outline) if each[1].extractor in instruments)
 
     def _record(
         self, found: FindingCorrection, run: Run, plan: AnalysisPlan, digest: str

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.gateway.labels.drawing import label_sample
+from services.gateway.labels.drawing import dimension_of, label_sample
 from services.gateway.labels.judged_texts import GUIDANCE
-from services.gateway.labels.queries import LabelQueries, dimension_of
+from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from services.gateway.labels.views import AcceptedLabels
 from services.gateway.runs.queries import RunQueries
@@ -48,9 +48,8 @@ class LabelCommands:
         extractor, feature = self.queries.number(run, request)
         readings = self.queries.readings(run, outline, extractor, feature)
         dimension = dimension_of(readings, request.group)
-        judged = extractor in JUDGES
-        declared = (0.0, 1.0) if judged else outline.header.ranges.get(feature)
-        if judged and not request.guidance:
+        declared = self.queries.declared_scale(run, outline, extractor, feature)
+        if extractor in JUDGES and not request.guidance:
             request = request.model_copy(update={"guidance": GUIDANCE.get(feature, "")})
         number = (extractor, feature, dimension)
         return label_sample(run, number, readings, request, declared, self.now())

@@ -9,6 +9,7 @@ import numpy as np
 
 from services.gateway.labels.requests import SampleRequest
 from shared.contracts import DrawnAnswer, LabelDraw, LabelSample, LabelStratum, Run, derived_id
+from shared.contracts.judged_item import EVERY
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from shared.stats.labels.sampling import (
@@ -33,6 +34,8 @@ class ReadAnswer:
     scaffold: str
     groups: Mapping[str, str]
     value: float
+    unit: str = ""
+    """The prompt, or the user: several answers of one vary together."""
 
 
 def label_sample(
@@ -171,3 +174,33 @@ def choices_of(readings: list[float], bounds: Bounds) -> tuple[float, ...]:
     if not whole or high != round(high) or high - low > 10:
         return ()
     return tuple(float(value) for value in range(int(low), int(high) + 1))
+
+
+def dimension_of(readings: Sequence[ReadAnswer], wanted: str | None) -> str:
+    """Return the grouping that is meant: the only one, where none is named.
+
+    What judges judged is one group, unless something else is asked for.
+
+    Raises
+    ------
+    UsageError
+        There is no such grouping, or there are several and none is named.
+    """
+    found = sorted({name for each in readings for name in each.groups})
+    if wanted is None and EVERY in found:
+        return EVERY
+    if wanted is None and len(found) == 1:
+        return found[0]
+    if wanted is None or wanted not in found:
+        there = ", ".join(found) or "none"
+        raise UsageError(f"Say by which grouping, with --group. The answers have: {there}.")
+    return wanted
+
+
+def units_by_group(readings: Sequence[ReadAnswer], dimension: str) -> dict[str, set[str]]:
+    """Return the prompts of each group."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for each in readings:
+        if dimension in each.groups:
+            found[each.groups[dimension]].add(each.unit or each.response_id)
+    return found

@@ -1,7 +1,6 @@
 """Reads samples, labels and corrections, and plans samples; it blocks, so call it in a thread."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Annotated
@@ -9,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from fastapi import Query
 
-from services.gateway.labels.drawing import ReadAnswer
+from services.gateway.labels.drawing import ReadAnswer, dimension_of, units_by_group
 from services.gateway.labels.judged_texts import JudgedTexts
-from services.gateway.labels.readings import readings_of_run
+from services.gateway.labels.readings import readings_of_run, readings_of_window
 from services.gateway.labels.requests import NumberRequest
 from services.gateway.labels.views import (
     LabelledStratum,
@@ -27,18 +26,22 @@ from shared.contracts import (
     Correction,
     Label,
     LabelSample,
+    Monitor,
     Response,
     Run,
     SuiteOutline,
     labels_digest,
     standing_labels,
 )
-from shared.contracts.judged_item import EVERY, JUDGES
+from shared.contracts.judged_item import JUDGES
 from shared.errors import NotFoundError, UsageError
-from shared.stats.labels.planned_labels import planned_labels
+from shared.stats.comparisons.compared_samples import Bounds
+from shared.stats.labels.planned_labels import labels_for_share, planned_labels, widest_share
 from shared.store import Store
 
 ALPHA = 0.05
+TENTH = 0.1
+"""Of the scale: an interval that is no wider says something."""
 SIZES = (50, 100, 150, 300, 500)
 CORRELATIONS = (0.0, 0.5, 0.7, 0.9)
 
@@ -138,8 +141,12 @@ class LabelQueries:
             raise UsageError(f"The run has no readings of {extractor}.{feature} by {dimension}.")
         spread = sqrt(sum(spreads) / len(spreads))
         answers = min(len(some) for some in grouped.values())
+        units = min(len(found) for found in units_by_group(readings, dimension).values())
         lines = [
-            PlanLine(**asdict(planned_labels(spread, answers, n, correlation, ALPHA)))
+            PlanLine(
+                **asdict(planned_labels(spread, answers, n, correlation, ALPHA)),
+                widest_share=widest_share(answers, units, n, ALPHA),
+            )
             for n in SIZES
             if n <= answers
             for correlation in CORRELATIONS
@@ -152,24 +159,22 @@ class LabelQueries:
             groups={name: len(some) for name, some in sorted(grouped.items())},
             spread=spread,
             by_readings=by_readings,
+            units=units,
+            repeats=answers / units,
+            labels_for_a_tenth=labels_for_share(TENTH, answers, units, ALPHA),
             lines=lines,
         )
 
-    def planned(self, run_id: str) -> tuple[Run, SuiteOutline]:
-        """Return a run whose answers can be drawn, and its suite.
+    def planned(self, run_id: str) -> tuple[Run, SuiteOutline | None]:
+        """Return a run whose answers can be drawn, and its suite; a window of traffic has none.
 
         Raises
         ------
         UsageError
-            It is under way, or a window of production traffic.
+            It is under way.
         """
         run = self._runs.run(run_id)
         outline = self._store.suites.outline(run.suite_hash)
-        if outline is None:
-            raise UsageError(
-                f"The run {run_id} is a window of production traffic. Samples for labelling are"
-                " drawn from runs of suites."
-            )
         waiting = self._store.gathers(RUN_GATHER).look(run.id)
         if waiting is not None and waiting.closed_by is None:
             raise UsageError(f"The run {run_id} is under way. Draw once it has ended.")
@@ -195,16 +200,38 @@ class LabelQueries:
         return found[0]
 
     def readings(
-        self, run: Run, outline: SuiteOutline, extractor: str, feature: str
+        self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
     ) -> list[ReadAnswer]:
         """Return the answers, or what is judged, that have a reading of a number."""
+        if outline is None:
+            return list(readings_of_window(self._store, run, extractor, feature))
         if extractor not in JUDGES:
             return list(readings_of_run(self._store, run, outline, extractor, feature))
         return [
-            ReadAnswer(item.id, item.target, item.scaffold, item.groups, item.readings[feature])
+            ReadAnswer(
+                item.id,
+                item.target,
+                item.scaffold,
+                item.groups,
+                item.readings[feature],
+                item.unit_id,
+            )
             for item in self._store.judged_items.of_run(run.id, extractor)
             if feature in item.readings
         ]
+
+    def declared_scale(
+        self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
+    ) -> Bounds | None:
+        """Return the scale of a number: the suite's, the monitor's, or that of judges."""
+        if extractor in JUDGES:
+            return 0.0, 1.0
+        if outline is not None:
+            return outline.header.ranges.get(feature)
+        monitors = self._store.records.of_monitor(Monitor, run.monitor_id or "")
+        watched = (each for monitor in monitors for each in monitor.plan.features)
+        mine = (each for each in watched if (each.extractor, each.feature) == (extractor, feature))
+        return next(((each.low, each.high) for each in mine), None)
 
     def _judged(self, run: Run) -> list[tuple[str, str]]:
         """Return the statements and dimensions that judges have said something of."""
@@ -219,27 +246,6 @@ class LabelQueries:
                 }
             )
         ]
-
-
-def dimension_of(readings: Sequence[ReadAnswer], wanted: str | None) -> str:
-    """Return the grouping that is meant: the only one, where none is named.
-
-    What judges judged is one group, unless something else is asked for.
-
-    Raises
-    ------
-    UsageError
-        There is no such grouping, or there are several and none is named.
-    """
-    found = sorted({name for each in readings for name in each.groups})
-    if wanted is None and EVERY in found:
-        return EVERY
-    if wanted is None and len(found) == 1:
-        return found[0]
-    if wanted is None or wanted not in found:
-        there = ", ".join(found) or "none"
-        raise UsageError(f"Say by which grouping, with --group. The answers have: {there}.")
-    return wanted
 
 
 def _progress(sample: LabelSample, labels: list[Label]) -> SampleProgress:

@@ -12,6 +12,24 @@ from shared.store import PlannedProbes, Store
 AT_ONCE = 500
 
 
+def readings_of_window(
+    store: Store, run: Run, extractor: str, feature: str
+) -> Iterator[ReadAnswer]:
+    """Return the answers of a window of production traffic that have a reading."""
+    for response, features in store.window_readings.of(run, extractor):
+        value = features.values.get(feature)
+        if value is not None and isfinite(value):
+            probe = response.probe
+            yield ReadAnswer(
+                response.id,
+                probe.target.name,
+                probe.scaffold,
+                probe.groups,
+                value,
+                probe.set_id or probe.unit_id,
+            )
+
+
 def readings_of_run(
     store: Store, run: Run, outline: SuiteOutline, extractor: str, feature: str
 ) -> Iterator[ReadAnswer]:
@@ -31,4 +49,5 @@ def readings_of_run(
                     probe.scaffold,
                     outline.header.groups_of(probe),
                     value,
+                    probe.unit_id,
                 )

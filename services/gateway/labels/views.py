@@ -58,6 +58,9 @@ class PlanLine(BaseModel):
     """Of the gap's interval, in the number's units."""
     smallest_gap: float
     """Found four times in five."""
+    widest_share: float
+    """How far the interval of a group's mean can reach on one side, as a share of the scale, where
+    labels hardly vary: rare answers, or labels that all agree with the readings."""
 
 
 class LabelPlan(BaseModel):
@@ -74,6 +77,13 @@ class LabelPlan(BaseModel):
     """Standard deviation of readings within groups."""
     by_readings: float
     """Half of the gap's interval by readings, which knows nothing of their error."""
+    units: int
+    """Prompts of the group that has the fewest."""
+    repeats: float
+    """Answers to each of them."""
+    labels_for_a_tenth: int | None
+    """Labels of a group from which on an interval reaches no farther than a tenth of the scale,
+    also where labels hardly vary; null where no number of labels of so few prompts does."""
     lines: list[PlanLine]
 
 
@@ -103,3 +113,24 @@ class RunCorrections(BaseModel):
     """Of the latest state of the labels that was computed; empty without labels."""
     behind: bool
     """Whether labels have come that these do not hold yet."""
+
+
+def repeats_in_words(found: LabelPlan) -> str:
+    """Return what few labels cannot show where they hardly vary, and how many it takes."""
+    prompts = f"{found.units} prompts of the smallest group"
+    if found.repeats > 1:
+        prompts += f" have {found.repeats:.3g} answers each, which vary together"
+    else:
+        prompts += " have one answer each"
+    few = next((each for each in found.lines), None)
+    reach = ""
+    if few is not None:
+        reach = (
+            f": where labels hardly vary (rare answers, or all as read), {few.labels_of_a_group}"
+            f" labels leave a group's mean open by {few.widest_share:.2g} of the scale"
+        )
+    if found.labels_for_a_tenth is None:
+        takes = "It takes more prompts to know it within a tenth, however many answers are labelled"
+    else:
+        takes = f"Within a tenth it is known from {found.labels_for_a_tenth} labels of a group on"
+    return f"{prompts}{reach}. {takes}."

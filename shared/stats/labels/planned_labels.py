@@ -1,7 +1,7 @@
 """What so many labels will bring: how wide a gap's interval is to be, and which gap is found."""
 
 from dataclasses import dataclass
-from math import sqrt
+from math import ceil, sqrt
 
 from scipy import special
 
@@ -54,3 +54,36 @@ def planned_labels(
     return PlannedLabels(
         n, correlation, reach * error, (reach + float(special.ndtri(POWER))) * error
     )
+
+
+def widest_share(answers: int, units: int, labels: int, alpha: float) -> float:
+    """Return how far a corrected mean's interval reaches on one side where labels hardly vary.
+
+    As a share of the scale, at most 1. Labels that all agree do not show that the others do: each
+    labelled answer stands for answers / labels others, and the mean of so many prompts, which could
+    each be as far off as that, is known to within their Clopper-Pearson limit.
+
+    Parameters
+    ----------
+    answers, units, labels
+        Of each group: answers, the prompts that they are answers to, and labels; at least 1.
+    alpha
+        1 minus the coverage, in (0, 1).
+
+    References
+    ----------
+    Clopper and Pearson (1934), mid-p; Gaffke (2005), as `bounded_mean` has it.
+    """
+    check_alpha(alpha)
+    n = min(labels, answers)
+    return float(min(1.0, answers / n * (1 - alpha ** (1 / units))))
+
+
+def labels_for_share(share: float, answers: int, units: int, alpha: float) -> int | None:
+    """Return the labels of a group from which on `widest_share` is at most a share.
+
+    None where not even all answers labelled are enough: it takes more prompts.
+    """
+    if widest_share(answers, units, answers, alpha) > share:
+        return None
+    return min(answers, ceil(answers * float(1 - alpha ** (1 / units)) / share))

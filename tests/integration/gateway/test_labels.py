@@ -162,6 +162,10 @@ async def test_a_plan_says_what_labels_will_bring(api: LabelledApi) -> None:
     assert widths[100, 0.0] < widths[50, 0.0]
     assert widths[50, 0.9] < widths[50, 0.0]
     assert plan["by_readings"] < widths[50, 0.9]
+    assert (plan["units"], plan["repeats"]) == (120, 1)
+    assert plan["labels_for_a_tenth"] == 30
+    open_by = {each["labels_of_a_group"]: each["widest_share"] for each in plan["lines"]}
+    assert open_by[100] < open_by[50] < 0.1
 
 
 async def test_a_purge_of_a_unit_takes_its_labels_along(api: LabelledApi) -> None:
