@@ -13,7 +13,13 @@ from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient, Reply
 from biaswatch.local.connections import connected
 from biaswatch.readers.monitors import load_monitor
-from biaswatch.render.monitors import print_accounts, print_alarm, print_monitor, print_window
+from biaswatch.render.monitors import (
+    monitor_line,
+    print_accounts,
+    print_alarm,
+    print_monitor,
+    print_window,
+)
 from biaswatch.render.output import print_json, print_rows
 from biaswatch.render.tables import printable
 from services.gateway.monitors.views import AppliedMonitor, MonitorView
@@ -68,12 +74,7 @@ def list_(server: Server = None, token: Token = None, as_json: Json = False) -> 
         print_json(found)
         return
     for each in found:
-        verdicts = ", ".join(f"{n} {name}" for name, n in sorted(each.verdicts.items()))
-        watched = f"{each.suite} on {each.target}" if each.suite else each.target
-        typer.echo(
-            f"{each.name}  {each.state}  {watched}"
-            f"  {each.rounds} rounds  {verdicts or 'no evidence yet'}  {each.alarms} alarms"
-        )
+        typer.echo(monitor_line(each))
     if not found:
         typer.echo("There are no monitors yet. `biaswatch monitor apply FILE` begins one.")
 

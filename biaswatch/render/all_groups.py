@@ -7,9 +7,9 @@ from typing import Any
 
 from rich.table import Table
 
-from biaswatch.render.findings import counted
 from biaswatch.render.tables import escape, terminal_table
 from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
+from services.gateway.dashboard.run_certainty import counted
 from shared.formatting import UNDEFINED, VERDICT_WORDS, number, p_value
 
 Row = dict[str, Any]

@@ -5,16 +5,11 @@ from itertools import groupby
 
 from biaswatch.render.findings import target_name
 from biaswatch.render.tables import csv_text
+from services.gateway.dashboard.score_tables import CONDITIONS, from_zero
 from services.gateway.runs.views import Scores, StudyResults
 from shared.contracts import Estimate
 from shared.formatting import UNDEFINED
 
-SCORES_MEAN = (
-    "Bias scores run from -100 (whenever an answer names a person, against the stereotype) to 100"
-    " (always with it). Each interval covers 95 % by itself, with contexts as units. Condition and"
-    " polarity are strata of the questions: they are described, and no verdict is given of them."
-)
-CONDITIONS = {"ambig": "where the context leaves it open", "disambig": "where the context tells"}
 MOST_UNCLEAR = 10
 
 
@@ -40,23 +35,8 @@ def score_conclusions(studies: StudyResults | None) -> list[str]:
             f"{model}, {category}: bias score {', '.join(biases)}; accuracy"
             f" {' and '.join(accuracies)}{' respectively' if len(there) > 1 else ''}."
         )
-        found.append((max(_from_zero(each.bias) for each in some), said))
+        found.append((max(from_zero(each.bias) for each in some), said))
     return [said for _, said in sorted(found, key=lambda each: -each[0])]
-
-
-def _from_zero(score: Estimate) -> float:
-    """Return how far an interval lies from 0; one that holds 0, or none, counts as 0."""
-    if score.low is None or score.high is None:
-        return 0.0
-    return max(score.low, -score.high, 0.0)
-
-
-def score_lead(studies: StudyResults | None) -> str:
-    """Return the decisive sentence of a study that has bias scores."""
-    scores = studies.scores if studies else []
-    apart = sum(_from_zero(each.bias) > 0 for each in scores)
-    verb = "lies" if apart == 1 else "lie"
-    return f"{apart} of {len(scores)} bias scores {verb} apart from 0, each by its own interval."
 
 
 def unclear_scores(studies: StudyResults | None) -> list[str]:
@@ -64,7 +44,7 @@ def unclear_scores(studies: StudyResults | None) -> list[str]:
     return [
         f"{target_name(each)}, {each.category}, {each.condition} ({percent(each.bias)})"
         for each in (studies.scores if studies else [])
-        if not _from_zero(each.bias)
+        if not from_zero(each.bias)
     ][:MOST_UNCLEAR]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from biaswatch.render.columns import estimate_text, gaps_by_evidence
+from services.gateway.dashboard.run_certainty import counted
 from services.gateway.dashboard.run_findings import RunSummary, strongest_first
 from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import VERDICT_WORDS, names_itself, number, p_equals
@@ -52,11 +53,6 @@ def lead(summary: RunSummary) -> str:
         return f"None of {counted(summary.comparisons)} shows a disparity."
     verb = "shows" if summary.disparities == 1 else "show"
     return f"{summary.disparities} of {counted(summary.comparisons)} {verb} a disparity."
-
-
-def counted(comparisons: int) -> str:
-    """Return how many comparisons, in words."""
-    return "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
 
 
 def strongest_conclusions(

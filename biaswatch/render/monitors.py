@@ -24,8 +24,10 @@ def print_monitor(found: MonitorView, *, everything: bool = False) -> None:
     status, console = found.stand, Console()
     _print_alarms(found, console)
     epoch = "" if status.epoch is None else f", epoch {status.epoch}"
-    said = f"{status.name}: {status.state}, {status.rounds} rounds{epoch}, claim {status.claim}"
-    print_sentence(console, f"{said}, {status.alarms} alarms stand.")
+    rounds = _amount(status.rounds, "round")
+    said = f"{status.name}: {status.state}, {rounds}{epoch}, claim {status.claim}"
+    stand = "stands" if status.alarms == 1 else "stand"
+    print_sentence(console, f"{said}, {_amount(status.alarms, 'alarm')} {stand}.")
     if status.history_of:
         print_sentence(
             console,
@@ -50,6 +52,21 @@ def _print_alarms(found: MonitorView, console: Console) -> None:
     print_sentence(console, lead, style="bold red" if amount else "bold")
     for each in standing:
         print_sentence(console, f"{_called(each)}: gap {_gap(each.gap)}.", bullet="• ")
+
+
+def monitor_line(each: MonitorStatus) -> str:
+    """Return how a monitor stands, in one line."""
+    verdicts = ", ".join(
+        f"{n} {name.replace('_', ' ')}" for name, n in sorted(each.verdicts.items())
+    )
+    watched = f"{each.suite} on {each.target}" if each.suite else each.target
+    rounds, alarms = _amount(each.rounds, "round"), _amount(each.alarms, "alarm")
+    known = verdicts or "no evidence yet"
+    return f"{each.name}  {each.state}  {watched}  {rounds}  {known}  {alarms}"
+
+
+def _amount(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def print_alarm(each: AlarmView, console: Console) -> None:

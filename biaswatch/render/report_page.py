@@ -43,6 +43,7 @@ img { max-width: 100%; height: auto; }
   .table { overflow: visible; }
   table { font-size: 7.5pt; width: 100%; }
   th, td { overflow-wrap: anywhere; max-width: none; padding-right: .4rem; }
+  th, table:not(:has(th:nth-child(9))) td { overflow-wrap: break-word; }
   th:first-child, td:first-child { min-width: 6em; }
   details { border: 0; padding: 0; }
   details.table-of::details-content { content-visibility: visible; display: block; }

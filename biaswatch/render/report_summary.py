@@ -1,22 +1,16 @@
 """The first page of a report: what was found, how sure, what was not found, what not measured."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import median
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.bias_scores import (
-    SCORES_MEAN,
-    score_conclusions,
-    score_lead,
-    unclear_scores,
-    unread_scores,
-)
-from biaswatch.render.findings import by_reading, counted, lead
+from biaswatch.render.bias_scores import score_conclusions, unclear_scores, unread_scores
+from biaswatch.render.findings import by_reading, lead
 from biaswatch.render.studies import left_out
 from biaswatch.render.tables import escape_md
+from services.gateway.dashboard.run_certainty import certainty, counted
 from services.gateway.dashboard.run_findings import RunSummary, run_summary
-from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import coverage, number
+from services.gateway.dashboard.score_tables import SCORES_MEAN, score_lead
+from shared.contracts import Diagnosis
 
 MOST_SCORES = 10
 WINDOW = (
@@ -45,7 +39,7 @@ def first_page(results: RunResults) -> Iterator[str]:
 def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if scores := score_conclusions(results.studies):
         some = scores[:MOST_SCORES]
-        yield from (f"**{score_lead(results.studies)}**", "")
+        yield from (f"**{score_lead(results.studies.scores if results.studies else [])}**", "")
         yield from (f"- {escape_md(each)}" for each in some)
         if left := len(scores) - len(some):
             yield f"- {left} more models and categories, nearer to 0, are in the table."
@@ -77,45 +71,7 @@ def _certainty(results: RunResults, compared: Sequence[Diagnosis]) -> Iterator[s
         yield SCORES_MEAN
         if results.studies.score_gaps:
             yield "Comparisons of models are corrected together (Holm)."
-    if not compared:
-        return
-    first = compared[0]
-    yield (
-        f"A false disparity anywhere among the {counted(first.family)} has a chance of at most"
-        f" {number(100 * first.alpha)} % (Bonferroni's correction); all intervals hold together"
-        f" with {coverage(first.alpha)}. {tolerance_said(first.tolerance)}"
-    )
-    yield f"The conclusions are about {first.claim}."
-    found = [gap for each in compared for gap in each.gaps if gap.verdict is Verdict.DISPARITY]
-    if undone := sum(gap.survives_missing is False for gap in found):
-        yield f"{undone} of the {len(found)} disparities could be undone by the missing answers."
-    elif found and all(gap.survives_missing for gap in found):
-        yield "No missing answer could undo a disparity, whatever it would have been."
-    yield from _still_possible(compared)
-
-
-def tolerance_said(tolerance: float) -> str:
-    """Say which gaps do not matter."""
-    if not tolerance:
-        return "Every gap matters, however small: the tolerance is 0."
-    return f"A gap of up to {number(tolerance)} does not matter."
-
-
-def _still_possible(compared: Sequence[Diagnosis]) -> Iterator[str]:
-    """Say how large a gap the undecided comparisons could hide, for each number."""
-    hidden: dict[str, list[float]] = {}
-    for each in compared:
-        ends = (_largest_end(gap) for gap in each.gaps if gap.verdict is Verdict.NOT_ENOUGH)
-        hidden.setdefault(each.feature, []).extend(end for end in ends if end is not None)
-    told = [(name, median(ends)) for name, ends in hidden.items() if ends][:MOST_LINES]
-    if told:
-        said = ", ".join(f"{number(end, 2)} in {name.replace('_', ' ')}" for name, end in told)
-        yield f"Half of the undecided comparisons could still hide a gap of up to {said}, or more."
-
-
-def _largest_end(gap: Gap) -> float | None:
-    ends = [abs(end) for end in (gap.gap.low, gap.gap.high) if end is not None]
-    return max(ends, default=None)
+    yield from certainty(compared)
 
 
 def _not_found(results: RunResults, summary: RunSummary) -> Iterator[str]:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.assessments import print_assessments
-from biaswatch.render.bias_scores import SCORES_MEAN, score_conclusions, score_lead
+from biaswatch.render.bias_scores import score_conclusions
 from biaswatch.render.columns import GAP_COLUMNS, GROUP_COLUMNS, gap_rows, group_rows
 from biaswatch.render.findings import (
     dimension_notes,
@@ -22,6 +22,7 @@ from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
 from biaswatch.render.tables import escape, findings_table, print_sentence, print_table
 from services.gateway.dashboard.run_findings import run_summary
+from services.gateway.dashboard.score_tables import SCORES_MEAN, score_lead
 from services.gateway.labels.correction_words import correction_sentences
 from shared.contracts import Diagnosis
 from shared.formatting import coverage
@@ -151,7 +152,9 @@ def _print_conclusions(console: Console, results: RunResults, *, everything: boo
     compared = [each for each in results.diagnoses if not each.stratum]
     scores = score_conclusions(results.studies)
     if scores:
-        print_sentence(console, score_lead(results.studies), style="bold")
+        print_sentence(
+            console, score_lead(results.studies.scores if results.studies else []), style="bold"
+        )
         _print_bullets(console, scores[:most])
         print_sentence(console, SCORES_MEAN, style="dim")
     if not compared and scores:

@@ -112,6 +112,8 @@ def test_answers_are_found_and_stand_beside_their_twins(opened: Any) -> None:
     assert page.locator("article").count() == 1
     page.get_by_role("link", name="Beside its twins").click()
     assert page.locator("mark").count() > 1
+    shown = page.locator("mark").first.evaluate("each => getComputedStyle(each).backgroundColor")
+    assert shown != "rgba(0, 0, 0, 0)"  # what differs can be seen
 
 
 def test_a_keyboard_reaches_the_content_first(opened: Any) -> None:
@@ -131,8 +133,9 @@ def test_a_file_can_be_kept(opened: Any, tmp_path: Path) -> None:
     assert (tmp_path / "comparisons.csv").read_text().startswith("model,scaffold")
 
 
-def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any) -> None:
-    page = opened("/")
+@pytest.mark.parametrize("script", [True, False])
+def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any, script: bool) -> None:
+    page = opened("/", script=script)
     main = page.locator("main")
     # Which group fares worst at which model, and would you bet on it?
     page.locator("main a[href^='/runs/']").first.click()
@@ -161,6 +164,46 @@ def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any) -> 
     page.locator("main a[href^='/monitors/browsed']").first.click()
     page.locator("main a[href*='/alarms']").first.click()
     assert NASTY in main.inner_text()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_newcomer_finds_how_sure_what_is_missing_and_what_it_costs(
+    opened: Any, script: bool
+) -> None:
+    page = opened("/", script=script)
+    main = page.locator("main")
+    # What does it cost?
+    row = page.locator("tr", has=page.get_by_role("link", name="browsed", exact=True)).last
+    assert "tokens" in main.inner_text()
+    row.get_by_role("link", name="browsed", exact=True).click()
+    # Would you bet on it, and would it survive a biased classifier?
+    page.get_by_role("link", name="how sure").click()
+    said = " ".join(main.inner_text().split())
+    assert "has a chance of at most 5 %" in said
+    assert "Whether words reads answers about all groups alike was not tried" in said
+    # How many answers could not be measured, and does it matter?
+    assert re.search(r"Answers without a number .* of 84 .*refused", said)
+
+
+def test_a_button_pressed_twice_quickly_does_one_thing(opened: Any, address: str) -> None:
+    page = opened("/monitors/browsed")
+    page.get_by_role("button", name="Pause this monitor").dblclick()
+    page.get_by_role("button", name="Resume this monitor").wait_for()
+    entries = httpx2.get(f"{address}/v1/audit").json()
+    assert sum(each["action"] == "monitor.pause" for each in entries) == 1
+    page.get_by_role("button", name="Resume this monitor").click()
+    page.get_by_role("button", name="Pause this monitor").wait_for()
+
+
+def test_strata_show_both_gaps_and_lead_to_a_file(opened: Any) -> None:
+    page = opened("/monitors/stratified")
+    page.get_by_role("link", name="By topic and language").click()
+    said = page.locator("main").inner_text()
+    assert "adjusted 3.2 (1 to 6), unadjusted 4 (3 to 5)" in said
+    assert NASTY in said
+    assert page.locator(".row:not(.axis)").count() == 4  # all of them, and three
+    with page.expect_download():
+        page.get_by_role("link", name="All of it as CSV").click()
 
 
 def test_the_link_of_an_alarms_message_leads_to_its_answers(opened: Any, address: str) -> None:

@@ -32,6 +32,8 @@ from shared.store import Store, migrate
 from tests.support.monitored import play
 from tests.support.records import make_diagnosis, make_response, make_run
 from tests.support.served_pages import served
+from tests.support.stratified_traffic import NAME as STRATIFIED
+from tests.support.stratified_traffic import stratified_traffic
 
 NASTY = "<script>taken=1</script><img src=x onerror=taken=1>"
 TURNING = "\u202e"
@@ -71,6 +73,8 @@ def pages_of() -> list[str]:
         f"/runs/{RUN.id}/twins?set=s01",
         "/monitors/browsed",
         "/monitors/browsed/alarms",
+        f"/monitors/{STRATIFIED}",
+        f"/monitors/{STRATIFIED}/strata",
         "/compare",
         f"/compare?before={RUN.id}&after={RUN.id}",
         "/start",
@@ -91,6 +95,7 @@ def browsed_platform(folder: Path) -> Iterator[str]:
     with Store.open(url) as store:
         _fill(store)
         with served(store, partial(_watch, store=store)) as address:
+            store.records.write(stratified_traffic([NASTY, f"turned {TURNING}around", HUGE]))
             yield address
 
 

@@ -64,10 +64,16 @@ def groups(results: RunResults) -> Figure | None:
                label="shrunken towards the others, for looking"),
         Line2D([], [], color=INK, ls=":", lw=1, label="mean of the groups"),
     ]  # fmt: skip
-    if not any(group.shrunken_mean for each in shown for group in each.groups):
+    if not any(_is_shrunken(group) for each in shown for group in each.groups):
         del handles[2]
+    if not any(map(_in_disparities, shown)):
+        del handles[1]
     figure.legend(handles=handles, loc="outside lower left", ncols=4, frameon=False, fontsize=8)
     return figure
+
+
+def _is_shrunken(group: GroupSummary) -> bool:
+    return group.shrunken_mean is not None and group.shrunken_mean.value is not None
 
 
 def _p_value(diagnosis: Diagnosis) -> float:

@@ -112,8 +112,8 @@ def pairs_of_groups(results: RunResults) -> Figure | None:
         field = _square(each)
         image = _field(axis, field, _largest([field]), decimals=len(each.groups) <= MOST_WORDS)
         axis.set_xticklabels(axis.get_xticklabels(), rotation=90)
-        name = f"{target_name(each)}: {each.feature} by {each.dimension}; {readable([each])}"
-        axis.set_title(visible(shortened(name)), fontsize=9, loc="left")
+        name = shortened(f"{target_name(each)}: {each.feature} by {each.dimension}")
+        axis.set_title(visible(f"{name}; {readable([each])}"), fontsize=9, loc="left")
         _colour_bar(figure, image, axis)
     return figure
 

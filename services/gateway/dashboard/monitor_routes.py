@@ -90,6 +90,7 @@ def monitor_page_routes(
             accounts=accounts_table(view.accounts, windows) if view.accounts else None,
             window=window_table(view.window) if view.window else None,
             strata=traffic.strata if traffic else (),
+            rounds=overview.rounds(name),
             now=now(),
         )
         return forms.kept_by(shown)

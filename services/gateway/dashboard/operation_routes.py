@@ -48,7 +48,7 @@ def operation_routes(
     def show_overview(
         caller: Annotated[Caller, Depends(tokens.signed_in)], *, live: bool = False
     ) -> HTMLResponse:
-        latest, statuses = runs.latest(MOST_RUNS), monitors.statuses()
+        latest, statuses = runs.latest(MOST_RUNS, found=True), monitors.statuses()
         standing, changes = overview.status.standing(), overview.status.changes()
         return page(
             "overview.html",

@@ -18,6 +18,8 @@ from services.gateway.runs.views import RunProgress
 from shared.contracts import AnswerAccounts, AuditEntry, ExtractorStatus, OwnGap, UnwatchedSource
 from shared.formatting import number
 
+MOST_OF_AN_ID = 32
+
 
 @dataclass(frozen=True)
 class TrafficSource:
@@ -44,6 +46,7 @@ def runs_table(runs: Iterable[RunProgress], spent: Mapping[str, RunSpent]) -> Pa
     columns = (
         PageColumn("run", name=True),
         PageColumn("models", name=True),
+        PageColumn("found"),
         PageColumn("state"),
         *(PageColumn(title, numeric=True) for title in ("answers", "of", "tokens", "cost")),
         PageColumn("begun"),
@@ -55,6 +58,7 @@ def runs_table(runs: Iterable[RunProgress], spent: Mapping[str, RunSpent]) -> Pa
             (
                 words_cell(each.suite, href=f"/runs/{each.run_id}", note=each.run_id[:12]),
                 words_cell(", ".join(each.targets)),
+                _found_cell(each),
                 words_cell(
                     state_words(each),
                     chip="raised" if each.paused else "calm",
@@ -68,6 +72,15 @@ def runs_table(runs: Iterable[RunProgress], spent: Mapping[str, RunSpent]) -> Pa
             )
         )
     return PageTable("The latest runs", columns, tuple(rows))
+
+
+def _found_cell(run: RunProgress) -> PageCell:
+    """Return what a run found in a few words; nothing where nothing is compared, or not yet."""
+    if run.found is None:
+        return words_cell("-")
+    found, of = run.found.disparities, run.found.comparisons
+    said = "1 disparity" if found == 1 else f"{found or 'no'} disparities"
+    return words_cell(said, chip="raised" if found else None, note=f"of {of}")
 
 
 def extractors_table(statuses: Iterable[ExtractorStatus]) -> PageTable:
@@ -182,13 +195,22 @@ def audit_table(entries: Iterable[AuditEntry]) -> PageTable:
             words_cell(each.role),
             words_cell(each.source),
             words_cell(each.action.value),
-            words_cell(each.subject),
+            words_cell(each.subject[:MOST_OF_AN_ID], href=_about(each)),
             words_cell(", ".join(f"{name} {value}" for name, value in each.details.items())),
             words_cell(each.failure or "", chip="raised" if each.failure else None),
         )
         for each in entries
     ]
     return PageTable("Who did what", columns, tuple(rows))
+
+
+def _about(entry: AuditEntry) -> str | None:
+    """Return the page of what an entry is about, if it has one."""
+    if entry.action.value.startswith("run."):
+        return f"/runs/{quote(entry.subject)}"
+    if entry.action.value.startswith("monitor."):
+        return f"/monitors/{quote(entry.subject)}"
+    return None
 
 
 def _an_hour(windows: Sequence[WindowView]) -> float | None:

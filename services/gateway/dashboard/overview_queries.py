@@ -1,19 +1,40 @@
 """Reads what the overview and the platform's own pages show."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from services.gateway.dashboard.operation_tables import RunSpent, TrafficSource
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.views import RunProgress
 from services.gateway.status.queries import StatusQueries
-from shared.contracts import AuditAction, AuditEntry, ExtractorStatus, OwnGap, UnwatchedSource
+from shared.contracts import (
+    AuditAction,
+    AuditEntry,
+    ExtractorStatus,
+    OwnGap,
+    Round,
+    UnwatchedSource,
+)
 from shared.store import Store
 from shared.store.audit import AuditFilter
 
 MOST_WINDOWS = 24
 MOST_ENTRIES = 200
 MOST_NOTES = 20
+MOST_ROUNDS = 10
+"""Of a monitor, by which its spending is told."""
 ACKNOWLEDGED = AuditAction.ALARM_ACKNOWLEDGE.value
+
+
+@dataclass(frozen=True)
+class MonitorRounds:
+    """The last rounds of a monitor."""
+
+    rounds: int
+    spent: RunSpent
+    """By all of them together."""
+    began: Round | None
+    """The round that began their epoch, and why; None where it is the first."""
 
 
 class OverviewQueries:
@@ -28,6 +49,19 @@ class OverviewQueries:
         """Return what runs have spent."""
         found = self._store.calls.spending(each.run_id for each in runs)
         return {run_id: RunSpent(each.tokens, each.cost) for run_id, each in found.items()}
+
+    def rounds(self, name: str) -> MonitorRounds | None:
+        """Return what a monitor's last rounds have spent, and what began their epoch."""
+        monitor = self._monitors.monitor(name)
+        latest = self._store.rounds.latest(Round, monitor, MOST_ROUNDS)
+        if not latest:
+            return None
+        found = self._store.calls.spending([each.run_id for each in latest])
+        tokens = sum(each.tokens for each in found.values())
+        spent = RunSpent(tokens, sum(each.cost for each in found.values()))
+        began = latest[-1].began_with
+        first = self._store.rounds.get(monitor, began) if began else None
+        return MonitorRounds(len(latest), spent, first)
 
     def extractors(self) -> list[ExtractorStatus]:
         """Return every extractor and version."""

@@ -14,6 +14,7 @@ from services.gateway.dashboard.live_numbers import live_run
 from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.page_tables import PageTable
 from services.gateway.dashboard.rendering import csv_file, page
+from services.gateway.dashboard.run_certainty import certainty
 from services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of, where_of
 from services.gateway.dashboard.run_tables import (
     comparisons_table,
@@ -21,6 +22,7 @@ from services.gateway.dashboard.run_tables import (
     errors_table,
     groups_table,
 )
+from services.gateway.dashboard.score_tables import SCORES_MEAN, score_lead, scores_table
 from services.gateway.dashboard.static_files import GROUP_ROWS, LIVE
 from services.gateway.labels.correction_words import correction_sentences
 from services.gateway.labels.queries import LabelQueries
@@ -31,7 +33,7 @@ from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.statement_words import STATEMENTS
 from services.gateway.runs.study_queries import StudyQueries
-from shared.contracts import Diagnosis
+from shared.contracts import Diagnosis, Run
 
 RELOAD_S = 30
 MOST_PAIRS = 20
@@ -80,6 +82,8 @@ def run_page_routes(
             live=None if progress.ended else live,
             run=progress,
             summary=run_summary(diagnoses),
+            certainty=list(certainty([each for each in diagnoses if each.gaps])),
+            scores=_scores(studies, run) if progress.ended else None,
             labels=_labels(labels, run_id),
             matrices=matrices_of(diagnoses),
             chosen=chosen,
@@ -106,6 +110,21 @@ def run_page_routes(
         return csv_file(groups_table(runs.diagnoses(run_id), run_id), "groups")
 
     return router
+
+
+@dataclass(frozen=True)
+class RunScores:
+    """What a run's page shows of bias scores."""
+
+    lead: str
+    mean: str
+    table: PageTable
+
+
+def _scores(studies: StudyQueries, run: Run) -> RunScores | None:
+    if not (found := studies.scores(run)):
+        return None
+    return RunScores(score_lead(found), SCORES_MEAN, scores_table(found))
 
 
 @dataclass(frozen=True)

@@ -52,18 +52,25 @@ def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> PageTable:
     """Return the groups of findings by their rank, with what is missing."""
     alone = len(diagnoses) == 1
     ranked = any(group.rank for each in diagnoses for group in each.groups)
+    pooled = any(_pooled(group) is not None for each in diagnoses for group in each.groups)
     columns = (
         *(() if alone else (PageColumn(name, name=True) for name in NAMING)),
         PageColumn("group", name=True),
         *(PageColumn(title, numeric=True) for title in ("mean", "from", "to")),
         *(
             PageColumn(title, numeric=True)
-            for title in (("pooled mean", "rank", "rank from", "rank to") if ranked else ())
+            for title in (
+                *(("pooled mean",) if pooled else ()),
+                *(("rank", "rank from", "rank to") if ranked else ()),
+            )
         ),
         *(PageColumn(title, numeric=True) for title in ("prompts", "answers", "missing")),
     )
     rows = [
-        (*(() if alone else _naming(each)), *_group(each, group, run_id, ranked=ranked))
+        (
+            *(() if alone else _naming(each)),
+            *_group(each, group, run_id, ranked=ranked, pooled=pooled),
+        )
         for each in diagnoses
         for group in sorted(each.groups, key=_rank)
     ]
@@ -115,10 +122,10 @@ def _comparison(diagnosis: Diagnosis, gap: Gap, run_id: str) -> tuple[PageCell, 
 
 
 def _group(
-    diagnosis: Diagnosis, group: GroupSummary, run_id: str, *, ranked: bool
+    diagnosis: Diagnosis, group: GroupSummary, run_id: str, *, ranked: bool, pooled: bool
 ) -> tuple[PageCell, ...]:
     query = answers_query(diagnosis, group.group)
-    mean, pooled, rank = group.mean, group.shrunken_mean, group.rank
+    mean, rank = group.mean, group.rank
     ends = (rank.value, rank.low, rank.high) if rank else (None, None, None)
     why = "; ".join(
         f"{number(count)} {reason.replace('_', ' ')}"
@@ -128,15 +135,16 @@ def _group(
     return (
         words_cell(group.group, href=f"/runs/{run_id}/answers?{query}"),
         *(number_cell(value) for value in (mean.value, mean.low, mean.high)),
-        *(
-            (number_cell(pooled.value if pooled else None), *map(number_cell, ends))
-            if ranked
-            else ()
-        ),
+        *((number_cell(_pooled(group)),) if pooled else ()),
+        *(map(number_cell, ends) if ranked else ()),
         number_cell(group.units),
         number_cell(group.responses),
         PageCell(str(group.missing), group.missing, missing_href, note=why or None),
     )
+
+
+def _pooled(group: GroupSummary) -> float | None:
+    return group.shrunken_mean.value if group.shrunken_mean else None
 
 
 def _rank(group: GroupSummary) -> tuple[float, str]:

@@ -8,7 +8,7 @@ from pydantic import NonNegativeInt
 
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
-from services.gateway.runs.views import FlaggedPair, FlaggedSide, StudyResults
+from services.gateway.runs.views import FlaggedPair, FlaggedSide, Scores, StudyResults
 from shared.contracts import Features, PairVerdict, Response, Run, features_id_of, response_id_of
 from shared.contracts.judged_item import latest_verdicts
 from shared.parsing import Unreadable, reasoning_in
@@ -20,6 +20,8 @@ ALPHA = 0.05
 AT_ONCE = 500
 """Answers that are in memory at the same time."""
 CONTROLS_OFF = "controls were switched off"
+MOST_SCORED, MOST_KNOWN = 5000, 100
+"""Questions of a run whose scores a page shows, and runs of which they are remembered."""
 MAX_FLAGGED = 1000
 """How many flagged pairs are returned at once."""
 
@@ -30,6 +32,7 @@ class StudyQueries:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._runs = RunQueries(store)
+        self._scored: dict[str, list[Scores]] = {}
 
     def results(self, run_id: str, *, count_failed: bool = False) -> StudyResults:
         """Return scores, pairs, judges and the comparisons of models.
@@ -58,6 +61,17 @@ class StudyQueries:
             apart=[] if count_failed else believed.judged_apart(every, judges, ALPHA),
             uncontrolled=CONTROLS_OFF if run.judging and not run.judging.controls else None,
         )
+
+    def scores(self, run: Run) -> list[Scores]:
+        """Return the bias scores of a run; none where it asks too many questions for a page."""
+        if run.id not in self._scored:
+            if len(self._scored) >= MOST_KNOWN:
+                self._scored.clear()
+            rows = list(islice(self._rows(run), MOST_SCORED + 1))
+            few = rows if len(rows) <= MOST_SCORED else []
+            rng = np.random.default_rng(int(run.id, 16))
+            self._scored[run.id] = scores_of(few, ALPHA, rng)
+        return self._scored[run.id]
 
     def flagged(
         self, run_id: str, offset: NonNegativeInt = 0, *, count_failed: bool = False

@@ -77,7 +77,7 @@ def test_a_source_without_answers_has_no_shares() -> None:
 def test_a_run_whose_cost_is_unknown_has_none() -> None:
     run = make_progress()
     said = texts(runs_table([run], {run.run_id: RunSpent(tokens=1200, cost=0.0)}))
-    assert said[5:7] == ["1,200", "-"]
+    assert said[6:8] == ["1,200", "-"]
 
 
 def test_a_refused_extractor_is_in_trouble() -> None:

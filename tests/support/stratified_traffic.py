@@ -1,0 +1,76 @@
+"""A monitor of traffic with strata, whose facts somebody hostile has sent in, as it is stored."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from shared.contracts import (
+    Described,
+    Estimate,
+    Monitor,
+    Record,
+    StratumUsers,
+    Traffic,
+    UserCounts,
+    WatchedFeature,
+)
+from shared.contracts.comparison import Method
+from shared.contracts.round_evidence import round_evidence
+from tests.support.records import (
+    make_description,
+    make_evidence,
+    make_increment,
+    make_round,
+    make_traffic_monitor,
+)
+
+NAME = "stratified"
+WINDOWS = 3
+
+
+def stratified_traffic(facts: Iterable[str]) -> list[Record]:
+    """Return the monitor and its windows, in which each fact is a stratum of ten users a side."""
+    monitor = _monitor()
+    records: list[Record] = [monitor]
+    for number in range(WINDOWS):
+        records += _window(monitor, number, list(facts))
+    return records
+
+
+def _monitor() -> Monitor:
+    plain = make_traffic_monitor(name=NAME, at=datetime.now(UTC)).plan
+    words = WatchedFeature(extractor="words", feature="words", high=10, method=Method.MATCHED)
+    traffic = Traffic(window_s=3600, strata=("topic", "language"))
+    plan = plain.model_copy(update={"traffic": traffic, "features": (words,)})
+    return make_traffic_monitor(name=NAME, plan=plan.model_validate(plan.model_dump()))
+
+
+def _window(monitor: Monitor, number: int, facts: list[str]) -> list[Record]:
+    comparison = monitor.plan.watched[0]
+    run_id = f"{number + 1:032x}"
+    common = {
+        "monitor_id": monitor.monitor_id, "round": number, "run_id": run_id,
+        "purpose": "production",
+    }  # fmt: skip
+    strata = tuple(
+        StratumUsers(
+            facts=(fact, "en"), first={60 - place: 10}, second={20: 10}, matched=(8, 9),
+            differences={100 - place: 8},
+        )
+        for place, fact in enumerate(facts)
+    )  # fmt: skip
+    described = Described(
+        extractor="words", feature="words", dimension="gender", groups=(),
+        comparison_key=comparison.key, strata=strata,
+    )  # fmt: skip
+    evidence = make_evidence(
+        **common,
+        comparison=comparison,
+        gap=Estimate(value=3.2, low=1.0, high=6.0),
+        unadjusted=Estimate(value=4.0, low=3.0, high=5.0),
+        users=UserCounts(first=8, second=9, first_alone=2, second_alone=1, without_stratum=0),
+    )
+    return [
+        make_round(**common, monitor=NAME),
+        *round_evidence([make_increment(**common, comparison=comparison)], [evidence]),
+        make_description(**common, monitor=NAME, described=(described,)),
+    ]
