@@ -27,7 +27,7 @@ def test_a_monitor_is_applied_shown_paused_and_deleted(tmp_path: Path) -> None:
 
         until(lambda: stand(tmp_path)["rounds"] == 1)
         listed = biaswatch("monitor", "list").stdout
-        assert listed.startswith("hiring  active  hiring-demo on simulator:biased  1 rounds")
+        assert listed.startswith("hiring  active  hiring-demo on simulator:biased  1 round")
         shown = biaswatch("monitor", "show", "hiring").stdout
         assert "hiring: active, 1 rounds, epoch 0" in shown
         assert "by race" in shown, shown
