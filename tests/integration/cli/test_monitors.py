@@ -29,7 +29,7 @@ def test_a_monitor_is_applied_shown_paused_and_deleted(tmp_path: Path) -> None:
         listed = biaswatch("monitor", "list").stdout
         assert listed.startswith("hiring  active  hiring-demo on simulator:biased  1 round")
         shown = biaswatch("monitor", "show", "hiring").stdout
-        assert "hiring: active, 1 rounds, epoch 0" in shown
+        assert "hiring: active, 1 round, epoch 0" in shown
         assert "by race" in shown, shown
         assert "is paused" in biaswatch("monitor", "pause", "hiring").stdout
         until(lambda: stand(tmp_path)["state"] == "paused")

@@ -7,8 +7,7 @@ from services.gateway.dashboard.run_certainty import certainty
 from services.gateway.dashboard.score_tables import score_lead, scores_table
 from services.gateway.runs.views import RunVerdicts, Scores
 from shared.contracts import Diagnosis, Estimate, Gap, Verdict
-from tests.support.records import make_diagnosis
-from tests.unit.gateway.test_operation_pages import make_progress
+from tests.support.records import make_diagnosis, make_progress
 
 
 def gap(low: float, high: float, **more: Any) -> Gap:
