@@ -39,7 +39,7 @@ from shared.contracts.completion import (
     Completion,
     GatherState,
 )
-from shared.contracts.correction import CorrectedGap, CorrectedGroup, Correction
+from shared.contracts.correction import CorrectedGap, CorrectedGroup, Correction, RunningGap
 from shared.contracts.description import Described, Description, StratumUsers
 from shared.contracts.diagnosis import (
     Diagnosis,

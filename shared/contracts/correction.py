@@ -34,6 +34,21 @@ class CorrectedGroup(Part):
     """Of those that they do not select, the share that it does not either."""
 
 
+class RunningGap(Estimate):
+    """A gap over all labelled rounds of a monitor's epoch, valid however often it is looked at."""
+
+    rounds: NonNegativeInt
+    """Rounds with labelled pairs."""
+    pairs: NonNegativeInt
+    """Labelled pairs of all of them."""
+    level: float
+    """The chance of a false disparity of this comparison at any look, ever."""
+    tolerance: float
+    """The largest gap that does not matter, as the monitor declares it."""
+    verdict: Verdict
+    """What follows."""
+
+
 class CorrectedGap(Part):
     """One group compared with another, by the readings and as the labels correct it."""
 
@@ -59,6 +74,10 @@ class CorrectedGap(Part):
     """After Bonferroni's correction over all corrected comparisons of the run."""
     p_equivalence: float | None = None
     """For a gap of at least the tolerance, after the same correction; none at tolerance 0."""
+    counts: tuple[NonNegativeInt, ...] = ()
+    """Of a monitor's round: its labelled pairs, counted by their corrected difference."""
+    running: RunningGap | None = None
+    """Of a monitor: the gap over all labelled rounds of the epoch."""
     bias_difference: Estimate
     """How much higher the instrument reads in a than in b, beside the labels."""
     bias_p: float | None = None

@@ -6,6 +6,7 @@ from datetime import datetime
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.domain.labels import FindingCorrection, corrections
 from services.diagnoser.handlers.judged_cases import Case, judged_cases, judges_of
+from services.diagnoser.handlers.labelled_rounds import LabelledRounds
 from services.diagnoser.handlers.run_cases import RunCases, declared_plan
 from services.diagnoser.handlers.window_cases import window_cases
 from shared.contracts import (
@@ -32,6 +33,7 @@ class CorrectByLabels:
     def __init__(self, store: Store, *, now: Callable[[], datetime], plan: AnalysisPlan) -> None:
         self._store = store
         self._cases = RunCases(store)
+        self._rounds = LabelledRounds(store)
         self._now = now
         self._plan = plan
 
@@ -57,7 +59,8 @@ class CorrectByLabels:
         ]
         digest = labels_digest(each.id for each in labels)
         found = corrections(cases, samples, labels, plan)
-        return [self._record(each, run, plan, digest) for each in found]
+        records = [self._record(each, run, plan, digest) for each in found]
+        return self._rounds.added(records, run, cases, samples, labels)
 
     def _measured(
         self, run: Run, outline: SuiteOutline | None, samples: Sequence[LabelSample]

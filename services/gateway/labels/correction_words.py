@@ -57,7 +57,18 @@ def _gap(found: Correction, gap: CorrectedGap) -> str:
     return (
         f"{where}: {estimate(gap.reading)} by the reading of {found.extractor},"
         f" {estimate(gap.corrected)} as labels correct it: {verdict}"
-        f" ({p_equals(gap.p_adjusted)}, one of {found.family}).{ratio}"
+        f" ({p_equals(gap.p_adjusted)}, one of {found.family}).{ratio}{_running(gap)}"
+    )
+
+
+def _running(gap: CorrectedGap) -> str:
+    """Say what all labelled rounds of a monitor show together."""
+    if (found := gap.running) is None or found.low is None:
+        return ""
+    return (
+        f" Over {found.rounds} labelled {'round' if found.rounds == 1 else 'rounds'}"
+        f" ({found.pairs} pairs): {estimate(found)}, {VERDICT_WORDS[found.verdict]}, however often"
+        " one looks."
     )
 
 

@@ -1,14 +1,18 @@
 """Answers of a window of production traffic are drawn, labelled and corrected as a run's are."""
 
+from collections.abc import Iterable
+from datetime import datetime
+
 import pytest
 
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.handlers.labels import CorrectByLabels
 from services.gateway.labels.commands import LabelCommands
+from services.gateway.labels.correction_words import correction_sentences
 from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from services.gateway.runs.queries import RunQueries
-from shared.contracts import Run
+from shared.contracts import Exchange, Run, RunningGap
 from shared.errors import UsageError
 from shared.store import Store
 from tests.support.records import make_exchange
@@ -17,20 +21,23 @@ from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPla
 USERS = 120
 
 
+def window(begins: datetime, users: Iterable[int]) -> list[Exchange]:
+    """Return an answer to each user; women get two more words than men."""
+    return [
+        make_exchange(
+            n, said_at=begins, at=begins, key=f"{n}",
+            text="On its way, madam, today." if n % 2 else "On its way.",
+        )
+        for n in users
+    ]  # fmt: skip
+
+
 @pytest.fixture
 def run(store: Store) -> Run:
     """Write a window in which women get two more words than men."""
     platform = TrafficPlatform(store)
     platform.rounds.define(MONITOR)
-    platform.hear(
-        *(
-            make_exchange(
-                n, said_at=NOON, at=NOON, key=f"{n}",
-                text="On its way, madam, today." if n % 2 else "On its way.",
-            )
-            for n in range(USERS)
-        )
-    )  # fmt: skip
+    platform.hear(*window(NOON, range(USERS)))
     platform.read(NOON + HOUR + LATE)
     [found] = [each for each in store.records.all(Run) if each.window is not None]
     return found
@@ -60,6 +67,42 @@ def test_labels_of_a_window_take_back_a_gap_that_the_instrument_made(
     assert gap.corrected.high is not None
     assert gap.corrected.low <= 0 <= gap.corrected.high
     assert queries.plan(run.id, SampleRequest(feature="words")).units == USERS / 2
+
+
+def test_labels_of_several_windows_add_up_to_a_gap_that_may_be_looked_at_any_time(
+    store: Store,
+) -> None:
+    platform = TrafficPlatform(store)
+    platform.rounds.define(MONITOR)
+    correct = CorrectByLabels(store, now=lambda: platform.time, plan=AnalysisPlan())
+    queries = LabelQueries(store, RunQueries(store))
+    commands = LabelCommands(store, RunQueries(store), queries, lambda: platform.time)
+    running, said = list[RunningGap](), ""
+    for hour in range(2):
+        begins = NOON + hour * HOUR
+        platform.hear(*window(begins, range(hour * USERS, (hour + 1) * USERS)))
+        platform.read(begins + HOUR + LATE)
+        runs = [each for each in store.records.all(Run) if each.window is not None]
+        run = max(runs, key=lambda each: each.round or 0)
+        sample = commands.sample_for(run.id, SampleRequest(feature="words", wanted=80))
+        given = [GivenLabel(response_id=each.response_id, value=4) for each in sample.drawn]
+        asked = LabelsRequest(extractor="words", feature="words", labels=given)
+        commands.keep([sample])
+        commands.keep(commands.taken(run.id, asked, "anna").new)
+        [found] = correct.corrected(run)
+        store.records.write([found])
+        [gap] = found.gaps
+        assert gap.running is not None
+        running.append(gap.running)
+        said = " ".join(correction_sentences([found]))
+    first, second = running
+    assert (first.rounds, first.pairs) == (1, 40)
+    assert (second.rounds, second.pairs) == (2, 80)
+    assert second.value == pytest.approx(0, abs=0.5)  # differences are rounded to bins by chance
+    assert first.low is not None
+    assert second.low is not None
+    assert first.low < second.low < 0
+    assert "Over 2 labelled rounds (80 pairs)" in said
 
 
 def test_a_window_that_is_under_way_is_not_drawn_from(store: Store) -> None:
