@@ -111,10 +111,10 @@ async def cpu_by_service(
         for amount in (WARM, *responses):
             suite, run = study(folder, amount, first)
             store.suites.keep(suite, datetime.now(UTC))
-            before = {service: _cpu_s(pid) for service, pid in pids.items()}
+            before = {service: cpu_s(pid) for service, pid in pids.items()}
             await publisher.publish(run)
             await _until(lambda run=run: store.records.count(Diagnosis, run_id=run.id) > 0)  # type: ignore[misc]
-            found.append({service: _cpu_s(pid) - before[service] for service, pid in pids.items()})
+            found.append({service: cpu_s(pid) - before[service] for service, pid in pids.items()})
             first += amount
         await connection.close()
     return found[1:]
@@ -125,11 +125,11 @@ async def _until(there: Callable[[], bool]) -> None:
         await asyncio.sleep(0.1)
 
 
-def _cpu_s(pid: int) -> float:
+def cpu_s(pid: int) -> float:
     """Return the CPU time of a process; of a database's server, of its children as well."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return own + sum(_cpu_s(child) for child in _children(pid))
+    return own + sum(cpu_s(child) for child in _children(pid))
 
 
 def _children(pid: int) -> list[int]:
