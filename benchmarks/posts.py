@@ -23,7 +23,7 @@ from typing import Any
 import httpx2
 
 from benchmarks.pipeline import cpu_s
-from services.gateway.app import web_app
+from services.gateway.app import WATCHERS_S, web_app
 from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.requests import SentBatch
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
@@ -64,7 +64,12 @@ async def serve_ours(url: str, port: int, store_url: str) -> None:
     """Serve the gateway's routes, for ever, without the stage behind them."""
     connection = await Connection.open(url, name="gateway")
     with Store.open(store_url) as store:
-        app = web_app(GatewaySettings(store_url=store_url), store, JetStreamPublisher(connection))
+        app = web_app(
+            GatewaySettings(store_url=store_url),
+            store,
+            JetStreamPublisher(connection),
+            watchers_s=WATCHERS_S,
+        )
         async with web_server(app, HERE, port):
             await asyncio.Event().wait()
 
@@ -142,10 +147,7 @@ def measure(folder: Path) -> dict[str, dict[str, float]]:
     least: dict[str, dict[str, float]] = {"one": {}, "500": {}}
     with EmbeddedServer(folder / "nats") as bus:
         asyncio.run(_prepare(bus.url))
-        with (
-            server("bare", bus.url, store_url) as bare,
-            server("ours", bus.url, store_url) as ours,
-        ):
+        with server("bare", bus.url, store_url) as bare, server("ours", bus.url, store_url) as ours:
             for round_ in range(ROUNDS):
                 for name, (address, pid) in (("bare", bare), ("ours", ours)):
                     for what, posts, answers in (("one", SINGLE, 1), ("500", BATCHES, BATCH)):

@@ -69,13 +69,23 @@ from shared.runtime.service import Service
 from shared.runtime.web import web_server
 from shared.store import Store
 
+WATCHERS_S = 1.0
+"""How old what is known of monitors may be where an answer is taken in; the stage that handles it
+then goes by the store."""
 ON_THIS_MACHINE = {"127.0.0.1", "localhost"}
 
 
 def web_app(
-    settings: GatewaySettings, store: Store, publisher: Publisher, waiting: Waiting = WaitingAnswers
+    settings: GatewaySettings,
+    store: Store,
+    publisher: Publisher,
+    waiting: Waiting = WaitingAnswers,
+    *,
+    watchers_s: float = 0.0,
 ) -> FastAPI:
     """Return the API on a store and a bus; `waiting` tells how many answers the bus holds.
+
+    For `watchers_s`, answers are taken in by what was known of who watches.
 
     Raises
     ------
@@ -115,10 +125,12 @@ def web_app(
         **limits,
     )
     redaction = redaction_of(settings.gateway_redaction_file)
-    ingestion = ExchangeIngestion(store, now=now, redaction=redaction)
+    ingestion = ExchangeIngestion(store, now=now, redaction=redaction, watchers_s=watchers_s)
     app = FastAPI(
         title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None
     )
+    # First, as routes are looked for in their order, and this one is asked the most.
+    app.include_router(ingestion_routes(ingestion, publisher, waiting, tokens))
     studies, impact = StudyQueries(store), ImpactQueries(store)
     in_store = AnswersInStore(store)
     app.include_router(
@@ -136,10 +148,9 @@ def web_app(
     channels = ChannelQueries(store, now=now)
     asked = ChannelCommands(store, channels, now)
     app.include_router(channel_routes(asked, channels, tokens, audit))
-    app.include_router(ingestion_routes(ingestion, publisher.publish, waiting, tokens))
     app.include_router(unwatched_routes(store, tokens))
     signals = signal_intake(store, settings)
-    app.include_router(otlp_routes(signals, publisher.publish, waiting, tokens))
+    app.include_router(otlp_routes(signals, publisher, waiting, tokens))
     histories = HistoryCommands(store, monitors, now=now)
     app.include_router(history_routes(histories, send, tokens, audit))
     app.include_router(administration_routes(store, tokens, audit, now))
@@ -184,7 +195,7 @@ def build(settings: GatewaySettings) -> Service:
     backlog = AnswerBacklog()
 
     async def listen(publisher: Publisher) -> None:
-        app = web_app(settings, store, publisher, backlog.size)
+        app = web_app(settings, store, publisher, backlog.size, watchers_s=WATCHERS_S)
         where = settings.gateway_host, settings.gateway_port
         limits = ConnectionLimits(header_s=settings.gateway_header_s)
         async with web_server(app, *where, limits):

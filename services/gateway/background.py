@@ -17,7 +17,6 @@ from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.redaction_file import redaction_of
 from services.gateway.traffic.routes import WaitingAnswers
 from shared.bus.jetstream import most_waiting
-from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Exchange, Features, Response
 from shared.errors import TransientError
@@ -56,12 +55,7 @@ def background_work(store: Store, settings: GatewaySettings) -> BackgroundWork:
         A file that the settings name cannot be read, or something in it is wrong.
     """
     joined = JoinedAnswers(store, lambda scoped: signal_intake(scoped, settings), now=now)
-    join = joining(joined, store)
-
-    async def join_answers(publisher: Publisher) -> None:
-        await join(publisher.publish)
-
-    work = BackgroundWork([ingestion_stage(store, settings)], [join_answers], [])
+    work = BackgroundWork([ingestion_stage(store, settings)], [joining(joined, store)], [])
     if (endpoint := evaluation_endpoint(settings)) is not None:
         work.stages.append(evaluation_stage(endpoint, settings))
         work.close.append(endpoint.close)

@@ -85,9 +85,12 @@ class Publisher(Protocol):
         """
 
     async def publish_all(
-        self, records: Sequence[Record], *, publication: int = 0
+        self, records: Sequence[Record], *, publication: int | Sequence[int] = 0
     ) -> Sequence[BiaswatchError | None]:
-        """Return, for each record, None once the stream has taken it, or what `publish` raises."""
+        """Return, for each record, None once the stream has taken it, or what `publish` raises.
+
+        The publication is one of all, or each has its own.
+        """
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:
         """Publish bytes unchanged: dead letters and their replay."""

@@ -18,10 +18,10 @@ from services.extractor.handlers.measuring import MeasureResponses
 from services.gateway.app import web_app
 from services.gateway.background import signal_intake
 from services.gateway.otlp.intake import PATIENCE, JoinedAnswers
-from services.gateway.otlp.routes import publish
 from services.gateway.otlp.wire import format_of, signals_of, unpacked
 from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.routes import publish_exchanges
 from services.simulator.app import build
 from services.simulator.settings import SimulatorSettings
 from shared.bus.stage import Stage
@@ -97,7 +97,7 @@ class Collector:
             self._store, lambda each: signal_intake(each, self._settings), now=lambda: later
         )
         ended = joined.ended()
-        await publish(ended.exchanges, self._bus.publisher.publish)
+        await publish_exchanges(self._bus.publisher, ended.exchanges)
         self._store.answer_parts.remove(ended.operations, ended.unwatched)
         return len(ended.exchanges)
 

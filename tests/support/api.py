@@ -1,10 +1,14 @@
 """The gateway's application without a bus, for tests of what it says of itself and to strangers."""
 
+from collections.abc import Sequence
+from itertools import repeat
+
 from fastapi import FastAPI
 
 from services.gateway.app import web_app
 from services.gateway.settings import GatewaySettings
 from shared.contracts import Record
+from shared.errors import BiaswatchError
 from shared.store import Store
 
 
@@ -15,6 +19,15 @@ class CheckedPublisher:
         """Do as the bus does with a record; nobody reads it."""
         if not record.encode() or not 0 <= publication < 2**63:
             raise ValueError("the bus takes no such record")
+
+    async def publish_all(
+        self, records: Sequence[Record], *, publication: int | Sequence[int] = 0
+    ) -> Sequence[BiaswatchError | None]:
+        """Do so with several."""
+        numbers = repeat(publication) if isinstance(publication, int) else publication
+        for record, number in zip(records, numbers, strict=False):
+            await self.publish(record, publication=number)
+        return [None for _ in records]
 
 
 def api_on(store: Store, settings: GatewaySettings | None = None) -> FastAPI:

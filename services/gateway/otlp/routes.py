@@ -24,8 +24,8 @@ from services.gateway.otlp.wire import (
     signals_of,
     unpacked,
 )
-from services.gateway.traffic.routes import SendExchange, Waiting, refuse_when_behind
-from shared.contracts import Exchange
+from services.gateway.traffic.routes import Waiting, publish_exchanges, refuse_when_behind
+from shared.bus.port import Publisher
 from shared.errors import BackPressureError, TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
@@ -47,7 +47,7 @@ BODY = {
 
 
 def otlp_routes(
-    intake: SignalIntake, send: SendExchange, waiting: Waiting, tokens: Tokens
+    intake: SignalIntake, publisher: Publisher, waiting: Waiting, tokens: Tokens
 ) -> APIRouter:
     """Return the routes that OTLP's exporters know."""
     router = APIRouter(dependencies=[Depends(tokens.may_ingest)])
@@ -63,7 +63,7 @@ def otlp_routes(
                 taken = await in_thread(
                     _taken, intake, body, request.headers.get("content-encoding", ""), format_, kind
                 )
-                await publish(taken.exchanges, send)
+                await publish_exchanges(publisher, taken.exchanges)
             return _response(200, response_body(taken.result, format_, kind), format_)
         except UnreadableRequestError as error:
             return _response(error.status, error_body(str(error), format_), format_)
@@ -136,19 +136,14 @@ def _response(status: int, body: bytes, format_: str) -> Response:
     return Response(body, status, media_type=format_)
 
 
-async def publish(exchanges: list[Exchange], send: SendExchange) -> None:
-    """Put exchanges on the bus, each sending as a publication of its own."""
-    await asyncio.gather(*(send(each, publication=each.sending or 0) for each in exchanges))
-
-
-def joining(joined: JoinedAnswers, store: Store) -> Callable[[SendExchange], Awaitable[None]]:
+def joining(joined: JoinedAnswers, store: Store) -> Callable[[Publisher], Awaitable[None]]:
     """Return the job that sends on what was joined, for ever."""
 
-    async def join(send: SendExchange) -> None:
+    async def join(publisher: Publisher) -> None:
         while True:
             try:
                 ended = await in_thread(joined.ended)
-                await publish(ended.exchanges, send)
+                await publish_exchanges(publisher, ended.exchanges)
                 await in_thread(store.answer_parts.remove, ended.operations, ended.unwatched)
             except TransientError as error:
                 log("gateway").warning("answers of OTLP wait to be joined", why=str(error))

@@ -4,15 +4,13 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
-from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.traffic.requests import (
     MAX_BATCH,
     MAX_CLOCK_SKEW,
-    LiveSystem,
     Redaction,
     SentBatch,
     SentResponse,
@@ -20,25 +18,20 @@ from services.gateway.traffic.requests import (
     exchange_of,
     redacted_exchange,
     sent_answer,
-    traffic_watched,
     traffic_window,
 )
 from services.gateway.traffic.responses import evaluated_span, response_of
-from shared.contracts import (
-    Exchange,
-    Monitor,
-    MonitorState,
-    Response,
-    SentAnswer,
-    Traffic,
-    taken_late,
-    window_at,
-)
+from services.gateway.traffic.watchers import KnownWatchers, Watcher
+from shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
 from shared.contracts.mistakes import first_mistake
 from shared.errors import NotFoundError, PoisonError, UsageError
 from shared.parsing.redaction import RedactedText
 from shared.store import Store
 from shared.telemetry import REDACTIONS
+
+FEW = 8
+FEW_CHARACTERS = 32 * 1024
+"""So many answers, with so much text, take no longer than a thread does."""
 
 
 def _drawn() -> int:
@@ -48,22 +41,6 @@ def _drawn() -> int:
 
 class UnwatchedError(NotFoundError):
     """No monitor watches the live system that answers were sent of, not even a paused one."""
-
-
-class Watcher(NamedTuple):
-    """A monitor that is not deleted, and how it watches a live system."""
-
-    monitor: Monitor
-    traffic: Traffic
-    ended: bool
-    """Whether it will read no more windows."""
-
-    @property
-    def takes(self) -> bool:
-        """Tell whether answers are taken in for it; a history takes them before it is read."""
-        if self.monitor.history is not None:
-            return True
-        return self.monitor.state is MonitorState.ACTIVE and not self.ended
 
 
 class ExchangeIngestion:
@@ -81,9 +58,13 @@ class ExchangeIngestion:
         draw: Callable[[], int] = _drawn,
         redaction: Redaction = RedactedText,
         evaluated_tenants: Collection[str] = (),
+        watchers_s: float = 0.0,
     ) -> None:
-        """Put the parts together; measurements of those tenants go back to the calls' spans."""
-        self._monitors = MonitorQueries(store)
+        """Put the parts together; measurements of those tenants go back to the calls' spans.
+
+        What is known of who watches is asked again after `watchers_s`.
+        """
+        self._watchers = KnownWatchers(store, fresh_s=watchers_s)
         self._store = store
         self._now = now
         self._draw = draw
@@ -101,8 +82,8 @@ class ExchangeIngestion:
             One of the answers is wrong; the error names the first.
         """
         tenant = self._store.tenant
-        watchers = self._watchers((tenant, sent.source), history=sent.history)
-        now, found = self._now(), []
+        watchers = self._watchers.of((tenant, sent.source), history=sent.history)
+        now = self._now()
         if not any(each.takes for each in watchers):
             moments = [each.at or now for each in sent.responses]
             self._refuse(moments, watchers, now)
@@ -110,6 +91,15 @@ class ExchangeIngestion:
                 raise NotFoundError(f"{_unwatched('active monitor', sent)}.")
             self._store.unwatched_answers.count(tenant, {sent.source: len(moments)}, now)
             raise UnwatchedError(f"{_unwatched('monitor', sent)}. {_counted(len(moments))}")
+        try:
+            return self._records(sent)
+        except ValueError as error:
+            self._refuse([each.at or now for each in sent.responses], watchers, now)
+            raise UsageError(str(error)) from None
+
+    def _records(self, sent: SentBatch) -> list[Exchange]:
+        """Return the records of answers; raise ValueError with a sentence on a wrong one."""
+        tenant, now, found = self._store.tenant, self._now(), []
         batch = self._draw() * (MAX_BATCH + 1)
         for number, each in enumerate(sent.responses):
             try:
@@ -122,10 +112,20 @@ class ExchangeIngestion:
                     tenant=tenant,
                 )
             except ValueError as error:
-                self._refuse([each.at or now for each in sent.responses], watchers, now)
-                raise UsageError(f"The response {each.id!r}: {error}.") from None
+                raise ValueError(f"The response {each.id!r}: {error}.") from None
             found.append(self._redacted(exchange))
         return found
+
+    def exchanges_of_few(self, sent: SentBatch) -> list[Exchange] | None:
+        """Return the records of a few answers, where nothing of it needs the store; or None."""
+        if not _are_few(sent) or not self._watchers.knows(
+            (self._store.tenant, sent.source), sent.history
+        ):
+            return None
+        try:
+            return self._records(sent)
+        except ValueError:
+            return None
 
     def exchanges_one_by_one(
         self, source: str, answers: Sequence[Mapping[str, Any]]
@@ -138,7 +138,7 @@ class ExchangeIngestion:
             No monitor watches the system, not even a paused one; whoever calls counts the answers.
         """
         tenant, now, batch = self._store.tenant, self._now(), self._draw() * (MAX_BATCH + 1)
-        watchers = self._watchers((tenant, source), history=False)
+        watchers = self._watchers.of((tenant, source), history=False)
         if not watchers:
             raise UnwatchedError(f"{_unwatched_system('monitor', source)}.")
         if not any(each.takes for each in watchers):
@@ -168,7 +168,7 @@ class ExchangeIngestion:
         if not exchanges:
             return {}
         first = exchanges[0]
-        watchers = self._watchers((first.tenant, first.source), history=first.history)
+        watchers = self._watchers.of((first.tenant, first.source), history=first.history)
         counted = Counter(
             monitor.name
             for monitor, traffic, _ in watchers
@@ -190,7 +190,7 @@ class ExchangeIngestion:
         batch = [self._redacted(each) for each in batch]  # the bus takes texts as they are
         systems = {(each.tenant, each.source, each.history) for each in batch}
         watchers = {
-            (tenant, source, history): self._watchers((tenant, source), history=history)
+            (tenant, source, history): self._watchers.of((tenant, source), history=history)
             for tenant, source, history in systems
         }
         responses: dict[SentAnswer, Response] = {}
@@ -259,17 +259,14 @@ class ExchangeIngestion:
             )
         )
 
-    def _watchers(self, system: LiveSystem, *, history: bool) -> list[Watcher]:
-        """Return the monitors of a live system that are not deleted, or those of its past."""
-        found = [(each, traffic_watched(each, system)) for each in self._monitors.definitions()]
-        ended = {each.monitor.monitor_id for each in self._store.schedule.monitors() if each.ended}
-        return [
-            Watcher(monitor, traffic, monitor.monitor_id in ended)
-            for monitor, traffic in found
-            if traffic is not None
-            and monitor.state is not MonitorState.DELETED
-            and (monitor.history is not None) is history
-        ]
+
+def _are_few(sent: SentBatch) -> bool:
+    if len(sent.responses) > FEW:
+        return False
+    texts = (
+        (each.text, each.prompt, *(m.content for m in each.messages)) for each in sent.responses
+    )
+    return sum(len(text or "") for some in texts for text in some) <= FEW_CHARACTERS
 
 
 def _moment_in(fields: Mapping[str, Any], now: datetime) -> datetime:

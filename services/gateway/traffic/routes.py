@@ -2,9 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from fastapi import APIRouter, Depends, Request
 
@@ -14,6 +13,7 @@ from services.gateway.strict_requests import StrictRoute
 from services.gateway.traffic.commands import HistoryCommands
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.requests import AcceptedBatch, HistoryView, SentBatch, UnwatchedView
+from shared.bus.port import Publisher
 from shared.contracts import AuditAction, Exchange, Monitor, Token
 from shared.errors import BackPressureError, TransientError
 from shared.runtime.blocking import in_thread
@@ -42,15 +42,20 @@ class WaitingAnswers:
 Waiting = Callable[[], WaitingAnswers]
 
 
-class SendExchange(Protocol):
-    """Puts an exchange on the bus under a publication number."""
+async def publish_exchanges(publisher: Publisher, exchanges: Sequence[Exchange]) -> None:
+    """Return when the bus has all exchanges, or raise the first error.
 
-    def __call__(self, record: Exchange, *, publication: int) -> Awaitable[None]:
-        """Return when the bus has the exchange."""
+    Each sending is another publication: the bus would drop what is sent again as a duplicate, and
+    nobody could say what became of it.
+    """
+    numbers = [each.sending or 0 for each in exchanges]
+    for error in await publisher.publish_all(exchanges, publication=numbers):
+        if error is not None:
+            raise error
 
 
 def ingestion_routes(
-    ingest: ExchangeIngestion, send: SendExchange, waiting: Waiting, tokens: Tokens
+    ingest: ExchangeIngestion, publisher: Publisher, waiting: Waiting, tokens: Tokens
 ) -> APIRouter:
     """Return the route of production answers."""
     may = [Depends(tokens.may_ingest)]
@@ -61,19 +66,24 @@ def ingestion_routes(
     async def take_responses(sent: SentBatch, request: Request) -> AcceptedBatch:
         """Accept a batch; all of it is on the bus when this answers. It may be sent again."""
         refuse_when_behind(waiting(), history=sent.history)
+        behind = slots.locked()
         async with slots:
             # Who does not wait any more sends it again. To take both would double the work of a
             # gateway that is behind, for nothing but duplicates.
-            if await request.is_disconnected():
+            if behind and await request.is_disconnected():
                 raise TransientError("The sender has gone; nothing was taken in.")
             return await take(sent)
 
     async def take(sent: SentBatch) -> AcceptedBatch:
+        # Threads take longer than a few answers do, unless the store has to be asked.
+        if few := ingest.exchanges_of_few(sent):
+            await publish_exchanges(publisher, few)
+            return accepted(few, ingest.late(few))
         exchanges = await in_thread(ingest.exchanges_of, sent)
-        # Each sending is another publication: the bus drops what is sent again as a duplicate,
-        # and nobody could say what became of it.
-        await asyncio.gather(*(send(each, publication=each.sending or 0) for each in exchanges))
-        late = await in_thread(ingest.late, exchanges)
+        await publish_exchanges(publisher, exchanges)
+        return accepted(exchanges, await in_thread(ingest.late, exchanges))
+
+    def accepted(exchanges: Sequence[Exchange], late: dict[str, int]) -> AcceptedBatch:
         redacted = sum((Counter(each.redacted) for each in exchanges), Counter[str]())
         return AcceptedBatch(accepted=len(exchanges), late=late, redacted=redacted)
 

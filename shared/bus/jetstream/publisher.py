@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, repeat
 
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
@@ -91,22 +91,23 @@ class JetStreamPublisher:
             raise error
 
     async def publish_all(
-        self, records: Sequence[Record], *, publication: int = 0
+        self, records: Sequence[Record], *, publication: int | Sequence[int] = 0
     ) -> Sequence[BiaswatchError | None]:
         """See `Publisher.publish_all`."""
         outcomes: dict[int, BiaswatchError | None] = {}
         ends: dict[int, asyncio.Future[None]] = {}
         alone: dict[int, OutgoingMessage] = {}
-        for place, record in enumerate(records):
+        numbers = repeat(publication) if isinstance(publication, int) else publication
+        for place, (record, number) in enumerate(zip(records, numbers, strict=False)):
             try:
                 data = _encoded(record)
             except OversizeError as error:
                 outcomes[place] = error
                 continue
             if record.kind in self._bundled:
-                ends[place] = self._join(record, data, publication)
+                ends[place] = self._join(record, data, number)
             else:
-                alone[place] = _message(record, data, publication)
+                alone[place] = _message(record, data, number)
         outcomes |= zip(alone, await self._published(list(alone.values())), strict=True)
         for place in alone:
             if outcomes[place] is None:

@@ -18,10 +18,9 @@ from services.gateway.app import web_app
 from services.gateway.background import signal_intake
 from services.gateway.otlp import wire
 from services.gateway.otlp.intake import PATIENCE, QUIET, JoinedAnswers
-from services.gateway.otlp.routes import publish
 from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.routes import MOST_QUEUED, WaitingAnswers
+from services.gateway.traffic.routes import MOST_QUEUED, WaitingAnswers, publish_exchanges
 from shared.bus.stage import Stage
 from shared.contracts import Exchange, MonitorState, Response
 from shared.conventions.signals import Signal
@@ -211,7 +210,7 @@ def join(
             now=lambda: datetime.now(UTC) + later,
         )  # fmt: skip
         ended = answers.ended()
-        await publish(ended.exchanges, bus.publisher.publish)
+        await publish_exchanges(bus.publisher, ended.exchanges)
         store.answer_parts.remove(ended.operations, ended.unwatched)
         return len(ended.exchanges)
 

@@ -104,7 +104,7 @@ class DyingPublisher:
             raise TransientError("The process died here.")
 
     async def publish_all(
-        self, records: Sequence[Record], *, publication: int = 0
+        self, records: Sequence[Record], *, publication: int | Sequence[int] = 0
     ) -> Sequence[BiaswatchError | None]:
         raise AssertionError("a gather publishes one at a time")
 

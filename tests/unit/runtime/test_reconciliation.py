@@ -26,7 +26,7 @@ class Bus:
         self.came.set()
 
     async def publish_all(
-        self, records: Sequence[Record], *, publication: int = 0
+        self, records: Sequence[Record], *, publication: int | Sequence[int] = 0
     ) -> Sequence[BiaswatchError | None]:
         raise AssertionError("each is published alone")
 
