@@ -2,7 +2,8 @@
 
 Raw is what a careful engineer writes with nats-py alone: fetch 256, validate, 64 publishes at
 once, plain acknowledgements. Both read records of about 1 KB, decode them, publish one record for
-each and acknowledge. The bar is 60 % of raw (DESIGN section 8).
+each and acknowledge. The bar is 90 % of raw, with one record in every message, as raw has it;
+beside it stands what services do, which publish features that are there at the same time together.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -27,7 +29,8 @@ from shared.contracts import Ending, Features, Message, Probe, Response, Target,
 RECORDS = 10_000
 ROUNDS = 5
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-BAR = 0.60
+BAR = 0.90
+RAW, ALONE, TOGETHER = "raw nats-py", "our worker", "bundled"
 
 
 def response(number: int) -> Response:
@@ -84,11 +87,11 @@ async def with_nats_py(url: str, stage: Stage[Response]) -> None:
     await client.close()
 
 
-async def with_worker(url: str, stage: Stage[Response]) -> None:
+async def with_worker(url: str, stage: Stage[Response], *, bundled: bool = False) -> None:
     """Do the hop with the worker."""
     connection = await Connection.open(url, name="bench")
     consumer = JetStreamConsumer(connection, durable_of(stage), stage.capacity)
-    publisher = JetStreamPublisher(connection)
+    publisher = JetStreamPublisher(connection, bundled=bundled)
     settled = asyncio.Event()
     count = 0
 
@@ -114,7 +117,7 @@ Hop = Callable[[str, Stage[Response]], Awaitable[None]]
 async def timed(hop: Hop) -> tuple[float, float]:
     """Do the hop on a new bus; return records per second and CPU microseconds per record."""
     with tempfile.TemporaryDirectory() as directory, EmbeddedServer(Path(directory)) as server:
-        stage = Stage("extractor", Response, features_of, slots=256)
+        stage: Stage[Response] = Stage("extractor", Response, lambda _: [], slots=256)
         await fill(server.url)
         wall, cpu = time.perf_counter(), time.process_time()
         await hop(server.url, stage)
@@ -126,7 +129,7 @@ async def fill(url: str) -> None:
     """Provision the bus and put the records on it."""
     connection = await Connection.open(url, name="filler")
     await provision(Admin(connection))
-    publisher = JetStreamPublisher(connection)
+    publisher = JetStreamPublisher(connection, bundled=False)  # raw reads one of each
     for start in range(0, RECORDS, 256):
         numbers = range(start, min(start + 256, RECORDS))
         await asyncio.gather(*(publisher.publish(response(number)) for number in numbers))
@@ -135,20 +138,26 @@ async def fill(url: str) -> None:
 
 async def main() -> int:
     """Measure, alternating, and print medians and their ratio."""
-    results: dict[str, list[tuple[float, float]]] = {"raw nats-py": [], "our worker": []}
+    hops: dict[str, Hop] = {
+        RAW: with_nats_py, ALONE: with_worker, TOGETHER: partial(with_worker, bundled=True),
+    }  # fmt: skip
+    results: dict[str, list[tuple[float, float]]] = {name: [] for name in hops}
     for _ in range(ROUNDS):
-        results["raw nats-py"].append(await timed(with_nats_py))
-        results["our worker"].append(await timed(with_worker))
+        for name, hop in hops.items():
+            results[name].append(await timed(hop))
     print(
         f"One hop, {len(response(0).encode())} byte records, {RECORDS:,} a round, {ROUNDS} rounds:"
     )
-    rates = {}
+    costs = {}
     for name, rounds in results.items():
-        rates[name] = median(rate for rate, _ in rounds)
-        cpu = median(cpu for _, cpu in rounds)
-        print(f"  {name:12} {rates[name]:9,.0f} records/s   {cpu:6.1f} us CPU a record")
-    ratio = rates["our worker"] / rates["raw nats-py"]
-    print(f"  ratio        {ratio:9.2f}   (bar: {BAR:.2f})")
+        rate = median(rate for rate, _ in rounds)
+        costs[name] = median(cpu for _, cpu in rounds)
+        print(f"  {name:12} {rate:9,.0f} records/s   {costs[name]:6.1f} us CPU a record")
+    ratio = costs[RAW] / costs[ALONE]
+    print(
+        f"  records for the same CPU: {ratio:.2f} of raw, {costs[RAW] / costs[TOGETHER]:.2f}"
+        f" bundled   (bar: {BAR:.2f})"
+    )
     return 0 if ratio >= BAR else 1
 
 

@@ -98,8 +98,11 @@ def _start(service: str, environment: dict[str, str]) -> "subprocess.Popen[bytes
 
 async def cpu_by_service(
     folder: Path, responses: Sequence[int], kind: str
-) -> list[dict[str, float]]:
-    """Send runs through the services; return the CPU seconds of each service for each run."""
+) -> list[tuple[dict[str, float], dict[str, float]]]:
+    """Send runs through the services; return, for each, the CPU seconds of each service, and MiB.
+
+    The generator's memory holds the recorded answers.
+    """
     record_answers(folder, WARM + sum(responses))
     found, first = [], 0
     with services(folder, kind) as (url, store, pids):
@@ -114,7 +117,8 @@ async def cpu_by_service(
             before = {service: cpu_s(pid) for service, pid in pids.items()}
             await publisher.publish(run)
             await _until(lambda run=run: store.records.count(Diagnosis, run_id=run.id) > 0)  # type: ignore[misc]
-            found.append({service: cpu_s(pid) - before[service] for service, pid in pids.items()})
+            spent = {service: cpu_s(pid) - before[service] for service, pid in pids.items()}
+            found.append((spent, {service: _most_mib(pid) for service, pid in pids.items()}))
             first += amount
         await connection.close()
     return found[1:]
@@ -132,17 +136,22 @@ def cpu_s(pid: int) -> float:
     return own + sum(cpu_s(child) for child in _children(pid))
 
 
+def _most_mib(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
 def _children(pid: int) -> list[int]:
     paths = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for path in paths for child in path.read_text().split()]
 
 
-def show(responses: int, spent: dict[str, float]) -> float:
+def show(responses: int, spent: dict[str, float], most_mib: dict[str, float]) -> float:
     """Print what a response costs; return the sum of the services, in microseconds."""
     print(f"CPU a response, {responses:,} recorded answers through every service:")
     costs = {service: seconds / responses * 1e6 for service, seconds in spent.items()}
     for service, cost_us in costs.items():
-        print(f"  {service:14} {cost_us:6.0f} us")
+        print(f"  {service:14} {cost_us:6.0f} us   {most_mib[service]:5.0f} MiB at most")
     total = sum(costs[service] for service in SERVICES)
     print(f"  {'in all':14} {total:6.0f} us   (bar: {BAR_US:g} us, without the servers)")
     return total
@@ -158,7 +167,7 @@ def main() -> int:
     responses = [given.responses, MANY] if given.growth else [given.responses]
     with tempfile.TemporaryDirectory() as folder:
         spent = asyncio.run(cpu_by_service(Path(folder), responses, given.database))
-    totals = [show(amount, each) for amount, each in zip(responses, spent, strict=True)]
+    totals = [show(amount, *each) for amount, each in zip(responses, spent, strict=True)]
     growth = totals[-1] / totals[0]
     if given.growth:
         print(f"{growth:.2f} times at {MANY:,}   (bar: {BAR_GROWTH:g})")
