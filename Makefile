@@ -81,6 +81,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.bbq
 	$(BIN)/python -m benchmarks.generator
 	$(BIN)/python -m benchmarks.ingestion
+	$(BIN)/python -m benchmarks.posts
 	$(BIN)/python -m benchmarks.otlp
 	$(BIN)/python -m benchmarks.reading
 	$(BIN)/python -m benchmarks.lake_writes

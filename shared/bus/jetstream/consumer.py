@@ -32,7 +32,7 @@ MOST_REFUSED = 1000
 
 @dataclass(slots=True, eq=False)
 class MessageInHand:
-    """A message of which not every record is answered for; it is acknowledged as a whole."""
+    """A message of several records, acknowledged once each of them is answered for."""
 
     ack_subject: str
     identity: tuple[int, int]
@@ -43,6 +43,10 @@ class MessageInHand:
     """Which were handled or given up."""
     again_s: float | None = None
     """After how long it is to be delivered again, as one of its records was refused."""
+
+
+MISSING = MessageInHand("", (0, 0), set())
+"""What is found where nothing is in hand."""
 
 
 class JetStreamConsumer:
@@ -60,7 +64,8 @@ class JetStreamConsumer:
         self._next = f"$JS.API.CONSUMER.MSG.NEXT.{durable.stream}.{durable.name}"
         self._replies = connection.client.new_inbox()
         self._waiting: deque[Delivery] = deque()
-        self._in_hand: dict[str, MessageInHand] = {}
+        self._in_hand: dict[str, MessageInHand | None] = {}
+        """By the subject of the acknowledgement; None for a message of one record."""
         self._records_in_hand = 0
         self._records_a_message = 1.0
         self._refused: OrderedDict[tuple[int, int], set[int]] = OrderedDict()
@@ -143,8 +148,16 @@ class JetStreamConsumer:
         """Take a message in hand: the records of it that were not handled before."""
         records = deliveries_of(message)
         first, many = records[0], len(records)
+        if many == 1:
+            self._in_hand[first.ack_subject] = None
+            self._records_in_hand += 1
+            self._waiting.append(first)
+            if self._records_a_message == 1.0:
+                return
         mean = self._records_a_message + FORGETTING * (many - self._records_a_message)
         self._records_a_message = max(many, mean if mean > 1 + FORGETTING else 1.0)
+        if many == 1:
+            return
         identity = (first.sequence, first.published_at_ns)
         handled = self._refused.pop(identity, set()) if self._refused else set()
         left = [record for record in records if record.line not in handled]
@@ -189,8 +202,13 @@ class JetStreamConsumer:
         A message of which one record was refused comes again; those that were handled are left out
         then, if it comes to this process. If an answer is lost, keyed writes absorb the redelivery.
         """
-        message = self._in_hand.get(delivery.ack_subject)
-        if message is None or delivery.line not in message.unanswered:
+        message = self._in_hand.get(delivery.ack_subject, MISSING)
+        if message is None:
+            del self._in_hand[delivery.ack_subject]
+            self._records_in_hand -= 1
+            await self._acknowledge(delivery.ack_subject, answer, again_s)
+            return
+        if message is MISSING or delivery.line not in message.unanswered:
             return
         self._records_in_hand -= 1
         message.unanswered.remove(delivery.line)
@@ -200,22 +218,23 @@ class JetStreamConsumer:
             message.again_s = max(again_s, message.again_s or 0.0)
         if not message.unanswered:
             del self._in_hand[message.ack_subject]
-            await self._acknowledge(message, answer)
-            await self._pull()
+            if message.again_s is not None:
+                self._remember(message)
+                answer = b"-NAK"
+            elif len(message.handled) > 1:
+                answer = b"+ACK"
+            await self._acknowledge(message.ack_subject, answer, message.again_s)
 
-    async def _acknowledge(self, message: MessageInHand, answer: bytes) -> None:
-        if message.again_s is not None:
-            delay = json.dumps({"delay": int(message.again_s * 1e9)})
-            answer = f"-NAK {delay}".encode() if message.again_s > 0 else b"-NAK"
-            self._remember(message)
-        elif len(message.handled) > 1:
-            answer = b"+ACK"
+    async def _acknowledge(self, ack_subject: str, answer: bytes, again_s: float | None) -> None:
+        if again_s:
+            answer = f"{answer.decode()} {json.dumps({'delay': int(again_s * 1e9)})}".encode()
         try:
-            await self._client.publish(message.ack_subject, answer)
+            await self._client.publish(ack_subject, answer)
         except NatsError as error:
             log("bus").warning(
                 "an acknowledgement was lost", durable=self._durable.name, error=str(error)
             )
+        await self._pull()
 
     def _remember(self, message: MessageInHand) -> None:
         if message.handled:

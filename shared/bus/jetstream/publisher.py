@@ -5,10 +5,12 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import count, repeat
 
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
+from prometheus_client import Counter
 
 from shared.bus.bundles import MESSAGE_NAME, Bundle
 from shared.bus.jetstream.bundling import Bundling, Together
@@ -35,7 +37,7 @@ Reply = bytes | TransientError | None
 """What a stream says to a message, why it could not be sent, or None where nothing came in time."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OutgoingMessage:
     """A message as it is sent."""
 
@@ -85,10 +87,10 @@ class JetStreamPublisher:
         data = _encoded(record)
         if record.kind in self._bundled:
             await asyncio.shield(self._join(record, data, publication))
-        elif (error := (await self._published([_message(record, data, publication)]))[0]) is None:
-            PUBLISHED.labels(record.kind).inc()
         else:
-            raise error
+            message = _message(record, data, publication)
+            await self.publish_copy(message.subject, data, message.headers)
+            _published(record.kind).inc()
 
     async def publish_all(
         self, records: Sequence[Record], *, publication: int | Sequence[int] = 0
@@ -111,7 +113,7 @@ class JetStreamPublisher:
         outcomes |= zip(alone, await self._published(list(alone.values())), strict=True)
         for place in alone:
             if outcomes[place] is None:
-                PUBLISHED.labels(records[place].kind).inc()
+                _published(records[place].kind).inc()
         if ends:
             await asyncio.wait(set(ends.values()))
         outcomes |= {place: _outcome(end) for place, end in ends.items()}
@@ -119,8 +121,16 @@ class JetStreamPublisher:
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:
         """See `Publisher.publish_copy`."""
-        if error := (await self._published([OutgoingMessage(subject, data, headers)]))[0]:
-            raise error
+        message = OutgoingMessage(subject, data, headers)
+        if too_large := self._too_large(message):
+            raise too_large
+        for _ in range(self._tries):
+            if (reply := await self._ask_one(message)) is not None:
+                if error := self._outcome_of(reply, subject):
+                    raise error
+                return
+            NOT_TAKEN.inc()
+        raise self._unanswered(subject)
 
     def _join(self, record: Record, data: bytes, publication: int) -> "asyncio.Future[None]":
         context = outgoing_headers(record.kind, record.id).get(HEADER, "")
@@ -132,7 +142,7 @@ class JetStreamPublisher:
         if common.trace_context:
             headers[HEADER] = common.trace_context
         await self.publish_copy(common.subject, bundle.data(), headers)
-        PUBLISHED.labels(common.kind).inc(len(bundle.names))
+        _published(common.kind).inc(len(bundle.names))
 
     async def _published(self, messages: Sequence[OutgoingMessage]) -> list[BiaswatchError | None]:
         """Send until each has a reply, some times; return what became of each."""
@@ -144,18 +154,21 @@ class JetStreamPublisher:
             for place, reply in zip(left, replies, strict=True):
                 if reply is None:
                     unanswered.append(place)
-                elif isinstance(reply, TransientError):
-                    outcomes[place] = reply
                 else:
-                    self._not_taken = None
-                    outcomes[place] = _refusal(reply, messages[place].subject)
-            NOT_TAKEN.inc(len(unanswered))
+                    outcomes[place] = self._outcome_of(reply, messages[place].subject)
             left = unanswered
             if not left:
                 break
+            NOT_TAKEN.inc(len(left))
         for place in left:
             outcomes[place] = self._unanswered(messages[place].subject)
         return outcomes
+
+    def _outcome_of(self, reply: bytes | TransientError, subject: str) -> BiaswatchError | None:
+        if isinstance(reply, TransientError):
+            return reply
+        self._not_taken = None
+        return _refusal(reply, subject)
 
     def _unanswered(self, subject: str) -> TransientError:
         said = (
@@ -174,6 +187,21 @@ class JetStreamPublisher:
         return OversizeError(
             f"The message is {size} bytes with its headers; this server takes {most}."
         )
+
+    async def _ask_one(self, message: OutgoingMessage) -> "Reply":
+        """Do what `_ask` does with one message: most are published alone."""
+        loop, reply_to = asyncio.get_running_loop(), f"{self._replies}.{next(self._numbers)}"
+        future: asyncio.Future[Reply] = loop.create_future()
+        self._waiting[reply_to] = future
+        timer = loop.call_later(self._timeout_s, _give_up, (future,))
+        try:
+            if not self._subscribed:
+                await self._subscribe()
+            await self._send(message, reply_to, future)
+            return await future
+        finally:
+            timer.cancel()
+            self._waiting.pop(reply_to, None)
 
     async def _ask(self, messages: Sequence[OutgoingMessage]) -> "list[Reply]":
         """Send each once; return the stream's replies, None where none came in time."""
@@ -218,6 +246,12 @@ class JetStreamPublisher:
         future = self._waiting.pop(message.subject, None)
         if future is not None and not future.done():
             future.set_result(message.data)
+
+
+@cache
+def _published(kind: str) -> Counter:
+    """Return the counter of a kind: looked up once, as every record is counted."""
+    return PUBLISHED.labels(kind)
 
 
 def _encoded(record: Record) -> bytes:
