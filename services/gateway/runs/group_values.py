@@ -1,6 +1,7 @@
 """Reads some values of a finding by group, of which the spread of answers is drawn."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from zlib import crc32
 
 from pydantic import BaseModel
@@ -22,6 +23,8 @@ from shared.store import PlannedProbes, Store
 
 MOST_VALUES = 1200
 """Answers of which a spread is drawn; of a larger run, those of some sets drawn by their names."""
+SUITES_KNOWN = 64
+"""Suites whose drawn positions are remembered."""
 
 
 class GroupValues(BaseModel):
@@ -38,6 +41,7 @@ class GroupValueQueries:
     def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
         self._runs = runs
+        self._positions = lru_cache(SUITES_KNOWN)(self._drawn_positions)
 
     def of_finding(self, run_id: str, diagnosis_id: str) -> GroupValues:
         """Return values of a finding's number by group, of 1,200 answers at most.
@@ -91,12 +95,16 @@ class GroupValueQueries:
                             position=place,
                         )
 
+    def _drawn_positions(self, hash_: str, most: int) -> tuple[int, ...]:
+        """Return the positions of some sets; a suite is gone through once, for it never changes."""
+        return tuple(sorted(_some_sets(list(self._store.suites.sets(hash_)), most)))
+
     def _items(
         self, run: Run, outline: SuiteOutline, dimension: str, most: int
     ) -> list[tuple[int, SuiteProbe]]:
         """Return questions about a dimension: of a large suite, those of some sets."""
         if run.sets is None and outline.probes > most:
-            positions = sorted(_some_sets(list(self._store.suites.sets(outline.hash)), most))
+            positions = self._positions(outline.hash, most)
             found = self._store.suites.probes(outline.hash, positions)
             items: list[tuple[int, SuiteProbe]] = list(zip(positions, found, strict=True))
         else:
