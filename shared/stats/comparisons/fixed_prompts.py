@@ -145,8 +145,11 @@ def _steadiness(
         for prompt, values in group.items():
             seen.setdefault(sets[prompt] if sets else None, []).append(float(values[0]))
     widest = max(max(values) - min(values) for values in seen.values())
+    largest = max(abs(value) for values in seen.values() for value in values)
+    if widest <= ROUNDING * largest:  # what arithmetic alone made of equal answers
+        return 0.0
     fewest = min(len(values) / weight for group in weighed for weight, values in group)
-    return fewest / widest if widest else 0.0
+    return fewest / widest
 
 
 def _always_alike(group: Group) -> bool:

@@ -57,6 +57,23 @@ def test_twins_a_tolerance_apart_have_a_known_gap_by_chance_as_rarely_as_promise
     assert known_by_chance([0.9, 0.9, 0.9, 0.0, 0.0, 0.0], 2, tolerance=0.9) <= ALPHA
 
 
+def test_answers_that_arithmetic_alone_made_different_have_no_known_gap() -> None:
+    sets = {(side, n): n for side in "ab" for n in range(20)}
+    a = {("a", n): [0.1 + 0.2] * 3 for n in range(20)}
+    b = {("b", n): [0.3] * 3 for n in range(20)}
+    same = {("b", n): [0.7] * 3 for n in range(7)}
+    found = [
+        fixed_prompts_gap(a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0),
+        fixed_prompts_gap(
+            {("a", n): [0.7] * 3 for n in range(3)}, same,
+            sets=None, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0,
+        ),
+    ]  # fmt: skip
+    for each in found:
+        assert not each.known
+        assert each.p_disparity == 1.0
+
+
 def test_the_bound_holds_for_answers_of_any_distribution() -> None:
     rng = np.random.default_rng(1)
     for _ in range(4000):
