@@ -144,8 +144,15 @@ def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
     assert skill.gap.value == pytest.approx(-0.6)
     assert skill.gap.reason is not None
     assert "always answered alike" in skill.gap.reason
-    adjusted = [c.p_adjusted for c in found.values() if c.p_adjusted is not None]
-    assert all(p > 0.05 for p in adjusted)  # rng alone
+    assert skill.p_adjusted is not None
+    assert skill.p_adjusted < 0.05
+    of_chance = [
+        c.p_adjusted
+        for c in found.values()
+        if c.p_adjusted is not None and "always answered alike" not in (c.gap.reason or "")
+    ]
+    assert of_chance
+    assert all(p > 0.05 for p in of_chance)
 
 
 def test_total_bias_stands_beside_what_exchanged_labels_give() -> None:
