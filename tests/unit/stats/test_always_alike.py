@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from shared.stats.comparisons.always_alike import always_alike_p
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
+from shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap
+from shared.stats.comparisons.fixed_prompts_change import Sets
 
 ALPHA = 0.05
 
@@ -58,10 +59,10 @@ def test_twins_a_tolerance_apart_have_a_known_gap_by_chance_as_rarely_as_promise
 
 
 def test_answers_that_arithmetic_alone_made_different_have_no_known_gap() -> None:
-    sets = {(side, n): n for side in "ab" for n in range(20)}
-    a = {("a", n): [0.1 + 0.2] * 3 for n in range(20)}
-    b = {("b", n): [0.3] * 3 for n in range(20)}
-    same = {("b", n): [0.7] * 3 for n in range(7)}
+    sets: Sets = {(side, n): n for side in "ab" for n in range(20)}
+    a: Answers = {("a", n): [0.1 + 0.2] * 3 for n in range(20)}
+    b: Answers = {("b", n): [0.3] * 3 for n in range(20)}
+    same: Answers = {("b", n): [0.7] * 3 for n in range(7)}
     found = [
         fixed_prompts_gap(a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0),
         fixed_prompts_gap(
