@@ -1,0 +1,53 @@
+"""How often two equal rates are called different, exactly: over every table there can be."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from shared.stats.comparisons.compared_samples import ComparedSamples
+from shared.stats.comparisons.gap_test import compare_samples
+from shared.stats.samples import Vector
+
+RATES = np.concatenate([[0.002, 0.005], np.linspace(0.01, 0.99, 50), [0.995, 0.998]])
+
+
+def ones(count: int, n: int) -> Vector:
+    return np.repeat([1.0, 0.0], [count, n - count])
+
+
+def p_values(n: int, m: int, tolerance: float) -> Vector:
+    """Return [n + 1, m + 1], the p of a disparity at each number of ones in both groups."""
+    found = np.ones((n + 1, m + 1))
+    for a, b in np.ndindex(found.shape):
+        samples = ComparedSamples(only_a=ones(a, n), only_b=ones(b, m), bounds=(0.0, 1.0))
+        tested = compare_samples(samples, alpha=0.05, tolerance=tolerance).p_disparity
+        found[a, b] = 1.0 if tested is None else tested
+    return found
+
+
+def largest_error(n: int, m: int, alpha: float, gap: float = 0.0) -> float:
+    """Return the largest share of false disparities at any pair of rates that far apart."""
+    rejected = p_values(n, m, gap) <= alpha
+    pairs = [(rate, rate + gap) for rate in RATES if rate + gap <= 1]
+    pairs += [(b, a) for a, b in pairs]
+    tables = (
+        np.outer(binom.pmf(np.arange(n + 1), n, a), binom.pmf(np.arange(m + 1), m, b))
+        for a, b in pairs
+    )
+    return max(float(table[rejected].sum()) for table in tables)
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 30), (10, 10), (12, 60), (30, 30), (25, 100)])
+def test_equal_rates_are_called_a_disparity_at_most_by_a_hair_too_often(n: int, m: int) -> None:
+    assert largest_error(n, m, 0.05) <= 0.056
+
+
+@pytest.mark.parametrize(("n", "m"), [(20, 20), (30, 30), (12, 60), (100, 100)])
+def test_at_the_corrected_levels_of_a_family_as_well(n: int, m: int) -> None:
+    assert largest_error(n, m, 0.005) <= 1.3 * 0.005
+
+
+@pytest.mark.parametrize(("n", "m"), [(10, 10), (12, 60), (5, 100), (30, 30)])
+@pytest.mark.parametrize("tolerance", [0.05, 0.2])
+def test_and_gaps_as_large_as_the_tolerance(n: int, m: int, tolerance: float) -> None:
+    assert largest_error(n, m, 0.05, tolerance) <= 0.062
