@@ -21,7 +21,7 @@ from shared.stats.samples import Vector
 MOST_VALUES = 400
 """A larger sample is put into so many bins of equal counts: the curve changes by less than 1e-3."""
 MOST_REMEMBERED = 8192
-"""Curves that are kept (12 MB): a group is compared with many, and few answers repeat often."""
+"""Curves that are kept, in 12 MB: a group is compared with many, and few answers repeat often."""
 _SMALLEST = 0.05
 """Scores nearer to 0 than this are interpolated: there the approximation divides 0 by 0."""
 _FAR = np.geomspace(60.0, 1e-6, 64)
@@ -58,6 +58,27 @@ def bounded_mean_curve(values: Vector, low: float, high: float) -> Curve:
     return _CURVES.result(ordered, (low, high), lambda: _fixed_curve(ordered, low, high))
 
 
+def mean_at_least_p(values: Vector, low: float, high: float, edge: float) -> float:
+    """Return the p-value of "the mean is at least `edge`", by Gaffke's upper limits themselves.
+
+    One value is added at the upper end alone, so that for 0 and 1 it is the exact binomial tail
+    and not its mid-p: it errs nowhere above its level, where `bounded_mean_curve` may by half.
+
+    Parameters
+    ----------
+    values
+        [n], at least one, each within [low, high].
+    edge
+        Within [low, high].
+
+    References
+    ----------
+    Gaffke (2005); Clopper and Pearson (1934) for 0 and 1.
+    """
+    nodes, scores = _weighed_mean(*_condensed(_on_grid(values, low, high)), high)
+    return float(special.ndtr(-np.interp(edge, nodes, scores, left=-40.0)))
+
+
 def _fixed_curve(values: Vector, low: float, high: float) -> Curve:
     curve = _curve(values, low, high)
     curve.flags.writeable = False
@@ -67,9 +88,7 @@ def _fixed_curve(values: Vector, low: float, high: float) -> Curve:
 def _curve(values: Vector, low: float, high: float) -> Curve:
     if low == high:
         return np.full(len(LADDER), low)
-    # Values that arithmetic alone made different are one value: their spread says nothing.
-    shares = np.round((values - low) / (high - low), 12)
-    found, counts = _condensed(low + shares * (high - low))
+    found, counts = _condensed(_on_grid(values, low, high))
     below = _weighed_mean(found, counts, low)
     above = _weighed_mean(found, counts, high)
     positive = _mixed_upper(above, below)
@@ -81,6 +100,11 @@ def _curve(values: Vector, low: float, high: float) -> Curve:
     lower = -np.interp(up, negative[1], negative[0])
     curve = np.concatenate([lower[:0:-1], [(upper[0] + lower[0]) / 2], upper[1:]])
     return np.clip(np.maximum.accumulate(curve), low, high)
+
+
+def _on_grid(values: Vector, low: float, high: float) -> Vector:
+    # Values that arithmetic alone made different are one value: their spread says nothing.
+    return np.asarray(low + np.round((values - low) / (high - low), 12) * (high - low))
 
 
 def _condensed(values: Vector) -> Nodes:
