@@ -141,6 +141,8 @@ def _beside_an_end_p(samples: ComparedSamples, parts: SampleParts, tolerance: fl
     if samples.bounds is None or parts.single is None:
         return 0.0
     p_value, (low, high) = 0.0, samples.bounds
+    if low == high:
+        return 1.0
     for flat, other in (parts.single, parts.single[::-1]):
         if other.regular:
             continue
