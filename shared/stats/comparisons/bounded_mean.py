@@ -11,11 +11,13 @@ The distribution of the weighed mean is computed by a saddlepoint approximation,
 error in the tails is a few per cent; it needs no random numbers and no order of the values.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy import special
 
 from shared.stats.comparisons.confidence_curve import LADDER, Curve
-from shared.stats.comparisons.remembered import Remembered
+from shared.stats.comparisons.remembered import SampleKey, remembered
 from shared.stats.samples import Vector
 
 MOST_VALUES = 400
@@ -26,7 +28,6 @@ _SMALLEST = 0.05
 """Scores nearer to 0 than this are interpolated: there the approximation divides 0 by 0."""
 _FAR = np.geomspace(60.0, 1e-6, 64)
 _NEAR = np.array([1e-9, 1e-13, 1e-18, 1e-26, 1e-40, 1e-60, 1e-90, 1e-130, 1e-190, 1e-280])
-_CURVES = Remembered[Curve](MOST_REMEMBERED)
 Nodes = tuple[Vector, Vector]
 """Values and their scores, both increasing."""
 
@@ -54,8 +55,7 @@ def bounded_mean_curve(values: Vector, low: float, high: float) -> Curve:
     """
     if not low <= float(values.min()) <= float(values.max()) <= high:
         raise ValueError(f"a value lies outside the range from {low:g} to {high:g}")
-    ordered = np.sort(values)
-    return _CURVES.result(ordered, (low, high), lambda: _fixed_curve(ordered, low, high))
+    return remembered(_kept_curve, np.sort(values), low, high)
 
 
 def mean_at_least_p(values: Vector, low: float, high: float, edge: float) -> float:
@@ -79,8 +79,9 @@ def mean_at_least_p(values: Vector, low: float, high: float, edge: float) -> flo
     return float(special.ndtr(-np.interp(edge, nodes, scores, left=-40.0)))
 
 
-def _fixed_curve(values: Vector, low: float, high: float) -> Curve:
-    curve = _curve(values, low, high)
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _kept_curve(sample: SampleKey, low: float, high: float) -> Curve:
+    curve = _curve(sample.values, low, high)
     curve.flags.writeable = False
     return curve
 

@@ -1,13 +1,13 @@
 """The units of two groups on one feature, and the range that their values can have."""
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import sqrt
 
 import numpy as np
 
 from shared.stats.comparisons.means_and_rates import ROUNDING, is_flat
-from shared.stats.comparisons.remembered import Remembered
+from shared.stats.comparisons.remembered import SampleKey, remembered
 from shared.stats.samples import Vector
 
 Bounds = tuple[float, float]
@@ -21,7 +21,6 @@ MOST_SKEWNESS = 0.1
 """Times the root of the number of units: beyond, Student's t errs in one tail."""
 MOST_REMEMBERED = 8192
 """Samples that were looked at: a group is compared with many."""
-_REGULAR = Remembered[bool](MOST_REMEMBERED)
 NONE: Vector = np.empty(0)
 
 
@@ -88,8 +87,7 @@ class SamplePart:
     def of(cls, values: Vector, bounds: Bounds | None) -> "SamplePart":
         """Return values sorted, so that their order changes nothing."""
         ordered = np.sort(values)
-        regular = _REGULAR.result(ordered, bounds, lambda: _is_regular(ordered, bounds))
-        return cls(ordered, regular)
+        return cls(ordered, remembered(_known_regular, ordered, bounds))
 
 
 @dataclass(frozen=True)
@@ -121,6 +119,11 @@ class SampleParts:
         """Whether every part has Student's curve."""
         every = (self.pairs, *(self.single or ()))
         return all(part is None or part.regular for part in every)
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def _known_regular(sample: SampleKey, bounds: Bounds | None) -> bool:
+    return _is_regular(sample.values, bounds)
 
 
 def _is_regular(values: Vector, bounds: Bounds | None) -> bool:

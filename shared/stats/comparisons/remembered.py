@@ -1,49 +1,51 @@
-"""Results that are looked up by a digest of the sample they came from, which is not kept itself."""
+"""Samples as keys of `functools.lru_cache`, which then keeps digests and results, but no samples."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from hashlib import blake2b
-from threading import Lock
-from typing import Generic, TypeVar
+from typing import TypeVar
+
+import numpy as np
 
 from shared.stats.samples import Vector
 
 T = TypeVar("T")
 DIGEST_BYTES = 16
+_NOTHING: Vector = np.empty(0)
 
 
-class Remembered(Generic[T]):
-    """The latest results; memory does not grow with the samples, as with them as keys it would.
+class SampleKey:
+    """Equal to another where the values, and their order, are the same."""
 
-    Threads may share it. Two that miss the same sample both compute it.
+    __slots__ = ("digest", "values")
+
+    def __init__(self, values: Vector) -> None:
+        self.digest = blake2b(values.tobytes(), digest_size=DIGEST_BYTES).digest()
+        self.values = values
+        """[n], empty as soon as the result is there."""
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SampleKey) and self.digest == other.digest
+
+
+def remembered(cached: Callable[..., T], values: Vector, *about: Hashable) -> T:
+    """Return `cached(key, *about)`, and let go of the values that the cache keeps the key of.
+
+    With values as keys, memory would grow with the size of the samples that were looked at.
+
+    Parameters
+    ----------
+    cached
+        A function under `lru_cache` that takes a `SampleKey`.
+    values
+        [n], as they are read by it.
+    about
+        What else the result depends on.
     """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._results: OrderedDict[Hashable, T] = OrderedDict()
-        self._lock = Lock()
-
-    def result(self, values: Vector, about: Hashable, compute: Callable[[], T]) -> T:
-        """Return what was computed before for these values, in this order, or compute it now.
-
-        Parameters
-        ----------
-        values
-            [n], as they are read by `compute`.
-        about
-            What else the result depends on.
-        """
-        digest = blake2b(values.tobytes(), digest_size=DIGEST_BYTES).digest()
-        with self._lock:
-            if (digest, about) in self._results:
-                self._results.move_to_end((digest, about))
-                return self._results[digest, about]
-        found = compute()
-        with self._lock:
-            self._results[digest, about] = found
-            if len(self._results) > self._most:
-                self._results.popitem(last=False)
-        return found
-
-    def __len__(self) -> int:
-        return len(self._results)
+    key = SampleKey(values)
+    try:
+        return cached(key, *about)
+    finally:
+        key.values = _NOTHING

@@ -2,52 +2,37 @@
 
 import gc
 import weakref
-from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
-from shared.stats.comparisons.remembered import Remembered
-from shared.stats.samples import Vector
+from shared.stats.comparisons.remembered import SampleKey, remembered
 
 
-def counted(calls: list[float]) -> Callable[[Vector], Callable[[], float]]:
-    def of(values: Vector) -> Callable[[], float]:
-        def compute() -> float:
-            calls.append(float(values.sum()))
-            return calls[-1]
+def test_a_sample_is_computed_once_and_again_for_another_range_or_order() -> None:
+    calls: list[list[float]] = []
 
-        return compute
+    @lru_cache
+    def total(sample: SampleKey, _end: float) -> float:
+        calls.append(sample.values.tolist())
+        return float(sample.values.sum())
 
-    return of
-
-
-def test_a_sample_is_computed_once_and_again_for_another_range() -> None:
-    calls: list[float] = []
-    total, kept = counted(calls), Remembered[float](8)
-    for values in (np.array([1.0, 2.0]), np.array([1.0, 2.0])):
-        assert kept.result(values, (0, 5), total(values)) == 3
-    assert len(calls) == 1
-    kept.result(np.array([1.0, 2.0]), (0, 7), total(np.array([1.0, 2.0])))
-    assert len(calls) == 2
-
-
-def test_the_result_that_was_wanted_longest_ago_goes_first() -> None:
-    calls: list[float] = []
-    total, kept = counted(calls), Remembered[float](2)
-    first, second, third = (np.array([value]) for value in (1.0, 2.0, 3.0))
-    for values in (first, second, first, third, first):
-        kept.result(values, None, total(values))
-    assert calls == [1, 2, 3]
-    kept.result(second, None, total(second))
-    assert calls == [1, 2, 3, 2]
-    assert len(kept) == 2
+    for _ in range(2):
+        assert remembered(total, np.array([1.0, 2.0]), 5) == 3
+    assert calls == [[1, 2]]
+    assert remembered(total, np.array([1.0, 2.0]), 7) == 3
+    assert remembered(total, np.array([2.0, 1.0]), 5) == 3
+    assert calls == [[1, 2], [1, 2], [2, 1]]
 
 
 def test_a_large_sample_is_not_kept_in_memory() -> None:
-    kept = Remembered[float](8)
+    @lru_cache
+    def largest(sample: SampleKey) -> float:
+        return float(sample.values.max())
+
     values = np.arange(100_000, dtype=np.float64)
     there = weakref.ref(values)
-    kept.result(values, None, lambda: 0.0)
+    assert remembered(largest, values) == 99_999
     del values
     gc.collect()
     assert there() is None
