@@ -1,4 +1,4 @@
-"""Samples as keys of `functools.lru_cache`, which then keeps digests and results, but no samples."""
+"""Samples as keys of `functools.lru_cache`, which keeps digests and results, but no samples."""
 
 from collections.abc import Callable, Hashable
 from hashlib import blake2b
