@@ -1,6 +1,8 @@
 """What a sentence claims of an interval or an estimate: where it lies beside no difference.
 
-As with evidence, a claim is an anchor ("contains", "outside", "above") and what turns it round.
+A claim has three parts: what is spoken of (the interval, one of its ends, any of its values, the
+estimate), how it stands to the value of no difference (has it, lacks it, lies above or below), and
+what denies it. `interval_words` has a table for each; any word combines with any other.
 """
 
 import re
@@ -9,60 +11,50 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from services.evaluator.domain.checks.evidence_words import NOT, plainly
+from services.evaluator.domain.checks.interval_words import (
+    ABOVE,
+    BELOW,
+    DOWN_TO,
+    GENERAL,
+    GOES,
+    HAS,
+    LACKS,
+    LOWER,
+    NAMED_NULL,
+    NULL_VALUE,
+    ONE,
+    POINT,
+    SOME,
+    TOLD,
+    UP_TO,
+    UPPER,
+    WHOLE,
+)
 from services.evaluator.domain.checks.wording import Wording
 
-NULL_VALUE = "nullvalue"
-_NAMED_NULL = re.compile(
-    r"\b(?:the\s+|a\s+)?(?:value|point|possibility|line|hypothesis|ratio|position)\s+(?:of|at)\s+(?:no\s+(?:difference|effect|association|disparity)|equality|parity|unity|equal\s+\w+)\b"
-    r"|\bno\s+(?:difference|effect|association|disparity)(?:\s+at\s+all)?\b(?=\s+(?:is|was|remains?|stays?|as|among|within|inside|outside|can|could|lies?|falls?|cannot|[.,;)]|$)|\s*$)"
-    r"|(?<=\bwith\s)no\s+(?:difference|effect|association|disparity)\b|(?<=\b(?:clud|over|tain|ross)\w\w\s)no\s+(?:difference|effect|association)\b"
-    r"|\b(?:the\s+)?(?:null(?:\s+value)?|neutral\s+value|unity|parity|equality|equal\s+(?:odds|risks?|rates))\b(?:\s+of\s+(?=<n|one\b|1))?"
+_TO_NULL = rf" (?:the |a |that )?(?:value (?:of )?)?{NULL_VALUE}(?!\w)"
+_SIDE = re.compile(rf"(?<!\w)(?:(?P<above>{ABOVE})|(?P<below>{BELOW})){_TO_NULL}")
+_EXTENT = re.compile(rf"(?<!\w)(?:(?P<down>{DOWN_TO})|(?P<up>{UP_TO})){_TO_NULL}")
+_NULL_BESIDE = re.compile(
+    rf"{NULL_VALUE} (?:itself )?(?:is|lies|falls|sits|stands|remains|stays|was|lay) (?:\w+ ){{0,2}}?"
+    rf"(?:(?P<above>{ABOVE})|(?P<below>{BELOW})) (?:the |its |both |all |whole |entire |of |this |that )*"
+    r"(?:<n\d+> )?(?:confidence |lower |upper )*(?:interval|limits?|bounds?|range|ends?|<m:|it\b)"
 )
-_ONE = re.compile(
-    r"\b(?:one|zero)\b(?!\s+(?:of|side|end|another|in|group|or|might|may|can|cannot|has|would|such|time|which|thing|below\s+<n\d+>\s+to)\b)(?![\s-]+\w+s\b(?<!is)(?<!lies)(?<!falls)(?<!remains))"
-)
-_HAS = re.compile(
-    r"\b(?:(?:includ|contain|cover|cross|span|straddl|encompass|overlap|enclos|comprehend|embrac|bracket|captur|accommodat|touch|admit|permit|allow)\w*"
-    r"|(?:tak(?:e|es|ing)|took)\s+in|pass(?:es|ed|ing)?\s+(?:through|over)|reach(?:es|ed|ing)?|holds?|extend(?:s|ing)?\s+(?:across|past|over)|goes\s+(?:across|through)|runs?\s+(?:across|through|over)"
-    r"|with?in|inside|in\s+between|between|among(?:st)?|amid|part\s+of|belongs?\s+to|compatible|consistent|plausible|possible|tenable|covered|in\s+the\s+(?:interval|range)"
-    r"|(?:either|both|opposite|different)\s+sides?|across|could\s+be|can\s+be|might\s+be|may\s+be|in\s+play|not\s+ruled\s+out)\b"
-)
-_LACKS = re.compile(
-    r"\b(?:(?:exclud|omit|avoid)\w*|rul(?:e|es|ed|ing)\s+out|le(?:ave|aves|aving|ft)\s+(?:<|nullvalue\s+)?out(?:side)?|leav\w+\s+nullvalue|leaves?\s+out|miss(?:es|ed|ing)?|(?:clear|free|short|well\s+clear)\s+of|away\s+from|outside|beyond|off"
-    r"|(?:the\s+same|one|a\s+single)\s+side)\b"
-)
-_ABOVE = r"above|over(?!\s+(?:the\s+whole|all|its))|greater\s+than|larger\s+than|higher\s+than|more\s+than|bigger\s+than|exceed\w*|in\s+excess\s+of|(?:to\s+the\s+)?right\s+of|upwards\s+of|surpass\w*|upper\s+side\s+of"
-_BELOW = r"below|under|beneath|less\s+than|smaller\s+than|lower\s+than|(?:to\s+the\s+)?left\s+of|(?:short|shy)\s+of|undercut\w*"
-_SIDE = re.compile(rf"\b(?:(?P<above>{_ABOVE})|(?P<below>{_BELOW}))\s+(?:the\s+)?{NULL_VALUE}\b")
+"""The other way round: "one lies below the interval"."""
 _BOTH_SIDES = re.compile(
-    rf"\b(?:{_BELOW})\s+{NULL_VALUE}[^;]*?\b(?:{_ABOVE})\b|\b(?:{_ABOVE})\s+{NULL_VALUE}[^;]*?\b(?:{_BELOW})\b"
-    rf"|\b(?:{_BELOW})\b[^;]*?\b(?:{_ABOVE})\s+(?:{NULL_VALUE}|it)\b"
+    rf"(?<!\w){BELOW} {NULL_VALUE}[^;]*?(?<!\w){ABOVE}(?!\w)|(?<!\w){ABOVE} {NULL_VALUE}[^;]*?(?<!\w){BELOW}(?!\w)"
+    rf"|(?<!\w){BELOW}(?!\w)[^;]*?(?<!\w){ABOVE} (?:{NULL_VALUE}|it)(?!\w)"
+    rf"|(?<!\w){ABOVE}(?!\w)[^;]*?(?<!\w){BELOW} (?:{NULL_VALUE}|it)(?!\w)"
 )
-_LOWER = re.compile(
-    r"\b(?:lower|low|smallest|lowest|left|bottom)[\s-]+(?:[\w<>]+\s+)?(?:bound|limit|end|edge|value|endpoint|estimate)\b"
-)
-_UPPER = re.compile(
-    r"\b(?:upper|high|largest|highest|right|top)[\s-]+(?:[\w<>]+\s+)?(?:bound|limit|end|edge|value|endpoint|estimate)\b"
-)
-_WHOLE = re.compile(
-    r"\bintervals?\b|\b(?:both|two)\s+(?:bounds|limits|ends|edges)|\bbounds\b|\blimits\b|\bends\b|\bci\b|\brange\b|\bentire\w*|\bwholly\b|\bwhole\b"
-    r"|\bcompletely\b|\ball\s+(?:the\s+|of\s+the\s+)?(?:plausible\s+|compatible\s+)?values\b|\bthroughout\b|\bevery\s+value"
-)
-_POINT = re.compile(r"\bestimates?\b|\bpoint\b")
-_TOLD = re.compile(
-    r"\bintervals?\b|\bci\b|\brange\b|\bbounds?\b|\blimits?\b|\bcompatible\b|\bplausible\b|\bvalues\b|\bruled\s+out\b|\bexclude|\bends?\b|\bit\b|\bwhich\b|\bboth\b"
-)
-_GENERAL = re.compile(
-    r"^(?:if|when|had|were|suppose|whether)\b|\bif\b|\bwould\b|\b(?:an?|any)\s+(?:<m:[\w-]+>|ratio|value|difference|interval)\s+(?:that\s+\w+\s+|which\s+\w+\s+)?(?:above|below|greater|less|larger|smaller|over|under|includes?|contain|equal)"
-    r"|\bwhether\b|\b(?:further|closer|nearer|farther)\b"
-)
+_SHORT_OF = re.compile(rf"(?:falls?|fell|falling|stops?|stay|stays)? ?(?:short|shy) of(?={_TO_NULL})")
 _CLAUSE = re.compile(
-    r";|,?\s+\b(?:but|whereas|while|although|though|however|yet|because|so)\b|,\s+|:\s+(?!(?:yes|no)\b)"
+    r";|,? (?:but|whereas|while|although|though|however|yet|because|so)\b|, |: (?!(?:yes|no)\b)"
 )
 _ASIDE = re.compile(
-    rf"(?<={NULL_VALUE})\s*,\s*(?:that\s+is,?|which|i\.e\.,?|meaning|or)\s+[^,;]*,|\([^()]*\)"
+    rf"(?<={NULL_VALUE}) ?, (?:that is,?|which|i\.e\.,?|meaning|or) [^,;]*,|\([^()]*\)"
 )
-_ANSWER = re.compile(r":\s*(yes|no)\b")
+_ANSWER = re.compile(r": (yes|no)\b")
+_SUPPOSED = re.compile(r"^(?:if|when|had|were|suppose|whether)\b")
 
 
 class IntervalClaim(StrEnum):
@@ -97,10 +89,14 @@ class ClaimedPosition:
     """The sentence up to there."""
 
 
+Claim = tuple[ClaimedPart, IntervalClaim, bool]
+"""A part, where it lies, and whether that is denied."""
+
+
 def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
     """Return what a sentence says of where intervals and estimates lie."""
-    pattern = _ASIDE.sub(" ", _with_null(wording.pattern, wording))
-    told = bool(_TOLD.search(pattern))
+    pattern = _ASIDE.sub(" ", with_null(wording.pattern, wording))
+    told = bool(TOLD.search(pattern))
     if NULL_VALUE not in pattern or not (told or _SIDE.search(pattern)):
         return
     at = 0
@@ -109,17 +105,14 @@ def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
         clause = pattern[at:start]
         found = _claim_of(clause, told=told)
         supposed = found and found[0] is ClaimedPart.ESTIMATE and "would" in pattern
-        if found and not supposed and not _GENERAL.search(clause):
+        general = _SUPPOSED.search(clause) or GENERAL.search(clause)
+        if found and not supposed and not general:
             before, after = pattern[:start], pattern[start:]
             yield ClaimedPosition(*found, _measures(before), _measures(after), before)
         at = end
 
 
-def _measures(text: str) -> Sequence[str]:
-    return re.findall(r"<m:([\w-]+)>", text)
-
-
-def _with_null(text: str, wording: Wording) -> str:
+def with_null(text: str, wording: Wording) -> str:
     """Return a text with one word for the value of no difference."""
 
     def named(found: re.Match[str]) -> str:
@@ -127,38 +120,55 @@ def _with_null(text: str, wording: Wording) -> str:
         neutral = number.value in {0.0, 1.0} and number.step >= 0.1 and number.unit == "plain"
         return NULL_VALUE if neutral else found[0]
 
-    text = _NAMED_NULL.sub(NULL_VALUE, text)
-    text = _ONE.sub(NULL_VALUE, re.sub(r"<n(\d+)>", named, text))
+    text = NAMED_NULL.sub(NULL_VALUE, text)
+    text = ONE.sub(NULL_VALUE, re.sub(r"<n(\d+)>", named, text))
     return re.sub(rf"{NULL_VALUE}(?:\s*,?\s*\(?{NULL_VALUE}\)?)+", NULL_VALUE, text)
 
 
-def _claim_of(clause: str, *, told: bool) -> tuple[ClaimedPart, IntervalClaim, bool] | None:
+def _measures(text: str) -> Sequence[str]:
+    return re.findall(r"<m:([\w-]+)>", text)
+
+
+def _claim_of(clause: str, *, told: bool) -> Claim | None:
     if NULL_VALUE not in clause:
         return None
     answer = _ANSWER.search(clause)
-    plain = plainly(_ANSWER.sub(" ", clause))
-    turns = len(NOT.findall(plain)) + (answer is not None and answer[1] == "no")
+    plain = plainly(_SHORT_OF.sub("below", _ANSWER.sub(" ", clause)))
+    turned = (len(NOT.findall(plain)) + (answer is not None and answer[1] == "no")) % 2 == 1
     if _BOTH_SIDES.search(plain):
-        return ClaimedPart.INTERVAL, IntervalClaim.CONTAINS, turns % 2 == 1
+        return ClaimedPart.INTERVAL, IntervalClaim.CONTAINS, turned
+    if beside := _NULL_BESIDE.search(plain):
+        claim = IntervalClaim.BELOW if beside["above"] else IntervalClaim.ABOVE
+        return ClaimedPart.INTERVAL, claim, turned
+    if extent := _EXTENT.search(plain):
+        down = extent["down"] is not None
+        part = ClaimedPart.LOWER if down else ClaimedPart.UPPER
+        return part, IntervalClaim.BELOW if down else IntervalClaim.ABOVE, turned
     if side := _SIDE.search(plain):
         claim = IntervalClaim.ABOVE if side["above"] else IntervalClaim.BELOW
-        return _part(plain[: side.start()], plain), claim, turns % 2 == 1
-    lacks = _LACKS.search(plain)
-    if not told or not (lacks or _HAS.search(plain)):
+        return _part(clause, plain[: side.start()], plain, claim, turned), claim, turned
+    lacks = LACKS.search(plain)
+    if not told or not (lacks or HAS.search(plain)):
         return None
-    contains = (turns + (lacks is not None)) % 2 == 0
+    contains = turned is (lacks is not None)
     return ClaimedPart.INTERVAL, _CONTAINS[contains], False
 
 
 _CONTAINS = {True: IntervalClaim.CONTAINS, False: IntervalClaim.EXCLUDES}
 
 
-def _part(before: str, plain: str) -> ClaimedPart:
-    lower, upper = _LOWER.search(before), _UPPER.search(before)
+def _part(
+    clause: str, before: str, plain: str, claim: IntervalClaim, turned: bool
+) -> ClaimedPart:
+    """Return what is said to lie on a side; any value lies there if the nearest end does."""
+    lower, upper = LOWER.search(before), UPPER.search(before)
     if lower and upper:
         return ClaimedPart.INTERVAL
     if lower or upper:
         return ClaimedPart.LOWER if lower else ClaimedPart.UPPER
-    if _WHOLE.search(plain) and not _POINT.search(before):
-        return ClaimedPart.INTERVAL
-    return ClaimedPart.ESTIMATE
+    if not WHOLE.search(plain) or POINT.search(before):
+        return ClaimedPart.ESTIMATE
+    goes = GOES.search(before) and "entire" not in plain
+    if goes or (turned and SOME.search(clause)):
+        return ClaimedPart.UPPER if claim is IntervalClaim.ABOVE else ClaimedPart.LOWER
+    return ClaimedPart.INTERVAL
