@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 
+from services.evaluator.domain.checks.equality_claims import claims_equality, proves_equality
 from services.evaluator.domain.checks.evidence_words import (
     CAUSES,
     CHANCE,
@@ -68,63 +69,6 @@ _UNDER_NULL = phrases_of(
 )
 _POSSIBLE = phrases_of("may|might|could|would|possibl[ey]|perhaps|even")
 
-_SUPPOSED = (
-    "if|would|whether|hypothes\\w+|null|suppos\\w+|assum\\w+|question|claim\\w*|idea|were there"
-)
-_OF_VALUES = "values?|possib\\w+|plausib\\w+|compatible|consistent|includ\\w+|exclud\\w+|contain\\w*|rul(?:e|ed|es) out|interval"
-_OF_EVIDENCE = "significan\\w*|statistical\\w*|evidence|detect\\w*|expect\\w*|conclusion|fail\\w*|necessarily|cannot|yet"
-_OF_FACTORS = "than|times|as likely|likely as|far from|direction|means?(?: that)?|wrong"
-_EQUAL_GUARD = phrases_of(_SUPPOSED, _OF_VALUES, _OF_EVIDENCE, _OF_FACTORS)
-"""What shows that a clause does not simply call the groups equal."""
-
-_NO = "(?:no|not any|neither a) (?:(?:real|actual|true|such|further|meaningful|systematic|relevant) )*"
-_GAP = words_of(
-    r"differences? disparit\w+ gap effect associations? link relationship inequality imbalance bias"
-)
-_GROUPS = (
-    "(?:<g[01]> and (?:the )?<g[01]>|(?:the|these|both|two) (?:two )?(?:groups?|rates|sides|shares|means|averages)"
-    "|both(?: groups)?|they|groups?|group and outcome|outcomes?(?: and group)?)"
-)
-_SHOWS = words_of(
-    r"there\s(?:is|was|are) shows? showed proves? proved demonstrates? confirm(?:s|ed)? establish\w*"
-    r" conclude[sd]? found find finds see saw has have makes? made"
-)
-_FARES = words_of(
-    "are were is was fare fared do did have had share get got enjoy receive[sd]? treated"
-)
-_EQUALLY = (
-    "(?:equal(?:ly)?|alike|the same|identical(?:ly)?|equivalent|unrelated|independent|even|on a par"
-    "|unconnected|indistinguishable)"
-)
-_HAS = words_of(
-    r"have has had shar(?:e|ed) enjoy\w* faces? get got received? at show\w* prove\w* confirm\w*"
-    r" demonstrat\w* establish\w*"
-)
-_CHANCES = words_of(r"chances? odds rates? probabilit\w+ likelihood risks? treatment outcomes?")
-_EQUAL = phrases_of(
-    rf"{_SHOWS} (?:that )?(?:there (?:is|was) )?{_NO}{_GAP}",
-    rf"{_NO}{_GAP} (?:exists?|existed|between|is present)",
-    "absence of (?:any |an? )?(?:disparity|difference|association|gap)",
-    rf"{_GROUPS} (?:do|did|does)(?: not|n[\u2019']t) differ",
-    rf"{_GROUPS}(?: of the (?:two )?groups)? {_FARES} (?:(?!not\b)\w+ ){{0,3}}?{_EQUALLY}",
-    rf"{_HAS} (?:\w+ ){{0,2}}?(?:the same|an? equal|identical|equal) {_CHANCES}",
-    "equally (?:well|often|likely|frequently|common)",
-    "equal treatment|plays? no (?:role|part)|played no (?:role|part)",
-    r"fair to (?:both|all|each)|groups fare (?:equal|alike)\w*",
-    "equality is (?:shown|proven|established|confirmed)",
-    "(?:proves?|proved|confirms?|shows?|demonstrates?) equality",
-)
-"""Ways to call the groups equal."""
-_PROVES = r"(?:prov(?:es?|ed|en)|demonstrat(?:es?|ed)|establish(?:es|ed)?|confirm(?:s|ed)?|verif(?:y|ies|ied))"
-_EQUAL_SHOWN = phrases_of(
-    r"(?:absence of (?:any |an? )?(?:disparity|difference|association|gap|inequality|bias)|equality|equal treatment)"
-    r"\b[^;]*\b(?:established|shown|confirmed|proven|proved|demonstrated)",
-    rf"{_PROVES} that\b[^;]*\b(?:not differ|(?:are|is|were|was) (?:\w+ )?{_EQUALLY}|(?:are|were) treated {_EQUALLY})",
-    rf"(?:rul(?:e|es|ed|ing) out|exclud(?:e|es|ed|ing)) any {_GAP}",
-    rf"{_PROVES} that (?:the )?null(?:hypothesis| hypothesis)? (?:is|was) (?:true|right|correct)",
-)
-"""Ways to call it proven that the groups are equal."""
-
 
 def evidence_claims(pattern: str) -> list[tuple[int, str, EvidenceClaim]]:
     """Return what is claimed, clause by clause: where the clause begins, the clause, the claim."""
@@ -149,8 +93,7 @@ def _claim_of(clause: str) -> EvidenceClaim | None:
         return _as_claim(shown)
     if GENERAL.search(plain):
         return None
-    proven = _EQUAL_SHOWN.search(clause)
-    if proven and _even(plainly(clause[: proven.start()])) and not _denied_equal(clause):
+    if proves_equality(clause):
         return EvidenceClaim.EQUAL
     claims = {said for reader in _WHOLE_READERS if (said := reader(plain)) is not None}
     pieces = [plainly(piece) for piece in _PIECE.split(clause)]
@@ -159,9 +102,7 @@ def _claim_of(clause: str) -> EvidenceClaim | None:
     }
     if len(claims) == 1:
         return _as_claim(claims.pop())
-    if not claims and _EQUAL.search(clause) and not _EQUAL_GUARD.search(clause):
-        return None if _denied_equal(clause) else EvidenceClaim.EQUAL
-    return None
+    return EvidenceClaim.EQUAL if not claims and claims_equality(clause) else None
 
 
 def _as_claim(shown: bool) -> EvidenceClaim:
@@ -175,12 +116,6 @@ def _under_null(plain: str) -> bool | None:
     if not _RARE.search(plain) or not _UNDER_NULL.search(plain):
         return None
     return len(NOT.findall(_RARE.sub(" ", _UNDER_NULL.sub(" ", plain)))) % 2 == 0
-
-
-def _denied_equal(clause: str) -> bool:
-    found = _EQUAL.search(clause)
-    before = plainly(clause[: found.start()]) if found else ""
-    return len(NOT.findall(before)) % 2 == 1
 
 
 def _even(plain: str) -> bool:

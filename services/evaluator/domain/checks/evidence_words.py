@@ -5,6 +5,12 @@ import re
 _SAME_MEANING: tuple[tuple[str, str], ...] = (
     (r"n[\u2019']t\b", " not"),
     (r"\bcannot\b", "can not"),
+    (r"\bneither\b([^;]{0,80}?)\bnor\b", r"not \1 or"),
+    (r"\btoo\s+(?:large|high|big|great|wide|small|low|few|weak|slight|modest|imprecise|pronounced|strong|marked|striking|sizeable)(?:\s+an?\s+\w+)?\s+(?=to\b|for\b)", "not "),
+    (r"\b(?:far\s+from|nowhere\s+near|anything\s+but|by\s+no\s+means|in\s+no\s+way)\b", "not"),
+    (r"\bindistinguishable\b", "not distinguishable"),
+    (r"\b(?:out\s+of|beyond)\s+reach\b|\b(?:elud|escap)(?:es?|ed|ing)\b|\bwanting\b", "not"),
+    (r"\b(evidence|support|proof|case)\s+(?:is|was|remains|seems|proves|looks)\s+(?:\w+\s+)?(?:too\s+)?(?:weak|thin|slim|slender|scant|poor|meagre|missing|lacking|inconclusive)\b", r"\1 is not"),
     (r"\b(?:not\s+)?evidence\s+of\s+(?:an\s+)?absence\b", " "),
     # What denies nothing.
     (r"\bnot\s+(?:only|merely|just|simply)\b|\bnot\s+least\b", " "),
@@ -59,7 +65,7 @@ CHANCE = re.compile(
 OVER_CHANCE = re.compile(
     r"\b(?:more|larger|bigger|greater|wider|stronger|higher|further|other)\b[^;]*?\bthan\b|\bbeyond\b|\bexceed\w*"
     r"|\brul(?:e|es|ed|ing)\s+out\b|\b(?:exclud|dismiss|discount|reject|eliminat|refut)\w*|\bagainst\b"
-    r"|\brather\s+than\b|\binstead\s+of\b|\bsurpass\w*|\boutside\b|\babove\b"
+    r"|\b(?:rather\s+than|instead\s+of|over)\s+(?:\w+\s+){0,3}?(?:chance|luck|noise|random\w*|sampling|flukes?|accident|coincidence)\b|\bdistinguish\w*|\bsurpass\w*|\boutside\b|\babove\b"
 )
 NULL = re.compile(
     r"\bnullhypothesis\b|\bunrelated\b|\bindependence\b|\bequality\b|(?<!than\s)\bequal\s+(?:rates?|odds|chances?|risks?|treatment|shares|means)\b"
@@ -67,14 +73,18 @@ NULL = re.compile(
 )
 REFUSED = re.compile(
     r"\breject\w*|\brefut\w*|\bdiscard\w*|\babandon\w*|\bdrop(?:s|ped)?\b|\boverturn\w*|\bcontradict\w*|\bagainst\b|\brul\w+\s+out\b|\bdisprov\w*|\bthrow\w*\s+out|\bdoubt\w*"
+    r"|\bdismiss\w*|\bgiven?\s+up\b|\bset\s+aside\b|\bcast\s+(?:aside|off)\b|\bstruck\s+down\b|\btoppl\w*|\bdefeat\w*|\bundermin\w*|\bfalsif\w*|\bturned\s+down\b|\bgoes\b(?!\s+un)|\bfalls\b|\bexclud\w*"
 )
 KEPT = re.compile(
     r"\bretain\w*|\bkept\b|\bkeep\b|\baccept\w*|\bsurviv\w*|\btenable\b|\bstands?\b|\bholds?\b|\bcompatible\b|\bconsistent\b|\bmaintain\w*|\bin\s+(?:line|keeping)\s+with\b|\bsquares?\b|\bplausible\b|\bsustain\w*"
+    r"|\bstays?\b|\bremains?\b|\bwithstand\w*|\bwithstood\b|\bresist\w*|\bupheld\b|\bupholds?\b|\bfits?\b|\breconcil\w*|\bviable\b|\bstanding\b|\bin\s+place\b"
 )
 SIGNIFICANT = re.compile(
     r"\bsignifican(?:t(?:ly)?|ce)\b(?!\s+(?:level|threshold|tests?\b|testing|criterion))"
     r"|(?<=\btest\sof\s)significance\b|\bstatistically\s+(?:detectable|reliable|discernible|distinguishable|clear|demonstrable|established|robust)\b|\bdetectable\b"
     r"|\b(?:pass(?:es|ed)?|clears?|cleared|meets?|met|reach(?:es|ed)?|attains?|attained)\b[^;]{0,40}\b(?:mark|hurdle|bar|standard|threshold|cut-?off|criterion|level)\b"
+    r"|\b(?:statistically\s+)?(?:distinguishable|distinguished|distinct|different)\s+from\s+(?:zero|one|nothing|not\s+(?:difference|effect)|nullhypothesis)\b"
+    r"|\b(?:told|tell)\s+(?:[\w<>]+\s+){0,4}?apart\b|\bsatisf(?:y|ies|ied)\b[^;]{0,40}\b(?:threshold|criterion|standard|test)\b|\bmakes?\s+the\s+cut\b"
     r"|\bholds?\s+up\b|\bon\s+the\s+(?:right|significant)\s+side\b|\b(?:over|above|exceeds?)\s+its\s+critical\b"
 )
 WRONG_SIDE = re.compile(r"\bon\s+the\s+wrong\s+side\b|\bcame\s+back\s+negative\b|\bn\.\s?s\.")
@@ -112,7 +122,7 @@ REAL = re.compile(
     r"|\b(?:real|genuine)\s+(?:difference|gap|disparity|association|link)\b"
 )
 OPEN = re.compile(
-    r"\binconclusive\w*|\bundecided\b|\bunresolved\b|\bunproven\b|\bquestion\b[^;]*\b(?:open|unanswered|unsettled)\b|\bopen\s+question\b"
+    r"\bjury\s+is\s+(?:still\s+)?out\b|\binconclusive\w*|\bundecided\b|\bunresolved\b|\bunproven\b|\bquestion\b[^;]*\b(?:open|unanswered|unsettled)\b|\bopen\s+question\b"
     rf"|\bwhether\b[^;]*\b(?:{OBJECT}|real|chance)\b[^;]*\b(?:open|uncertain|unclear|unknown|unsettled)\b"
     rf"|\b(?:open|uncertain|unclear|unknown|unsettled)\s+whether\b[^;]*\b(?:{OBJECT}|real|chance|gap)\b"
 )
@@ -121,7 +131,7 @@ UNTOLD = re.compile(
     rf"|\bnot\s+(?:\w+\s+){{0,3}}(?:tell|say|know|decide|determine|settle|establish|conclude)\b[^;]*\b(?:whether|if|that)\b[^;]*\b(?:{OBJECT}|real)\b"
 )
 CAUSES = re.compile(
-    r"\bcaus\w+|\bdiscriminat\w*|\bprejudice\w*|\bbias\w*|\bwhy\b|\bracis\w+|\bsexis\w+|\bunfair\w*|\bexplanation\s+among\b"
+    r"\bcaus\w+|\b(?:what|who|how|which)\b|\bdiscriminat\w*|\bprejudice\w*|\bbias\w*|\bwhy\b|\bracis\w+|\bsexis\w+|\bunfair\w*|\bexplanation\s+among\b"
 )
 GENERAL = re.compile(
     r"^(?:if|when|suppose|assuming|were|had|whether|in\s+general)\b(?!.*\bcan\s+not\s+be\s+told\b)|\bif\b(?=[^;]*\b(?:would|were|is|contain|made|had)\b)|\b(?:asks?|tests?|assess\w*|tell\w*\s+us|checks?|examin\w+|decid\w+)\s+whether\b"

@@ -112,6 +112,15 @@ def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
         at = end
 
 
+def compares_with_no_difference(wording: Wording) -> bool:
+    """Whether a sentence sets an interval or a ratio beside its value of no difference."""
+    pattern = with_null(wording.pattern, wording)
+    if NULL_VALUE not in pattern:
+        return False
+    beside = any(each.search(pattern) for each in (_SIDE, _EXTENT, _NULL_BESIDE))
+    return beside or bool(TOLD.search(pattern) and (HAS.search(pattern) or LACKS.search(pattern)))
+
+
 def with_null(text: str, wording: Wording) -> str:
     """Return a text with one word for the value of no difference."""
 

@@ -31,6 +31,7 @@ from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
 _OF_RATIO = {Quantity.ODDS, Quantity.SHARE}
 Noun = str | Quantity
 """The name of a measure, or a quantity."""
+_POSSESSIVE = word_set("its their whose")
 _SUPPOSING = word_set("if suppose supposing imagine")
 _AND = word_set("and or versus vs / &")
 
@@ -64,8 +65,10 @@ def binding_of(
     number = wording.numbers[place]
     direct = {listed} if listed else _direct(tokens, at, number)
     nouns = direct or _around(tokens, at, number)
-    before = next((each.measure for each in reversed(tokens[:at]) if each.measure), None)
     clause = {each.text for each in tokens[:at] if each.clause == tokens[at].clause}
+    named = [each.measure for each in tokens[:at] if each.measure]
+    several = bool(clause & _POSSESSIVE) and len(set(named)) > 1
+    before = named[-1] if named and not several else None
     supposed = bool(clause & _SUPPOSING)
     return NumberBinding(
         nouns=frozenset(nouns),
@@ -125,6 +128,10 @@ def _of_its_measure(binding: NumberBinding, fact: Fact) -> bool:
 
 
 def _allows(noun: Noun, fact: Fact, roles: Sequence[NumberRole]) -> bool:
+    if fact.role is NumberRole.P and fact.role in roles and noun is Quantity.SHARE:
+        return True  # "a probability of"
+    if fact.role is NumberRole.NEUTRAL and fact.role in roles:
+        return True  # "a ratio of 1 means"
     if isinstance(noun, Quantity):
         return can_be(noun, fact)
     if fact.measure != noun:

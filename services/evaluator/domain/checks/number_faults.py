@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
+from services.evaluator.domain.checks.fixed_numbers import COARSE
+from services.evaluator.domain.checks.interval_claims import compares_with_no_difference
 from services.evaluator.domain.checks.number_bindings import NumberBinding, binding_of, rules_out
 from services.evaluator.domain.checks.number_owners import (
     group_of_number,
@@ -150,6 +152,9 @@ OPEN = ("open", "")
 
 def _outcome(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> tuple[str, str] | None:
     """Return what is wrong with a number; None where it is right, `OPEN` where that stays open."""
+    neutral = place.number.value in {0.0, 1.0} and place.number.step >= COARSE
+    if neutral and place.number.unit is Unit.PLAIN and compares_with_no_difference(wording):
+        return None
     equal = [fact for fact in facts if fact.matches(place.number)]
     agreed = [fact for fact in facts if _agrees(place, fact, facts, Fact.may_be)]
     if agreed and not (place.binding.direct and equal and place.sign == "="):
@@ -174,6 +179,7 @@ _YEAR = re.compile(
     r"\b(?:in|since|of|from|until|by|during|dated|year|to|and|\u00a9)\s*\(?$", re.IGNORECASE
 )
 _SUMMED = re.compile(r"\b(?:add(?:s|ed)?\s+up|sum|sums|total)\s+to\s+(?:\w+\s+)?$", re.IGNORECASE)
+_A_HUNDRED = re.compile(r"\b(?:in|of|per|for|among)\s+(?:a|an|every|each|one)?\s*$", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*[(\[]?$")
 
 
@@ -185,7 +191,7 @@ def is_no_statistic(wording: Wording, number: WrittenNumber) -> bool:
     return bool(
         (number.value <= A_FEW and _THINGS.match(after))
         or (1900 <= number.value <= 2099 and _YEAR.search(before))
-        or (number.value == 100 and _SUMMED.search(before))
+        or (number.value == 100 and (_SUMMED.search(before) or _A_HUNDRED.search(before)))
         or (_ITEM.match(before) and after[:1] in {".", ")", "]"})
     )
 

@@ -8,15 +8,17 @@ from services.evaluator.domain.checks.phrases import word_set
 _REFERENCE = word_set("than with to against versus vs vs. unlike over from beside")
 _OF_GROUP = word_set(
     "of for among in from by the all those these were are within them whom"
-    " cases where which concern concerned"
+    " cases where which concern concerned group groups category class side"
 )
 """What may stand between a number and the group it is of."""
 _ELSEWHERE = word_set(
     "other others both rest overall combined pooled together everyone everybody"
     " whole sample all total average each either neither they their them counterparts peers"
-    " opposite elsewhere reference comparison baseline latter former first second"
+    " opposite elsewhere reference comparison baseline latter former"
 )
 """Words that may mean a group, or both of them, without a name."""
+_COPULAS = word_set("is was are were being makes equals gives represents describes")
+_LEADS = word_set("of for among in amongst from")
 _FARTHEST = 14
 """Tokens between a group and a number that it is taken to be the subject of."""
 
@@ -24,6 +26,8 @@ _FARTHEST = 14
 def group_at(tokens: Sequence[Token], at: int) -> int | None:
     """Return the group of a number: beside it, or the only one that its clause speaks of."""
     beside = _group_behind(tokens, whole_of(tokens, at) or at)
+    if beside is None:
+        beside = _group_of_subject(tokens, at)
     return _group_before(tokens, at) if beside is None else beside
 
 
@@ -40,6 +44,24 @@ def _group_behind(tokens: Sequence[Token], at: int) -> int | None:
         if each.text not in _OF_GROUP and each.text != "(":
             return None
         led = led or each.text in {"of", "for", "among", "in", "from", "by"}
+    return None
+
+
+def _group_of_subject(tokens: Sequence[Token], at: int) -> int | None:
+    """Return the group behind a number that its clause begins with: `15 % is the rate for men`."""
+    clause = tokens[at].clause
+    opening = at == 0 or tokens[at - 1].clause != clause or tokens[at - 1].text in {",", "and"}
+    ahead = tokens[at + 1 : at + 1 + _FARTHEST]
+    if not (opening and ahead and ahead[0].text in _COPULAS):
+        return None
+    for place, each in enumerate(ahead):
+        if each.group is not None:
+            led = ahead[place - 1].text in _LEADS or (
+                ahead[place - 1].text == "the" and ahead[place - 2].text in _LEADS
+            )
+            return each.group if led else None
+        if each.number is not None or each.clause != clause or not (each.links or each.noun):
+            return None
     return None
 
 

@@ -53,7 +53,7 @@ _LEVEL_BEFORE = re.compile(
 _LEVEL_AFTER = re.compile(
     r"[\s-]*(?:(?:two-sided\s+)?(?:confiden(?:ce|t)|significance|credible"
     r"|uncertainty)\b|(?:level|alpha|threshold|cut-?off|mark|ci|interval|range"
-    r"|limits?|bounds?|lower|upper)\b)",
+    r"|limits?|bounds?|(?:lower|upper)(?=\s+(?:bound|limit|confidence|end)))\b)",
     re.IGNORECASE,
 )
 _NEUTRAL_BEFORE = re.compile(
@@ -77,8 +77,8 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 _CHANGE_BEFORE = re.compile(
-    r"\b(?:increase[sd]?|decrease[sd]?|reduc\w+|rise[sn]?|raise[sd]?|cut|higher"
-    r"|lower)\s+(?:\w+\s+){0,2}by\s*(?:about|around)?\s*$"
+    r"\b(?:increase[sd]?|decrease[sd]?|reduc\w+|rise[sn]?|rose|raise[sd]?|cut|higher|greater|larger|smaller|bigger"
+    r"|less|more|fewer|down|up|diminished|elevated|lowered|exceed\w*|differ\w*|lower)\s+(?:\w+\s+){0,2}by\s*(?:about|around)?\s*$"
     r"|\b(?:increase|decrease|reduction|rise|drop|fall|decline|gain|cut|excess)\s+(?:in\s+(?:the\s+)?\w+\s+)?of\s+(?:about\s+|around\s+|some\s+)?$",
     re.IGNORECASE,
 )
@@ -120,7 +120,13 @@ _CASES = re.compile(
 _CHANCE = re.compile(
     r"\bprobability\b[^;]*\b(?:chi|hypothesis|independen\w+|unrelated|chance|(?:made|make|was|were|is|be)\s+no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)|by\s+luck)"
     r"|\b(?:no|without\s+any)\s+(?:true\s+|real\s+|actual\s+|underlying\s+)*(?:difference|association|effect|link|relationship)\b[^;]*\b(?:probability|chance|likelihood|times\s+in)\b"
-    r"|\b(?:hypothesis|independen\w+|unrelated|chance\s+alone)\b[^;]*\bprobability\b",
+    r"|\b(?:hypothesis|independen\w+|unrelated|chance\s+alone)\b[^;]*\bprobability\b"
+    r"|\b(?:if|were|was|had|assum\w+|suppos\w+|under|given|imagin\w+|in\s+a\s+world|where)\b[^;]*\b(?:equal\w*|alike|no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)"
+    r"|unrelated|independen\w+|null|identical|nothing\s+(?:but|was|is|were|going)|not\s+differ|chance)\b[^;]*\b(?:samples?|times?|cases|tables|datasets?|studies|repetitions|probability|chance|likelihood|turn\s+up|arise|occur|happen|appear)",
+    re.IGNORECASE,
+)
+_OF_SAMPLES = re.compile(
+    r"\s+(?:of|in)\s+(?:all\s+|such\s+|the\s+|repeated\s+|random\s+|hypothetical\s+)*(?:samples?|times?|tables|datasets?|data\s+sets|studies|repetitions|replications|experiments|draws|surveys|occasions)\b",
     re.IGNORECASE,
 )
 _NO_INTERVAL = re.compile(r"\b(?:respectively|rates?)\b", re.IGNORECASE)
@@ -274,8 +280,10 @@ def _measured_roles(
 def _percent_roles(before: str, after: str, text: str) -> tuple[NumberRole, ...]:
     if _CHANGE.match(after) or _CHANGE_BEFORE.search(before):
         return (NumberRole.CHANGE, NumberRole.VALUE)
-    if starts_of(_CHANCE, text) and re.match(r"\s+(?:chance|probability|likelihood)\b", after):
-        return (NumberRole.P,)
+    if starts_of(_CHANCE, text):
+        chance = re.match(r"\s+(?:chance|probability|likelihood)\b", after)
+        if chance or _OF_SAMPLES.match(after):
+            return (NumberRole.P,)
     threshold = (NumberRole.THRESHOLD,) if starts_of(_THRESHOLD, text) else ()
     sample = (NumberRole.SAMPLE,) if starts_of(_SAMPLE, text) else ()
     return (NumberRole.RATE, NumberRole.VALUE, *threshold, *sample)

@@ -26,10 +26,13 @@ MEASURE_WORDS = {
     r"|rate\s+ratio|(?-i:\bRRs?\b)",
     "risk_difference": r"risk\s+differences?|rate\s+difference|(?-i:\bRD\b)"
     r"|(?:absolute\s+)?(?:difference|gap)\s+(?:in|of|between)\s+(?:the\s+)?(?:two\s+)?"
-    r"(?:risks?|rates?|shares?|proportions?|percentages?|probabilit\w+)",
+    r"(?:risks?|rates?|shares?|proportions?|percentages?|probabilit\w+)"
+    r"|subtract\w*\s+(?:the\s+)?(?:rate|share|proportion|percentage|risk|probability)\s+(?:of|for|among)\s+(?:the\s+)?(?:[\w'-]+\s+){1,3}?from\s+(?:that|the\s+\w+)\s+(?:of|for|among)",
     "impact_ratio": r"(?:adverse\s+)?impact\s+ratios?"
-    r"|(?:the\s+)?(?:smaller|lower)\s+(?:of\s+the\s+(?:two\s+)?(?:rates|shares)|rate),?\s+(?:divided\s+by|over)"
-    r"\s+the\s+(?:larger|higher)",
+    r"|(?:the\s+)?(?:smaller|lower|lesser)\s+(?:of\s+the\s+(?:two\s+)?(?:selection\s+)?(?:rates|shares|proportions)|(?:selection\s+)?(?:rate|share|proportion)),?"
+    r"\s+(?:is\s+|was\s+|when\s+|if\s+|expressed\s+|taken\s+|put\s+|set\s+|stated\s+|given\s+|seen\s+)*(?:divided\s+by|over|against|relative\s+to|in\s+relation\s+to|beside"
+    r"|as\s+a\s+(?:fraction|share|proportion|part|percentage|multiple)\s+of)\s+the\s+(?:larger|higher|greater)(?:\s+(?:one|rate|share|selection\s+rate|of\s+the\s+two))?"
+    r"|quotient\s+of\s+the\s+(?:smaller|lower)\s+(?:and|by|over)\s+the\s+(?:larger|higher)",
     "chi_square": r"chi\s*(?:\u00b2|\^?2\b)|chi[\s-]*squared?d?(?:\s+(?:test|statistic|value))*|(?:\u03c7|\u03a7"
     r"|x)\s*(?:\u00b2|\^?2\b)"
     r"(?:\s+(?:test|statistic))?|pearson(?:'s|\u2019s)?\s+test",

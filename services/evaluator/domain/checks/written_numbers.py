@@ -77,7 +77,11 @@ _ABOUT = re.compile(
     r"|(?:more|less|fewer)\s+than|over|under|above|below|upwards?\s+of|or\s+so)\s*$|[~\u2248]\s*$",
     re.IGNORECASE,
 )
-BEFORE = 60
+_UNIT_BEFORE = re.compile(
+    r"\b(?:percentages?|per\s?cent)(?P<points>(?:age)?\s+points?)?\b[^;.:\d]*\b(?:is|was|are|were|equals?|equal\s+to|at|to|being|stands\s+at|amounts\s+to)\s+(?:about\s+|around\s+)?$",
+    re.IGNORECASE,
+)
+BEFORE = 90
 """How many characters before a number are looked at where only the words beside it count."""
 _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 IN_WORDS = 0.25
@@ -147,7 +151,16 @@ def numbers_in(text: str) -> Iterator[WrittenNumber]:
     found += [*halves, *(each for each in words if each.start not in inside), *shares]
     for each in sorted(found, key=lambda each: each.start):
         before = text[max(0, each.start - BEFORE) : each.start]
-        yield replace(each, about=_ABOUT.search(before) is not None)
+        about = _ABOUT.search(before) is not None
+        yield replace(each, about=about, unit=_unit_said_before(each, before))
+
+
+def _unit_said_before(number: WrittenNumber, before: str) -> Unit:
+    """Return the unit of a number whose noun says it: `the percentage of women is 30.4`."""
+    told = _UNIT_BEFORE.search(before) if number.unit is Unit.PLAIN and number.value > 1 else None
+    if told is None:
+        return number.unit
+    return Unit.POINTS if told["points"] else Unit.PERCENT
 
 
 def _number(found: re.Match[str]) -> WrittenNumber:
