@@ -35,11 +35,13 @@ _MORE_CAUSES = (
     r"|\b(?:prov|show|demonstrat|confirm|reveal|establish|mean|expos|document)\w*\s+(?:that\s+)?(?:[\w<>:'-]+\s+){0,6}?(?:discriminat\w*|prejudice\w*|racis[mt]\w*|sexis[mt]\w*|biased|unfair\w*|bigot\w*)"
     r"|\b(?:makers?|officers?|managers?|staff|judges?|they|recruiters?|employers?|courts?|banks?|lenders?|officials?|(?<!the\s)process|system|model)\s+(?:\w+\s+)?(?:discriminate[sd]?|prefers?|preferred|disfavou?r\w*|mistreat\w*)\b"
     r"|\bif\s+(?:the\s+)?<g\d>\s+(?:were|had\s+been)\b[^.;]*\b(?:disappear|vanish|close|end)\b[^.;]*\b(?:prove|show|demonstrate)"
+    r"|\bcausal\s+(?:link|connection|relationship|effect|role|influence|chain|mechanism)\b|\bonly\s+(?:possible\s+)?(?:cause|reason|explanation)\b"
+    r"|\b(?:changes?|changed|alters?|altered|shapes?|shaped|dictates?|dictated|governs?|governed|decides?|decided)\s+(?:the\s+|their\s+|one's\s+)?(?:outcomes?|results?|rates?|odds|chances?)\b"
     r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
 )
 _CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)
 _GROUPED = re.compile(
-    r"<g[01]>|\bgroup\s+(?:is|was)\b|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
+    r"<g[01]>|\bgroup\s+(?:and|to|itself)\b|\b(?:between|of|by|from)\s+(?:the\s+)?group\b|\bgroup\s+(?:is|was)\b|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
     r"|\bsex\b|\brac(?:e|ial)\b|\bethnic\w*|\bnationalit\w+"
     r"|\borigins?\b|\bbackground\b|\breligio\w+|\bage\b|\bdiscriminat\w+"
     r"|\bbias(?:ed)?\b|\bprejudice\w*|\bstereotyp\w+|\bhostil\w+|\bunfair\w*|\bunequal\b|\bwho\s+(?:they|people)\s+are\b|\bracis[mt]\w*|\bsexis[mt]\w*"

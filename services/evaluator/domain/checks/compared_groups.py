@@ -10,38 +10,33 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_MANNER = r"(?:likely|often|frequent(?:ly)?|common(?:ly)?|apt|prone|probabl[ey]|numerous|regularly|readily|usual(?:ly)?|prevalent)"
-_OVER = (
-    r"exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|outstrip(?:s|ped|ping)?|outpac(?:es?|ed|ing)|outscor(?:es?|ed|ing)|outnumber(?:s|ed|ing)?|outrank(?:s|ed)?"
-    r"|outperform(?:s|ed)?|outdo(?:es)?|outdid|top(?:s|ped|ping)|beat(?:s|ing)?|leads?(?!\s+to)|led(?!\s+to)|dwarf(?:s|ed)?|overtak(?:es?|ing)|overtook"
-    r"|overshadow(?:s|ed)?|tower(?:s|ed)?\s+over|eclips(?:es?|ed)"
+from services.evaluator.domain.checks.comparative_words import (
+    BEFORE_OTHERS,
+    BEHIND_OTHERS,
+    LESS,
+    MORE,
+    OVER,
+    RANKS,
+    SHORT,
 )
-_SHORT = (
-    r"trail(?:s|ed|ing)?(?:\s+behind)?|lag(?:s|ged|ging)?(?:\s+behind)?|(?:fall|falls|fell|falling)\s+(?:short|behind)(?:\s+of)?|(?:comes?|came|stands?|stood|is|are|was|were|be|run|runs)\s+(?:short|behind)(?:\s+of)?"
-    r"|undercut(?:s|ting)?|(?:(?:do|does|did)\s+not|never|cannot|could\s+not|fail(?:s|ed)?\s+to)\s+(?:reach|match|attain|keep\s+up\s+with|come\s+up\s+to|equal)(?:\s+the\s+(?:rate|level|share|mean|average)s?\s+of)?"
-)
-MORE = (
-    rf"more\s+{_MANNER}|likelier|oftener|higher|highest|greater|greatest|larger|largest|bigger|biggest|longer|longest|stronger|strongest|increased|elevated|raised|superior"
-    r"|over-?\s?represented|comparatively\s+often|better|best|relatively\s+often|upper\s+hand|(?:an?|the|with)\s+(?:\w+\s+)?edge|head\s+start|(?:is|are)\s+up|and\s+up|ahead|above|top"
-    rf"|first|excess|surplus|(?:lean|tilt|tip|skew|swing|point)(?:s|ed)?\s+(?:towards?|to|in\s+(?:the\s+direction|favou?r)\s+of)|predominat\w+|more|{_OVER}|>"
-)
-LESS = (
-    rf"(?:less|more\s+in)\s*{_MANNER}|lower|lowest|smaller|smallest|weaker|weakest|shorter|shortest|poorer|poorest|decreased|reduced|diminished|depressed|inferior|worse|worst|rarer|rarest"
-    r"|more\s+(?:rarely|seldom)|under-?\s?represented|fewer(?:\s+in\s+proportion)?|fewest|not\s+as\s+many|not\s+as\s+(?:likely|often|frequently|high)|(?:is|are)\s+down|below|beneath|behind|bottom|last|dwarfed"
-    rf"|shortfall|deficit|deficient|lesser|least|less|{_SHORT}"
-)
+
 _COMPARATIVE = re.compile(
     rf"(?<![\w<])(?:(?P<less>{LESS})|(?P<more>{MORE}))(?![\w>])|(?<!\w)(?P<gt>>)(?=\s<g)|(?P<lt><)(?=\s<g)"
+    rf"|(?<!\w)(?:(?P<ahead>{BEFORE_OTHERS})|(?P<after>{BEHIND_OTHERS}))(?!\w)"
 )
+_RANKED = re.compile(rf"(?:\b{RANKS}(?:\s+(?!not\b)[\w<>]+){{0,2}}|<g[01]>\s*,?|\s[-\u2013])\s+(?:at\s+|on\s+)?(?:the\s+)?$")
+"""What a place in an order stands behind: a verb of rank, or a name."""
+_NOT_MORE = re.compile(r"\b(?:not|no|never|hardly|scarcely|\w+n[\u2019']t)\s+(?:any\s+|at\s+all\s+|in\s+fact\s+|the\s+)*$")
+_NOT_SHOWN_MORE = re.compile(r"\b(?:not|no|never|\w+n[\u2019']t)\b[^;,]*\b(?:significant\w*|statistical\w*|necessarily|demonstrabl\w+|detectabl\w+|reliabl\w+|shown|proven)\b")
 _GROUP = re.compile(r"<g(?P<g>[01])>")
 _LEAD = (
-    r"(?:(?:it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
+    r"(?:(?:<n\d+>|when|where|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
     r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|result|case|group)s?),?\s+)*"
 )
 _REFERENCE = re.compile(
     rf"(?:\bthan|\bcompar(?:ed|ison)\s+(?:with|to)|\brelative\s+to|\bversus|\bvs\.?|\bas\s+against|\bagainst|\bcontrast\s+(?:with|to)|\bas\s+opposed\s+to|\bopposite"
     rf"|\bunlike|\brather\s+than|\binstead\s+of|\bnext\s+to|\bbeside|\balongside|\bwhereas\s+that\s+of|\bahead\s+of|\babove|\bover|\bbelow|\bbeneath|\bbehind|\bnot"
-    rf"|\b(?<!such\s)as|\bshort\s+of|\bfollowed\s+by|\s[<>]|\b(?:{_OVER}|{_SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
+    rf"|\b(?<!such\s)as|\bshort\s+of|\bfollowed\s+by|\bno\s+longer|\bbefore|\bafter|\bin\s+front\s+of|\s[<>]|\b(?:{OVER}|{SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
     rf"\s+{_LEAD}$"
 )
 _PASSIVE = re.compile(
@@ -60,9 +55,10 @@ _IDLE = re.compile(
     r"\bnot\s+(?:less|more|lower|higher)\s+but\b|\bmore\s+or\s+less\b|\bat\s+(?:least|most|first|last)\b|\bmore\s+than\s+(?=(?:chance|luck|<n|one\b|half\b|a\b|we))"
     r"|\bless\s+than\s+(?=<n)|\b(?:above|below|over)\s+(?=<n|one\b)|\bfirst\s+of\s+all\b|\b(?:the\s+)?last\s+of\b|\bbetween\b|\bfurther\b|\bmoreover\b|\b(?:first|last|top)\s+(?:group|number|figure|percentage|count|rate|value|of\s+(?:these|them|the))\b"
     r"|\b(?:no|not)\s+(?:fewer|less|more)\s+than\b"
+    r"|\b(?:if|when|once)\s[^,;<]*\b(?:rank|order|list|sort|arrang|compar|measur|judg|express|look)\w*[^,;<]*,"
 )
 OUTRIGHT = re.compile(
-    rf"\b(?:{_OVER}|{_SHORT}|(?:lean|tilt|tip|skew|swing)\w*|ahead|behind|edge|higher|lower)\b|\s[<>]\s<g"
+    rf"\b(?:{OVER}|{SHORT}|(?:lean|tilt|tip|skew|swing)\w*|ahead|behind|edge|higher|lower|rank(?:s|ed|ing)?|(?:come|comes|came)\s+(?:first|second|last|before|after))\b|\s[<>]\s<g"
 )
 """Comparatives that need no word for what is compared."""
 
@@ -93,12 +89,9 @@ def compared_groups(pattern: str) -> list[ComparedGroup]:
 
 
 def _in_clause(clause: str, at: int) -> Iterator[ComparedGroup]:
-    if _SKIPPED.search(clause):
+    if _SKIPPED.search(clause) or _NOT_SHOWN_MORE.search(clause):
         return
-    comparatives = [
-        (each.start(), each["less"] is None and each["lt"] is None)
-        for each in _COMPARATIVE.finditer(clause)
-    ]
+    comparatives = list(_comparatives(clause))
     groups = [(each.start(), int(each["g"])) for each in _GROUP.finditer(clause)]
     if not comparatives or not groups:
         return
@@ -112,6 +105,26 @@ def _in_clause(clause: str, at: int) -> Iterator[ComparedGroup]:
         yield from (ComparedGroup(group, more, *span) for group, more in paired)
     elif len({more for _, more in comparatives}) == 1:
         yield from _of_one_kind(comparatives[0], groups, clause, span)
+
+
+def _comparatives(clause: str) -> Iterator[tuple[int, bool]]:
+    """Return where each comparative of a clause stands, and whether it is one of more."""
+    for each in _COMPARATIVE.finditer(clause):
+        less = each["less"] or each["lt"] or each["after"]
+        before = clause[: each.start()]
+        if each[0] == "longer" and before.endswith("no "):
+            continue
+        if each["ahead"] or each["after"]:
+            beside = re.match(rf"\s+(?:of\s+)?{_LEAD}<g", clause[each.end() :])
+            if not (_RANKED.search(before) or (beside and each[0] not in {"first", "second"})):
+                continue
+        turned = _NOT_MORE.search(before) and not less_by_denial(each[0])
+        yield each.start(), (less is None) is not bool(turned)
+
+
+def less_by_denial(words: str) -> bool:
+    """Whether a comparative contains its own denial: "not as likely", "did not match"."""
+    return bool(re.search(r"\b(?:not|never|cannot)\b", words))
 
 
 def _of_one_kind(

@@ -22,7 +22,7 @@ _OF_MEASURES = re.compile(
     rf"|that\s+of\s+|the\s+|its\s+)*<m:(?P<b>[\w-]+)>"
 )
 _TURNED = re.compile(
-    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
+    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|one\s+(?:group|side)?\b[^;]*\bthe\s+other\b|inverts?|inverted|inversion|upside\s+down|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
 )
 _CHANGED = re.compile(
     r"\b(?:chang\w+|alter\w*|affect\w*)\b[^;]*\b(?:directions?|signs?|sides)\b|\bdirections?\b[^;]*\b(?:chang\w+|alter\w*)"
@@ -116,10 +116,18 @@ def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     if len(values) < 2 or not STRATA.search(wording.pattern):
         return
     first = wording.pattern.split(":")[0]
-    pattern = plainly(first if "paradox" in first else wording.pattern)
-    odd = len(NOT.findall(pattern)) % 2 == 1
+    pattern = first if "paradox" in first else wording.pattern
     crude, within = map(log, values)
     turned, weaker = crude * within < 0, abs(within) < abs(crude)
+    said = {so for clause in re.split(r"[;:]", pattern) for so in _said_of_strata(clause, turned, weaker)}
+    if said == {False}:
+        yield "strata", "What strata change is not what the statistics say."
+
+
+def _said_of_strata(clause: str, turned: bool, weaker: bool) -> Iterator[bool]:
+    """Return whether what a clause says of strata is so."""
+    plain = plainly(clause)
+    odd = len(NOT.findall(plain)) % 2 == 1
     for words, true in (
         (_TURNED, turned),
         (_CHANGED, turned),
@@ -127,7 +135,6 @@ def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
         (_WEAKER, weaker),
         (_STRONGER, not weaker),
     ):
-        if words.search(pattern):
-            if odd is true:
-                yield "strata", "What strata change is not what the statistics say."
+        if words.search(plain):
+            yield odd is not true
             return

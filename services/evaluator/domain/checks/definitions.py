@@ -11,6 +11,8 @@ _DIFFERENCE = r"<m:(?:risk_difference|gap)>"
 _IS = r"(?:is|was|means|equals|tells|gives|denotes|stands\s+for|refers\s+to|defined\s+as)"
 _RISKS = r"(?:probabilit(?:y|ies)|chances?|risks?|rates?|likely|likelihood|often)"
 _OVER = r"<m:relative_risk>[^;.]*"
+_OF_DIVISION = r"(?:divided by|over|to|relative to|as a (?:fraction|multiple|proportion|share) of)"
+_DEFINES = rf"[^;.,]{{0,30}}?\b{_IS}\b (?:simply |just |merely |here |obtained by dividing |the (?:result|quotient|ratio) of (?:dividing )?)*"
 _DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
         rf"{_RATIO}[^;.]{{0,40}}\b{_IS}\b[^;.]*\b(?:minus|subtract\w*|less\s+the)\b",
@@ -31,6 +33,22 @@ _DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
         rf"{_RATIO} (?:tells|says|gives|states|shows|is)[^;.]*\bpercentage points\b",
         "A ratio is called a difference.",
+    ),
+    (
+        rf"<m:odds_ratio>{_DEFINES}(?:the )?(?:rates?|risks?|probabilit(?:y|ies)|proportions?|shares?|percentages?)\b[^;.]*\b{_OF_DIVISION}\b",
+        "Odds are read as probabilities.",
+    ),
+    (
+        rf"<m:relative_risk>{_DEFINES}(?:the )?odds\b[^;.]*\b{_OF_DIVISION}\b",
+        "Probabilities are read as odds.",
+    ),
+    (
+        rf"<m:impact_ratio>{_DEFINES}(?:the )?(?:higher|larger|greater)\b[^;.]*\b{_OF_DIVISION}\b[^;.]*\b(?:lower|smaller|lesser)\b",
+        "The impact ratio is the smaller rate over the larger.",
+    ),
+    (
+        rf"<m:(?:odds_ratio|relative_risk)>{_DEFINES}(?:the )?(?:odds|rates?|risks?|probability|share|proportion)[^;.<]*<g1>[^;.<]*{_OF_DIVISION}[^;.<]*<g0>",
+        "The ratio is of the first group over the second.",
     ),
     (
         rf"<m:odds_ratio>[^;.<]*(?:<n\d+>|two|three)?[^;.<]*\b(?:means?|says|meaning|implies|tells)\b[^;.]*\b{_RISKS}\b[^;.]*(?:\b(?:doubled?|twice|tripled?|halved)\b|<n\d+>)",

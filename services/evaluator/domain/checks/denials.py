@@ -22,7 +22,7 @@ _NOT = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:alleg\w+|claim(?:s|ed)?|argu(?:es|ed)|contend\w*|suspect\w*|may|might|could|whether|if|possibl[ey]|perhaps|potential(?:ly)?|would"
+    r"\b(?:alleg\w+|claim(?:s|ed)?|argu(?:es|ed)|contend\w*|suspect\w*|may|might|could|whether|if|(?<!only )possibl[ey]|perhaps|potential(?:ly)?|would"
     r"|unknown|unclear|what|which|why|how|other"
     r"|hypothes\w+|ask(?:s|ed)?|investigat\w+|examin\w+|look(?:s|ed)?\s+(?:at"
     r"|into)|question\w*|should)\b",

@@ -18,6 +18,7 @@ from services.evaluator.domain.checks.comparison_words import (
     WITHOUT,
 )
 from services.evaluator.domain.checks.denials import is_called_false
+from services.evaluator.domain.checks.group_arithmetic import arithmetic_signs
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit
 from services.evaluator.domain.subjects import measure_of
@@ -31,11 +32,6 @@ _TIMES_AS = re.compile(
     r"\b(?:as|of|for)\s+(?:(?:those|that)\s+(?:of|for)\s+|the\s+|for\s+|among\s+)*<g[01]>"
 )
 """So many times as likely as, so many times the odds of."""
-_OVER = re.compile(
-    r"<g(?P<group>[01])>\s+in\s+the\s+numerator\b[^;]*\b(?:ratio|quotient)\b[^;]*\b(?P<side>above|over|exceeds|greater|larger|below|under|smaller|less)\b"
-)
-"""With one group in the numerator, the ratio is above one."""
-_SMALLER = frozenset({"below", "under", "smaller", "less"})
 _BOTH = re.compile(r"\b(?:whether|both|either)\b[^;]*\b(?:pooled|crude|overall|unadjusted|raw)\b")
 _FAVOURS = re.compile(
     r"\b(?P<verb>(?:dis)?(?:favou?r|advantage)\w*|benefit\w*|in\s+favou?r\s+of"
@@ -104,9 +100,8 @@ def _divided(wording: Wording, subject: Subject) -> Iterator[int]:
             sign = (1 if number.value > 1 else -1) * (1 if found["group"] == "0" else -1)
             said = found[0] + wording.pattern[found.end() : found.end() + 40]
             yield -sign if _is_opposite(said, subject) else sign
-    elif found := _OVER.search(wording.pattern):
-        sign = 1 if found["group"] == "0" else -1
-        yield -sign if found["side"] in _SMALLER else sign
+    else:
+        yield from arithmetic_signs(wording)
 
 
 def _is_opposite(said: str, subject: Subject) -> bool:

@@ -22,6 +22,10 @@ _COMPLETE = re.compile(
 _COUNTED = re.compile(
     r"\bunits?\b|\blevel\s+of\b|\b(?:we|is|are|was|were)\s+count(?:s|ed)?\b|\bsample\s+size\b|\bcount(?:s|ed)?\s+(?:as|once|the|answers|responses|replies|single)\b"
 )
+_NONE_CAME = re.compile(
+    r"\bno\s+(?:\w+\s+)?(?:answers?|responses?|repl(?:y|ies))\s+(?:was|were|is|are|has|had|came|arrived|could|exists?|recorded|received|given|at\s+all)\b(?!\s+(?:missing|lost|lacking|absent|unavailable))"
+)
+_OF_UNITS = re.compile(r"\bunits?\b|\bcounts?\s+as\s+one\b")
 _ANSWER, _PROMPT = (
     re.compile(r"\b(?:answers?|responses?|repl(?:y|ies))\b"),
     re.compile(r"\bprompts?\b"),
@@ -32,7 +36,12 @@ _NOT_THIS = re.compile(
 _OTHER_UNIT = re.compile(
     r"\bunits?\b[^.;]*\b(?:are|is|were|was)\s+(?:the\s+)?(?:people|persons|cases|answers|responses|replies)\b[^.;]*\bnot\s+(?:the\s+)?prompts"
     r"|\b(?:answers|responses|replies)\s+(?:are|were)\s+(?:\w+\s+){0,2}independent\b"
+    r"|\b(?:person|people|case|individual|participant|respondent|user)s?\b[^.;]*\b(?:as|is|are)\s+(?:the\s+)?units?\b(?![^.;]*\bprompt)|\bunits?\b[^.;]*\b(?:is|are)\s+(?:the\s+|each\s+|a\s+)?(?:person|people|case|individual|participant|respondent|user)s?\b(?![^.;]*\bprompt)"
 )
+_REACHES = r"(?:generali[sz]\w*|carr(?:y|ies)\s+over|extends?|appl(?:y|ies)|holds?|valid|transfers?|true|binding|speaks?)"
+_EVERYWHERE = r"(?:(?:every|any|all|each)\s+(?:other\s+|possible\s+|conceivable\s+)?(?:prompts?|kinds?|sorts?|questions?|populations?|models?)|of\s+every\s+kind|of\s+all\s+kinds|other\s+populations?|whatever\s+(?:prompt|population|question)|in\s+general|everywhere|elsewhere|beyond\s+(?:the|this|that)\s+population)"
+_BEYOND = re.compile(rf"\b{_REACHES}\b[^.;]*\b{_EVERYWHERE}\b")
+"""Says that a result holds for more than the population its prompts were drawn from."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ def denied_notes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
 def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where answers are said to be missing and none is, or the other way round."""
     counts = [int(found[1]) for note in subject.notes if (found := _MISSING.search(note))]
-    plain = plainly(wording.text.lower())
+    plain = plainly(_NONE_CAME.sub("an answer is missing", wording.text.lower()))
     if not counts or (_SUPPOSED.search(plain) and not _PRESUMED.search(plain)):
         return
     odd = len(NOT.findall(plain)) % 2 == 1
@@ -119,7 +128,9 @@ def _unit_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
     """Return a fault where answers are said to be what was counted, and prompts were."""
     if not any("prompt is the unit" in note for note in subject.notes):
         return
-    if _OTHER_UNIT.search(wording.text.lower()):
+    lower = wording.text.lower()
+    beyond = _BEYOND.search(lower) and len(NOT.findall(plainly(lower))) % 2 == 0
+    if _OTHER_UNIT.search(lower) or beyond:
         yield "note", "The sentence contradicts a note: it should say that prompts are the unit."
         return
     text = _NOT_THIS.sub(" ", wording.text.lower())

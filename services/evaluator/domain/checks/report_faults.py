@@ -7,6 +7,7 @@ from services.evaluator.domain.checks.compared_measures import measure_faults
 from services.evaluator.domain.checks.definitions import definition_faults
 from services.evaluator.domain.checks.directions import direction_faults
 from services.evaluator.domain.checks.facts import Fact, facts_of
+from services.evaluator.domain.checks.group_arithmetic import reading_faults
 from services.evaluator.domain.checks.interval_sides import interval_side_faults
 from services.evaluator.domain.checks.notes import denied_notes, omitted_notes
 from services.evaluator.domain.checks.number_faults import number_faults, open_numbers
@@ -141,6 +142,7 @@ def _sentence_faults(
     yield from direction_faults(wording, subject)
     yield from measure_faults(wording, subject)
     yield from definition_faults(wording)
+    yield from reading_faults(wording)
     yield from cause_faults(wording)
     yield from attribution_faults(wording.text, profile)
     yield from denied_notes(wording, subject)
