@@ -25,7 +25,7 @@ _NUMERATOR = re.compile(
 )
 _BACKWARD = re.compile(rf"\bsubtract\w*{_GAP}<g(?P<two>[01])>{_GAP}\bfrom {_GAP}<g(?P<one>[01])>{_RESULT}")
 _READING = re.compile(
-    rf"(?:<m:(?:odds_ratio|relative_risk|odds_ratio_within|odds_ratio_adjusted|risk_difference|gap)>|\bratio|\bdifference|\bgap|\bvalue|\bnumber|\bone)\b[^;<]*?"
+    rf"(?:<m:(?:odds_ratio|relative_risk|odds_ratio_within|odds_ratio_adjusted|risk_difference|gap)>|\b(?:ratio|difference|gap|value|number|one)\b)[^;<]*?"
     rf"\b(?:(?P<above>{ABOVE} (?:the )?{NULL_VALUE}|positive)|(?P<below>{BELOW} (?:the )?{NULL_VALUE}|negative))[^;]*?"
     r"\b(?:mean(?:s|ing)?|indicat\w+|impl(?:y|ies)|sa(?:y|ys|ying)|signal\w*|signif(?:y|ies)|correspond\w*|show\w*|tells?|speaks?|stands? for|denot\w+|express\w*|points?|would|says?)\b(?P<said>[^;]*)"
 )

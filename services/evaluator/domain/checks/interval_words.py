@@ -25,7 +25,7 @@ NAMED_NULL = phrases_of(
 """Ways to call the value of no difference."""
 ONE = phrases_of(
     r"(?:one|zero)(?! (?:of|side|end|another|in|group|or|might|may|can|cannot|has|would|such|time"
-    r"|which|thing|below <n\d+> to|limit|bound|direction)\b)(?![ -]+\w+s\b(?<!is)(?<!lies)(?<!falls)(?<!sits)(?<!remains))"
+    r"|which|thing|below <n\d+> to|limit|bound|direction)\b)(?![ -]+\w+s\b(?<!is)(?<!lies)(?<!falls)(?<!sits)(?<!remains)(?<!results)(?<!emerges)(?<!comes)(?<!follows)(?<!means))"
 )
 """The number in letters, where it counts nothing."""
 

@@ -114,7 +114,9 @@ def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, s
     if not counts or (_SUPPOSED.search(plain) and not _PRESUMED.search(plain)):
         return
     odd = len(NOT.findall(plain)) % 2 == 1
-    if _LOST.search(plain) and odd is any(counts):
+    if _LOST.search(plain):
+        if odd is not any(counts):
+            return
         if any(counts):
             yield "note", "The sentence contradicts a note: it should say that answers are missing."
         else:

@@ -18,6 +18,8 @@ _ELSEWHERE = word_set(
 )
 """Words that may mean a group, or both of them, without a name."""
 _COPULAS = word_set("is was are were being makes equals gives represents describes")
+_RESTATED = word_set("or giving making")
+"""What begins a clause that says the same of the same group."""
 _LEADS = word_set("of for among in amongst from")
 _FARTHEST = 14
 """Tokens between a group and a number that it is taken to be the subject of."""
@@ -28,6 +30,8 @@ def group_at(tokens: Sequence[Token], at: int) -> int | None:
     beside = _group_behind(tokens, whole_of(tokens, at) or at)
     if beside is None:
         beside = _group_of_subject(tokens, at)
+    if beside is None:
+        beside = _group_in_brackets(tokens, whole_of(tokens, at) or at)
     return _group_before(tokens, at) if beside is None else beside
 
 
@@ -44,6 +48,17 @@ def _group_behind(tokens: Sequence[Token], at: int) -> int | None:
         if each.text not in _OF_GROUP and each.text != "(":
             return None
         led = led or each.text in {"of", "for", "among", "in", "from", "by"}
+    return None
+
+
+def _group_in_brackets(tokens: Sequence[Token], at: int) -> int | None:
+    """Return the group that follows a number in brackets: `30 on the one hand (men)`."""
+    for place in range(at + 1, min(at + _FARTHEST, len(tokens) - 2)):
+        each = tokens[place]
+        if each.number is not None or each.group is not None or each.clause != tokens[at].clause:
+            return None
+        if each.text in "([" and tokens[place + 2].text in ")]":
+            return tokens[place + 1].group
     return None
 
 
@@ -98,7 +113,11 @@ def _led_to(tokens: Sequence[Token], own: Sequence[tuple[int, int | None]]) -> i
 def _referred_to(tokens: Sequence[Token], at: int) -> int | None:
     """Return the group that "of whom" stands for: the last one named before."""
     clause = tokens[at].clause
-    if not any(each.text in {"whom", "whose", "them"} for each in tokens if each.clause == clause):
+    own = [each.text for each in tokens if each.clause == clause]
+    if own[0] in _RESTATED and not _ELSEWHERE & {*own}:
+        earlier = {each.group for each in tokens if each.clause == clause - 1} - {None}
+        return earlier.pop() if len(earlier) == 1 else None
+    if not {"whom", "whose", "them"} & {*own}:
         return None
     return next((each.group for each in reversed(tokens[:at]) if each.group is not None), None)
 

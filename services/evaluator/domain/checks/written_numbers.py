@@ -59,6 +59,10 @@ _IN_TEN = re.compile(
     r"(?!\s*(?:times?|samples|per\s?cent|cases|people|records)\b)",
     re.IGNORECASE,
 )
+_OF_EVERY = re.compile(
+    rf"\b(?:for|of|out\s+of|in|among)\s+every\s+(?P<all>{_COUNT})\b[^,;.:\d]{{1,40}}?,?\s+(?:(?:some|about|around|roughly|nearly|almost|only|just)\s+)*(?P<some>{_COUNT})\b",
+    re.IGNORECASE,
+)
 IN_SHARES, OF_SHARE = 0.05, 0.15
 """How far, in shares of all and of itself, a share in words may be from the one it stands for."""
 _EVERY = re.compile(r"\b(?:every|each|per)\s*$", re.IGNORECASE)
@@ -231,6 +235,10 @@ def _shares_in(text: str) -> Iterator[WrittenNumber]:
         spelled = not each["some"].isdigit() or (" in " in each[0] and some == 1)
         if some < every and spelled:
             yield _share(each, some / every)
+    for each in _OF_EVERY.finditer(text):
+        some, every = (_number_word(each[name]) for name in ("some", "all"))
+        if some <= every:
+            yield _share(each, some / every)
     for each in _PERCENT_WORDS.finditer(text):
         yield _percent(each)
     for each in _FRACTION.finditer(text):
@@ -254,9 +262,11 @@ def _percent(found: re.Match[str]) -> WrittenNumber:
 
 
 def _share(found: re.Match[str], value: float) -> WrittenNumber:
-    end = found.end() if found.re is _IN_TEN else found.end("part")
+    start = found.start("some") if found.re is _OF_EVERY else found.start()
+    end = found.end("part") if found.re is _FRACTION else found.end()
     step = 200 * min(IN_SHARES, OF_SHARE * value)
-    return WrittenNumber(found[0], 100 * value, step, Unit.PERCENT, found.start(), end)
+    said = found.string[start:end]
+    return WrittenNumber(said, 100 * value, step, Unit.PERCENT, start, end)
 
 
 def _factor(found: re.Match[str]) -> WrittenNumber:
