@@ -24,10 +24,16 @@ _COMPARATIVE = re.compile(
     rf"(?<![\w<])(?:(?P<less>{LESS})|(?P<more>{MORE}))(?![\w>])|(?<!\w)(?P<gt>>)(?=\s<g)|(?P<lt><)(?=\s<g)"
     rf"|(?<!\w)(?:(?P<ahead>{BEFORE_OTHERS})|(?P<after>{BEHIND_OTHERS}))(?!\w)"
 )
-_RANKED = re.compile(rf"(?:\b{RANKS}(?:\s+(?!not\b)[\w<>]+){{0,2}}|<g[01]>\s*,?|\s[-\u2013])\s+(?:at\s+|on\s+)?(?:the\s+)?$")
+_RANKED = re.compile(
+    rf"(?:\b{RANKS}(?:\s+(?!not\b)[\w<>]+){{0,2}}|<g[01]>\s*,?|\s[-\u2013])\s+(?:at\s+|on\s+)?(?:the\s+)?$"
+)
 """What a place in an order stands behind: a verb of rank, or a name."""
-_NOT_MORE = re.compile(r"\b(?:not|no|never|hardly|scarcely|\w+n[\u2019']t)\s+(?:any\s+|at\s+all\s+|in\s+fact\s+|the\s+)*$")
-_NOT_SHOWN_MORE = re.compile(r"\b(?:not|no|never|\w+n[\u2019']t)\b[^;,]*\b(?:significant\w*|statistical\w*|necessarily|demonstrabl\w+|detectabl\w+|reliabl\w+|shown|proven)\b")
+_NOT_MORE = re.compile(
+    r"\b(?:not|no|never|hardly|scarcely|\w+n[\u2019']t)\s+(?:any\s+|at\s+all\s+|in\s+fact\s+|the\s+)*$"
+)
+_NOT_SHOWN_MORE = re.compile(
+    r"\b(?:not|no|never|\w+n[\u2019']t)\b[^;,]*\b(?:significant\w*|statistical\w*|necessarily|demonstrabl\w+|detectabl\w+|reliabl\w+|shown|proven)\b"
+)
 _GROUP = re.compile(r"<g(?P<g>[01])>")
 _LEAD = (
     r"(?:(?:<n\d+>|when|where|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"

@@ -119,7 +119,11 @@ def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     pattern = first if "paradox" in first else wording.pattern
     crude, within = map(log, values)
     turned, weaker = crude * within < 0, abs(within) < abs(crude)
-    said = {so for clause in re.split(r"[;:]", pattern) for so in _said_of_strata(clause, turned, weaker)}
+    said = {
+        so
+        for clause in re.split(r"[;:]", pattern)
+        for so in _said_of_strata(clause, turned, weaker)
+    }
     if said == {False}:
         yield "strata", "What strata change is not what the statistics say."
 

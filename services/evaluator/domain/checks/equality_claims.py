@@ -46,9 +46,9 @@ _EQUAL = phrases_of(
     rf"{_SHOWS} (?:that )?(?:there (?:is|was) )?{_NO}{_GAP}",
     rf"{_NO}{_GAP} (?:exists?|existed|between|is present)",
     rf"absence of (?:any |an? )?(?:\w+ )?{_GAP}",
-    rf"{_GROUPS} (?:do|did|does)(?: not|n[’']t) differ",
+    rf"{_GROUPS} (?:do|did|does)(?: not|n[\u2019']t) differ",
     rf"{_GROUPS}(?: of the (?:two )?groups)? {_FARES} (?:(?!not\b)\w+ ){{0,3}}?{_EQUALLY}",
-    rf"(?:rates?|shares?|means?|averages?|chances?|odds|probabilit\w+) (?:is|are|was|were) (?:(?!not\b)\w+ )?(?:one and the same|the same|identical|equal) (?:for|in|among) (?:both|<g[01]>|the two|either)",
+    r"(?:rates?|shares?|means?|averages?|chances?|odds|probabilit\w+) (?:is|are|was|were) (?:(?!not\b)\w+ )?(?:one and the same|the same|identical|equal) (?:for|in|among) (?:both|<g[01]>|the two|either)",
     rf"{_HAS} (?:\w+ ){{0,2}}?(?:the same|an? equal|identical|equal) {_CHANCES}",
     "equally (?:well|often|likely|frequently|common)",
     "equal treatment|plays? no (?:role|part)|played no (?:role|part)",
@@ -71,7 +71,7 @@ _PROVEN = phrases_of(
     rf"(?:rul(?:e|es|ed|ing) out|exclud(?:e|es|ed|ing)) any {_GAP}",
     rf"{_PROVES} that (?:the )?null(?:hypothesis| hypothesis)? (?:is|was) (?:true|right|correct)",
     rf"{_PROVES} (?:the )?(?:null(?:hypothesis| hypothesis)?|(?:hypothesis of )?(?:equality|independence|no {_GAP}))",
-    rf"(?:null(?:hypothesis| hypothesis)?|equality|independence) (?:is|was|has been|stands|is hereby) (?:\w+ )?(?:proven|proved|confirmed|verified|established|demonstrated|true)",
+    r"(?:null(?:hypothesis| hypothesis)?|equality|independence) (?:is|was|has been|stands|is hereby) (?:\w+ )?(?:proven|proved|confirmed|verified|established|demonstrated|true)",
     rf"(?:shown|proven|proved|established|demonstrated|confirmed)[^;]*\bthat\b[^;]*\b{_GAP}\b[^;]*\b(?:is|was) {_NOTHING}",
 )
 """Ways to call it proven that the groups are equal."""
@@ -80,7 +80,9 @@ _PROVEN = phrases_of(
 def proves_equality(clause: str) -> bool:
     """Whether a clause calls it proven that the groups are equal."""
     found = _PROVEN.search(clause)
-    return found is not None and not _denied(clause[: found.start()]) and not denies_equality(clause)
+    return (
+        found is not None and not _denied(clause[: found.start()]) and not denies_equality(clause)
+    )
 
 
 def claims_equality(clause: str) -> bool:

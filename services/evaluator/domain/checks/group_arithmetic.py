@@ -14,16 +14,16 @@ from services.evaluator.domain.checks.wording import Wording
 
 _GAP = r"(?:(?!<g)[^;]){0,60}?"
 _BY = r"(?:minus|divided by|over|by|and then take away|from which)"
-_RESULT = (
-    rf"[^;]*?\b(?:(?P<above>{ABOVE} (?:the )?{NULL_VALUE}|positive)|(?P<below>{BELOW} (?:the )?{NULL_VALUE}|negative))(?!\w)"
-)
+_RESULT = rf"[^;]*?\b(?:(?P<above>{ABOVE} (?:the )?{NULL_VALUE}|positive)|(?P<below>{BELOW} (?:the )?{NULL_VALUE}|negative))(?!\w)"
 _FORWARD = re.compile(
     rf"(?:\b(?:divid|tak|put)\w*{_GAP})?<g(?P<one>[01])>{_GAP}\b{_BY} {_GAP}<g(?P<two>[01])>{_RESULT}"
 )
 _NUMERATOR = re.compile(
     rf"<g(?P<one>[01])> (?:is |are |placed |put |set )?(?:in|as|on) (?:the )?(?:numerator|top)\b{_RESULT}"
 )
-_BACKWARD = re.compile(rf"\bsubtract\w*{_GAP}<g(?P<two>[01])>{_GAP}\bfrom {_GAP}<g(?P<one>[01])>{_RESULT}")
+_BACKWARD = re.compile(
+    rf"\bsubtract\w*{_GAP}<g(?P<two>[01])>{_GAP}\bfrom {_GAP}<g(?P<one>[01])>{_RESULT}"
+)
 _READING = re.compile(
     rf"(?:<m:(?:odds_ratio|relative_risk|odds_ratio_within|odds_ratio_adjusted|risk_difference|gap)>|\b(?:ratio|difference|gap|value|number|one)\b)[^;<]*?"
     rf"\b(?:(?P<above>{ABOVE} (?:the )?{NULL_VALUE}|positive)|(?P<below>{BELOW} (?:the )?{NULL_VALUE}|negative))[^;]*?"

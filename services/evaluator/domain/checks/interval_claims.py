@@ -46,7 +46,9 @@ _BOTH_SIDES = re.compile(
     rf"|(?<!\w){BELOW}(?!\w)[^;]*?(?<!\w){ABOVE} (?:{NULL_VALUE}|it)(?!\w)"
     rf"|(?<!\w){ABOVE}(?!\w)[^;]*?(?<!\w){BELOW} (?:{NULL_VALUE}|it)(?!\w)"
 )
-_SHORT_OF = re.compile(rf"(?:falls?|fell|falling|stops?|stay|stays)? ?(?:short|shy) of(?={_TO_NULL})")
+_SHORT_OF = re.compile(
+    rf"(?:falls?|fell|falling|stops?|stay|stays)? ?(?:short|shy) of(?={_TO_NULL})"
+)
 _CLAUSE = re.compile(
     r";|,? (?:but|whereas|while|although|though|however|yet|because|so)\b|, |: (?!(?:yes|no)\b)"
 )
@@ -166,9 +168,7 @@ def _claim_of(clause: str, *, told: bool) -> Claim | None:
 _CONTAINS = {True: IntervalClaim.CONTAINS, False: IntervalClaim.EXCLUDES}
 
 
-def _part(
-    clause: str, before: str, plain: str, claim: IntervalClaim, turned: bool
-) -> ClaimedPart:
+def _part(clause: str, before: str, plain: str, claim: IntervalClaim, turned: bool) -> ClaimedPart:
     """Return what is said to lie on a side; any value lies there if the nearest end does."""
     lower, upper = LOWER.search(before), UPPER.search(before)
     if lower and upper:

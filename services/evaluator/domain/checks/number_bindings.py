@@ -90,6 +90,7 @@ def rules_out(
     if not unit_allows(number, fact, binding.nouns):
         return True
     said_as_such = {*_SAID_AS_SUCH} | ({NumberRole.CHANGE} if number.unit != Unit.TIMES else set())
+    said_as_such |= {NumberRole.INVERSE} if number.unit is Unit.PERCENT else set()
     if fact.role in said_as_such and fact.role not in roles:
         return True
     if number.unit is not Unit.POINTS and _of_another(binding, fact):

@@ -133,7 +133,7 @@ def number_faults(wording: Wording, facts: Sequence[Fact]) -> Iterator[tuple[str
     if cells := _cells(wording, facts):
         yield from cells
         return
-    bound = bound_numbers(wording)
+    bound, facts = bound_numbers(wording), _stated_facts(wording, facts)
     yield from _pair_faults(bound, facts)
     for place in bound:
         if (outcome := _outcome(wording, place, facts)) and outcome is not OPEN:
@@ -142,10 +142,19 @@ def number_faults(wording: Wording, facts: Sequence[Fact]) -> Iterator[tuple[str
 
 def open_numbers(wording: Wording, facts: Sequence[Fact]) -> tuple[str, ...]:
     """Return the numbers that are some statistic, though the sentence leaves open which one."""
+    facts = _stated_facts(wording, facts)
     found = (each for each in bound_numbers(wording) if _outcome(wording, each, facts) is OPEN)
     return tuple(each.number.text for each in found)
 
 
+def _stated_facts(wording: Wording, facts: Sequence[Fact]) -> Sequence[Fact]:
+    """Leave out the odds of each group where a sentence does not speak of odds."""
+    if _SPEAKS_OF_ODDS.search(wording.text):
+        return facts
+    return [fact for fact in facts if not fact.label.startswith("the odds of")]
+
+
+_SPEAKS_OF_ODDS = re.compile(r"\bodds\b|\bto\s+(?:one|1)\b", re.IGNORECASE)
 OPEN = ("open", "")
 """What is neither right nor wrong: it was not checked."""
 

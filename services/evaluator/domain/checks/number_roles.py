@@ -156,6 +156,9 @@ _MULTIPLIED = re.compile(
     r"\b(?:multipl\w+\b[^.;]{0,40}\bby|(?:a|the)\s+factor\s+(?:of|is|was))\s+(?:about\s+|around\s+|roughly\s+)?$",
     re.IGNORECASE,
 )
+_AS_MUCH = re.compile(
+    r"\s+(?:as|of\s+(?:the|that)\s+(?:rate|odds|share|risk|figure|level|chance))\b", re.IGNORECASE
+)
 _LESS = re.compile(r"<|\u2264|below|under|less|smaller|lower", re.IGNORECASE)
 _MORE = re.compile(r">|\u2265|above|over|greater|larger|higher|more|exceed", re.IGNORECASE)
 
@@ -286,7 +289,8 @@ def _percent_roles(before: str, after: str, text: str) -> tuple[NumberRole, ...]
             return (NumberRole.P,)
     threshold = (NumberRole.THRESHOLD,) if starts_of(_THRESHOLD, text) else ()
     sample = (NumberRole.SAMPLE,) if starts_of(_SAMPLE, text) else ()
-    return (NumberRole.RATE, NumberRole.VALUE, *threshold, *sample)
+    inverse = (NumberRole.INVERSE,) if _AS_MUCH.match(after) else ()
+    return (NumberRole.RATE, NumberRole.VALUE, *inverse, *threshold, *sample)
 
 
 def _whole_roles(before: str, after: str) -> tuple[NumberRole, ...]:
