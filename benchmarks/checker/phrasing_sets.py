@@ -12,7 +12,15 @@ from benchmarks.checker.phrasing_values import Values, swapped, values_of, wrong
 from benchmarks.checker.tables import Told, gaps, tables
 from services.evaluator.domain.subjects import measure_of
 
-SETS = ("first", "second", "third", "other_author_1", "other_author_2", "other_author_3")
+SETS = (
+    "first",
+    "second",
+    "third",
+    "other_author_1",
+    "other_author_2",
+    "other_author_3",
+    "other_author_4",
+)
 Phrased = tuple[Told, str, str]
 """The subject, what was planted ("correct" for nothing), and the sentence."""
 RATIOS = {"odds_ratio": "odds ratio", "relative_risk": "relative risk"}

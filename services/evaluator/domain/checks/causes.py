@@ -37,11 +37,12 @@ _MORE_CAUSES = (
     r"|\bif\s+(?:the\s+)?<g\d>\s+(?:were|had\s+been)\b[^.;]*\b(?:disappear|vanish|close|end)\b[^.;]*\b(?:prove|show|demonstrate)"
     r"|\bcausal\s+(?:link|connection|relationship|effect|role|influence|chain|mechanism)\b|\bonly\s+(?:possible\s+)?(?:cause|reason|explanation)\b"
     r"|\b(?:changes?|changed|alters?|altered|shapes?|shaped|dictates?|dictated|governs?|governed|decides?|decided)\s+(?:the\s+|their\s+|one's\s+)?(?:outcomes?|results?|rates?|odds|chances?)\b"
+    r"|\b(?:chose|choos\w+|chosen|decid\w+|judg\w+|select\w*|treat\w*|act(?:ed|s)?|sort\w*|made)\b[^.;]{0,40}\b(?:on\s+(?:the\s+)?(?:basis|grounds?|strength)\s+of|by\s+reason\s+of|according\s+to)\s+(?:the\s+|their\s+)?(?:group|<g|sex|race|gender|origin|ethnic)"
     r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
 )
 _CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)
 _GROUPED = re.compile(
-    r"<g[01]>|\bgroup\s+(?:and|to|itself)\b|\b(?:between|of|by|from)\s+(?:the\s+)?group\b|\bgroup\s+(?:is|was)\b|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
+    r"<g[01]>|\bgroup\s+(?:and|to|itself)\b|\b(?:between|of|by|from|on)\s+(?:the\s+)?group\b|\bgroup\s+(?:is|was)\b|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
     r"|\bsex\b|\brac(?:e|ial)\b|\bethnic\w*|\bnationalit\w+"
     r"|\borigins?\b|\bbackground\b|\breligio\w+|\bage\b|\bdiscriminat\w+"
     r"|\bbias(?:ed)?\b|\bprejudice\w*|\bstereotyp\w+|\bhostil\w+|\bunfair\w*|\bunequal\b|\bwho\s+(?:they|people)\s+are\b|\bracis[mt]\w*|\bsexis[mt]\w*"

@@ -68,6 +68,7 @@ def measure_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, st
             yield "direction", f"The {a.label} and the {b.label} are compared the wrong way round."
     yield from _of_two(wording, subject)
     yield from _extremes(wording, subject)
+    yield from _ratios_agree(wording, subject)
     yield from _strata(wording, subject)
 
 
@@ -108,6 +109,34 @@ def _extremes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     true = (of_odds > of_risk) is ((own[0][1] == "odds_ratio") is more)
     if not true and of_odds != of_risk:
         yield "direction", "The wrong ratio is said to be further from one."
+
+
+_BOTH_RATIOS = re.compile(
+    r"\b(?:the|both|these|our)\s+(?:two\s+)?(?:ratios|measures|estimates)\b|<m:odds_ratio>[^;.]*<m:relative_risk>|<m:relative_risk>[^;.]*<m:odds_ratio>"
+)
+_WAYS = re.compile(
+    r"\b(?:directions?|sides?|ways?|signs?|contradict\w*|agree\w*|disagree\w*|conflict\w*|which\s+group|who)\b"
+)
+
+
+def _ratios_agree(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
+    """Return a fault where the two ratios are said to point apart and do not, or the other way."""
+    pattern = wording.pattern
+    if not _BOTH_RATIOS.search(pattern) or not _WAYS.search(pattern) or STRATA.search(pattern):
+        return
+    values = [
+        found.value
+        for name in ("odds_ratio", "relative_risk")
+        if (found := measure_of(subject, name)) and found.value
+    ]
+    if len(values) < 2 or 1 in values or "in conflict" in " ".join(subject.notes):
+        return
+    alike = (values[0] > 1) is (values[1] > 1)
+    plain = plainly(pattern)
+    denied = len(NOT.findall(plain)) % 2 == 1
+    apart, together = bool(_TURNED.search(plain)), bool(_KEPT.search(plain))
+    if apart is not together and (apart is denied) is not alike:
+        yield "direction", "Which way the two ratios point is not what the statistics say."
 
 
 def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:

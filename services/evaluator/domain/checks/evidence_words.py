@@ -131,7 +131,7 @@ UNTOLD = re.compile(
     rf"|\bnot\s+(?:\w+\s+){{0,3}}(?:tell|say|know|decide|determine|settle|establish|conclude)\b[^;]*\b(?:whether|if|that)\b[^;]*\b(?:{OBJECT}|real)\b"
 )
 CAUSES = re.compile(
-    r"\bcaus\w+|\b(?:what|who|how|which)\b|\bdiscriminat\w*|\bprejudice\w*|\bbias\w*|\bwhy\b|\bracis\w+|\bsexis\w+|\bunfair\w*|\bexplanation\s+among\b"
+    r"\bcaus\w+|\bsimpson\w*|\bparadox\w*|\brevers\w+|\b(?:what|who|how|which)\b|\bdiscriminat\w*|\bprejudice\w*|\bbias\w*|\bwhy\b|\bracis\w+|\bsexis\w+|\bunfair\w*|\bexplanation\s+among\b"
 )
 GENERAL = re.compile(
     r"^(?:if|when|suppose|assuming|were|had|whether|in\s+general)\b(?!.*\bcan\s+not\s+be\s+told\b)|\bif\b(?=[^;]*\b(?:would|were|is|contain|made|had)\b)|\b(?:asks?|tests?|assess\w*|tell\w*\s+us|checks?|examin\w+|decid\w+)\s+whether\b"

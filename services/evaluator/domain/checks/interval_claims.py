@@ -55,6 +55,10 @@ _CLAUSE = re.compile(
 _ASIDE = re.compile(
     rf"(?<={NULL_VALUE}) ?, (?:that is,?|which|i\.e\.,?|meaning|or) [^,;]*,|\([^()]*\)"
 )
+_UNDER_HYPOTHESIS = re.compile(
+    r"\bunder (?=(?:the |a |an |this )?(?:null|hypothesis|assumption|supposition|premise|possibility|case|no ))"
+)
+"""Supposes something; lies below nothing."""
 _ANSWER = re.compile(r": (yes|no)\b")
 _SUPPOSED = re.compile(r"^(?:if|when|had|were|suppose|whether)\b")
 
@@ -131,7 +135,7 @@ def with_null(text: str, wording: Wording) -> str:
         neutral = number.value in {0.0, 1.0} and number.step >= 0.1 and number.unit == "plain"
         return NULL_VALUE if neutral else found[0]
 
-    text = NAMED_NULL.sub(NULL_VALUE, text)
+    text = NAMED_NULL.sub(NULL_VALUE, _UNDER_HYPOTHESIS.sub("supposing ", text))
     text = ONE.sub(NULL_VALUE, re.sub(r"<n(\d+)>", named, text))
     return re.sub(rf"{NULL_VALUE}(?:\s*,?\s*\(?{NULL_VALUE}\)?)+", NULL_VALUE, text)
 

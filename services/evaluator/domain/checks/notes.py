@@ -25,7 +25,9 @@ _COUNTED = re.compile(
 _NONE_CAME = re.compile(
     r"\bno\s+(?:\w+\s+)?(?:answers?|responses?|repl(?:y|ies))\s+(?:was|were|is|are|has|had|came|arrived|could|exists?|recorded|received|given|at\s+all)\b(?!\s+(?:missing|lost|lacking|absent|unavailable))"
 )
-_OF_UNITS = re.compile(r"\bunits?\b|\bcounts?\s+as\s+one\b")
+_AWAY = re.compile(
+    r"\b(?:lacking|absent|wanting|not\s+there|not\s+present|unaccounted\s+for|left\s+blank|blank|unreturned|unobtained)\b"
+)
 _ANSWER, _PROMPT = (
     re.compile(r"\b(?:answers?|responses?|repl(?:y|ies))\b"),
     re.compile(r"\bprompts?\b"),
@@ -38,8 +40,8 @@ _OTHER_UNIT = re.compile(
     r"|\b(?:answers|responses|replies)\s+(?:are|were)\s+(?:\w+\s+){0,2}independent\b"
     r"|\b(?:person|people|case|individual|participant|respondent|user)s?\b[^.;]*\b(?:as|is|are)\s+(?:the\s+)?units?\b(?![^.;]*\bprompt)|\bunits?\b[^.;]*\b(?:is|are)\s+(?:the\s+|each\s+|a\s+)?(?:person|people|case|individual|participant|respondent|user)s?\b(?![^.;]*\bprompt)"
 )
-_REACHES = r"(?:generali[sz]\w*|carr(?:y|ies)\s+over|extends?|appl(?:y|ies)|holds?|valid|transfers?|true|binding|speaks?)"
-_EVERYWHERE = r"(?:(?:every|any|all|each)\s+(?:other\s+|possible\s+|conceivable\s+)?(?:prompts?|kinds?|sorts?|questions?|populations?|models?)|of\s+every\s+kind|of\s+all\s+kinds|other\s+populations?|whatever\s+(?:prompt|population|question)|in\s+general|everywhere|elsewhere|beyond\s+(?:the|this|that)\s+population)"
+_REACHES = r"(?:generali[sz]\w*|carr(?:y|ies)\s+over|extends?|appl(?:y|ies)|holds?|valid|transfers?|true|binding|speaks?|concerns?|covers?|bears?\s+on|relates?|includes?|about)"
+_EVERYWHERE = r"(?:(?:every|any|all|each)\s+(?:other\s+|possible\s+|conceivable\s+)?(?:prompts?|kinds?|sorts?|questions?|populations?|models?|people|persons?|individuals?|human\s+beings?|bearers?)|of\s+every\s+kind|of\s+all\s+kinds|other\s+populations?|whatever\s+(?:prompt|population|question)|in\s+general|everywhere|elsewhere|beyond\s+(?:the|this|that)\s+population)"
 _BEYOND = re.compile(rf"\b{_REACHES}\b[^.;]*\b{_EVERYWHERE}\b")
 """Says that a result holds for more than the population its prompts were drawn from."""
 
@@ -110,7 +112,9 @@ def denied_notes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
 def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where answers are said to be missing and none is, or the other way round."""
     counts = [int(found[1]) for note in subject.notes if (found := _MISSING.search(note))]
-    plain = plainly(_NONE_CAME.sub("an answer is missing", wording.text.lower()))
+    plain = plainly(
+        _AWAY.sub("missing", _NONE_CAME.sub("an answer is missing", wording.text.lower()))
+    )
     if not counts or (_SUPPOSED.search(plain) and not _PRESUMED.search(plain)):
         return
     odd = len(NOT.findall(plain)) % 2 == 1

@@ -85,7 +85,7 @@ def rules_out(
     binding: NumberBinding, number: WrittenNumber, roles: Sequence[NumberRole], fact: Fact
 ) -> bool:
     """Whether the words around a number say for sure that it is not this statistic."""
-    if binding.supposed:
+    if binding.supposed and tuple(roles) != (NumberRole.P,):
         return False
     if not unit_allows(number, fact, binding.nouns):
         return True
@@ -142,6 +142,9 @@ def _allows(noun: Noun, fact: Fact, roles: Sequence[NumberRole]) -> bool:
 
 def _direct(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun]:
     """Return the nouns that stand beside a number, or that only links separate from it."""
+    bracketed = at > 1 and tokens[at - 1].text == "(" and tokens[at - 2].group is not None
+    if bracketed and number.unit is Unit.PERCENT:
+        return {Quantity.SHARE}
     found = _part_of(tokens, at) or _behind(tokens, at, number) or _before(tokens, at)
     direct = {noun for noun in found if _fits(number, noun)}
     if direct == {Quantity.RATIO}:

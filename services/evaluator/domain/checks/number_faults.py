@@ -16,12 +16,12 @@ from services.evaluator.domain.checks.number_owners import (
     out_of_groups,
 )
 from services.evaluator.domain.checks.number_roles import (
-    RATE,
     has_outcome,
     interval_ends,
     multiplies,
     roles_of,
 )
+from services.evaluator.domain.checks.role_words import RATE
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs
 
@@ -164,8 +164,15 @@ def _outcome(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> tup
     neutral = place.number.value in {0.0, 1.0} and place.number.step >= COARSE
     if neutral and place.number.unit is Unit.PLAIN and compares_with_no_difference(wording):
         return None
+    if place.binding.supposed and place.sign != "=":
+        return None
     equal = [fact for fact in facts if fact.matches(place.number)]
-    agreed = [fact for fact in facts if _agrees(place, fact, facts, Fact.may_be)]
+    agreed = [
+        fact
+        for fact in facts
+        if _agrees(place, fact, facts, Fact.may_be)
+        and not rules_out(place.binding, place.number, place.roles, fact)
+    ]
     if agreed and not (place.binding.direct and equal and place.sign == "="):
         return None
     if not equal and is_no_statistic(wording, place.number):

@@ -18,7 +18,7 @@ _ELSEWHERE = word_set(
 )
 """Words that may mean a group, or both of them, without a name."""
 _COPULAS = word_set("is was are were being makes equals gives represents describes")
-_RESTATED = word_set("or giving making")
+_RESTATED = word_set("or giving making which")
 """What begins a clause that says the same of the same group."""
 _LEADS = word_set("of for among in amongst from")
 _FARTHEST = 14
@@ -115,7 +115,11 @@ def _referred_to(tokens: Sequence[Token], at: int) -> int | None:
     clause = tokens[at].clause
     own = [each.text for each in tokens if each.clause == clause]
     if own[0] in _RESTATED and not _ELSEWHERE & {*own}:
-        earlier = {each.group for each in tokens if each.clause == clause - 1} - {None}
+        said = [each for each in tokens[:at] if each.group is not None]
+        earlier = {each.group for each in said}
+        earlier = (
+            earlier if len(earlier) == 1 else {e.group for e in said if e.clause == clause - 1}
+        )
         return earlier.pop() if len(earlier) == 1 else None
     if not {"whom", "whose", "them"} & {*own}:
         return None

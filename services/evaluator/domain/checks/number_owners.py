@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from services.evaluator.domain.checks.number_roles import RATE, text_around
+from services.evaluator.domain.checks.number_roles import text_around
+from services.evaluator.domain.checks.role_words import RATE
 from services.evaluator.domain.checks.wording import Mention, Wording
 from services.evaluator.domain.checks.written_numbers import Unit, occurs
 

@@ -32,6 +32,7 @@ MEASURE_WORDS = {
     r"|(?:the\s+)?(?:smaller|lower|lesser)\s+(?:of\s+the\s+(?:two\s+)?(?:selection\s+)?(?:rates|shares|proportions)|(?:selection\s+)?(?:rate|share|proportion)),?"
     r"\s+(?:is\s+|was\s+|when\s+|if\s+|expressed\s+|taken\s+|put\s+|set\s+|stated\s+|given\s+|seen\s+)*(?:divided\s+by|over|against|relative\s+to|in\s+relation\s+to|beside"
     r"|as\s+a\s+(?:fraction|share|proportion|part|percentage|multiple)\s+of)\s+the\s+(?:larger|higher|greater)(?:\s+(?:one|rate|share|selection\s+rate|of\s+the\s+two))?"
+    r"|ratio\s+of\s+the\s+(?:two\s+)?(?:selection\s+)?(?:rates|shares|proportions),?\s+\(?(?:the\s+)?(?:smaller|lower|lesser)\s+(?:one\s+)?(?:over|to|by|divided\s+by)\s+(?:the\s+)?(?:larger|higher|greater)(?:\s+one)?"
     r"|quotient\s+of\s+the\s+(?:smaller|lower)\s+(?:and|by|over)\s+the\s+(?:larger|higher)",
     "chi_square": r"chi\s*(?:\u00b2|\^?2\b)|chi[\s-]*squared?d?(?:\s+(?:test|statistic|value))*|(?:\u03c7|\u03a7"
     r"|x)\s*(?:\u00b2|\^?2\b)"

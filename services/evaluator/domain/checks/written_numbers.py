@@ -73,6 +73,10 @@ _PERCENT_WORDS = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(_TEN_WORDS)})(?:[\s-]+(?P<ones>{'|'.join(_UNITS[:9])}))?|(?P<few>{_COUNT}))\s*(?:%|per\s?cent\b)(?P<points>(?:age)?\s+points?)?",
     re.IGNORECASE,
 )
+_PERCENTAGE_IN_WORDS = re.compile(
+    rf"\bpercentages?\b[^;.:\d]{{0,60}}?\b(?:is|was|are|were|at|to|being)\s+(?:about\s+|around\s+|roughly\s+|some\s+)?(?:(?P<tens>{'|'.join(_TEN_WORDS)})(?:[\s-]+(?P<ones>{'|'.join(_UNITS[:9])}))?|(?P<few>{_COUNT}))\b(?!\s*(?:%|per\s?cent|in\b|out\b|of\b|times\b|hundred\b))",
+    re.IGNORECASE,
+)
 ABOUT = 0.05
 """How far, as a share, a number that is called near may be from the one it stands for."""
 _ABOUT = re.compile(
@@ -241,6 +245,8 @@ def _shares_in(text: str) -> Iterator[WrittenNumber]:
             yield _share(each, some / every)
     for each in _PERCENT_WORDS.finditer(text):
         yield _percent(each)
+    for each in _PERCENTAGE_IN_WORDS.finditer(text):
+        yield _percent(each)
     for each in _FRACTION.finditer(text):
         many = (each["many"] or "a").lower()
         yield _share(
@@ -253,12 +259,16 @@ def _number_word(word: str) -> int:
 
 
 def _percent(found: re.Match[str]) -> WrittenNumber:
-    few, tens, ones = (found[name] for name in ("few", "tens", "ones"))
-    value = (
-        _number_word(few) if few else _TEN_WORDS[tens.lower()] + (_number_word(ones) if ones else 0)
+    few, tens, ones, points = (
+        found.groupdict().get(name) for name in ("few", "tens", "ones", "points")
     )
-    unit = Unit.POINTS if found["points"] else Unit.PERCENT
-    return WrittenNumber(found[0], float(value), 1.0, unit, found.start(), found.end())
+    value = (_number_word(few) if few else 0) + _TEN_WORDS.get((tens or "").lower(), 0)
+    value += _number_word(ones) if ones else 0
+    unit = Unit.POINTS if points else Unit.PERCENT
+    start = found.start("few") if few else found.start("tens")
+    return WrittenNumber(
+        found.string[start : found.end()], float(value), 1.0, unit, start, found.end()
+    )
 
 
 def _share(found: re.Match[str], value: float) -> WrittenNumber:
