@@ -20,6 +20,7 @@ SETS = (
     "other_author_2",
     "other_author_3",
     "other_author_4",
+    "other_author_5",
 )
 Phrased = tuple[Told, str, str]
 """The subject, what was planted ("correct" for nothing), and the sentence."""

@@ -32,7 +32,7 @@ LINKS = word_set(
     " computed reported put had has have having reached reaches reach amounts amounted"
     " amounting lies lay sits sat turned found measured shown given namely respectively"
     " overall up pooled crude raw point estimate estimates value values figure figures size"
-    " i.e here also so corresponding statistic gives gave yields yielded results resulting leaves left remains : = ( [ , ~ ≈ '"
+    " i.e here also so corresponding statistic gives gave yields yielded results resulting you get obtain leaves left remains : = ( [ , ~ ≈ '"
 )
 """Words that may stand between a noun and its number, and bind them."""
 

@@ -40,7 +40,9 @@ LESS = (
     rf"|{_NOUNS_DOWN}|less|{_SHORT}"
 )
 BEFORE_OTHERS = words_of(r"first ahead above top before in\sfront in\sthe\slead")
-BEHIND_OTHERS = words_of(r"second last below beneath behind bottom after in\ssecond\splace")
+BEHIND_OTHERS = words_of(
+    r"second last below under underneath beneath behind bottom after in\ssecond\splace"
+)
 """Places in an order, which compare only behind a verb of rank, or beside a group's name."""
 RANKS = (
     r"(?:com(?:e|es|ing)|came|rank(?:s|ed|ing)?|place[sd]?|puts?|stands?|stood|li(?:es|e)|lay|sits?|sat|finish(?:es|ed)?|is|are|was|were|be|being|end(?:s|ed)?(?:\s+up)?"

@@ -36,12 +36,12 @@ _NOT_SHOWN_MORE = re.compile(
 )
 _GROUP = re.compile(r"<g(?P<g>[01])>")
 _LEAD = (
-    r"(?:(?:<n\d+>|when|where|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
+    r"(?:(?:<n\d+>|when|where|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|from|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
     r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|result|case|group)s?),?\s+)*"
 )
 _REFERENCE = re.compile(
     rf"(?:\bthan|\bcompar(?:ed|ison)\s+(?:with|to)|\brelative\s+to|\bversus|\bvs\.?|\bas\s+against|\bagainst|\bcontrast\s+(?:with|to)|\bas\s+opposed\s+to|\bopposite"
-    rf"|\bunlike|\brather\s+than|\binstead\s+of|\bnext\s+to|\bbeside|\balongside|\bwhereas\s+that\s+of|\bahead\s+of|\babove|\bover|\bbelow|\bbeneath|\bbehind|\bnot"
+    rf"|\bunlike|\brather\s+than|\binstead\s+of|\bnext\s+to|\bbeside|\balongside|\bwhereas\s+that\s+of|\bahead\s+of|\babove|\bover|\bunder|\bunderneath|\bbelow|\bbeneath|\bbehind|\bnot"
     rf"|\b(?<!such\s)as|\bshort\s+of|\bfollowed\s+by|\bno\s+longer|\bbefore|\bafter|\bin\s+front\s+of|\s[<>]|\b(?:{OVER}|{SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
     rf"\s+{_LEAD}$"
 )
@@ -122,6 +122,9 @@ def _comparatives(clause: str) -> Iterator[tuple[int, bool]]:
             continue
         if each["ahead"] or each["after"]:
             beside = re.match(rf"\s+(?:of\s+)?{_LEAD}<g", clause[each.end() :])
+            listed = each[0] == "first" and not re.search(r"\b(?:second|last|next)\b", clause)
+            if listed and "<n" in clause:
+                continue  # "0.20 and 0.24 (women first)"
             if not (_RANKED.search(before) or (beside and each[0] not in {"first", "second"})):
                 continue
         turned = _NOT_MORE.search(before) and not less_by_denial(each[0])

@@ -22,7 +22,7 @@ _OF_MEASURES = re.compile(
     rf"|that\s+of\s+|the\s+|its\s+)*<m:(?P<b>[\w-]+)>"
 )
 _TURNED = re.compile(
-    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|one\s+(?:group|side)?\b[^;]*\bthe\s+other\b|inverts?|inverted|inversion|upside\s+down|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
+    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|one\s+(?:group|side)?\b[^;]*\bthe\s+other\b|inverts?|inverted|inversion|upside\s+down|depend\w*\s+on\s+(?:whether|which|the\s+choice|one)|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
 )
 _CHANGED = re.compile(
     r"\b(?:chang\w+|alter\w*|affect\w*)\b[^;]*\b(?:directions?|signs?|sides)\b|\bdirections?\b[^;]*\b(?:chang\w+|alter\w*)"

@@ -43,7 +43,7 @@ BAD = (
     r"|excluded)\b"
 )
 GOOD = (
-    r"\b(?:admi(?:t\w*|ssion\w*)|hir(?:ed|ing)|accept\w*|approv\w*|select\w*"
+    r"\b(?:admi(?:t\w*|ssion\w*)|hir(?:ed|ing)|accept\w*|approv\w*|select(?:ed|s|ing)?"
     r"|grant\w*|promot\w*|pass(?:ed|es)?|award\w*|interview\w*|shortlist\w*"
     r"|offer\w*|successful\w*|chosen)\b"
 )

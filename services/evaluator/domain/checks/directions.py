@@ -69,7 +69,9 @@ def direction_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, 
 
 def stated_directions(wording: Wording, subject: Subject) -> list[StatedDirection]:
     """Return who is said to have more: of the whole table, within strata, or of both in turn."""
-    pattern = wording.pattern
+    pattern = wording.pattern.replace("<m:mean_1>", "mean of <g0>").replace(
+        "<m:mean_2>", "mean of <g1>"
+    )
     parts = pattern.split(";") if STRATA.search(pattern) else [pattern]
     found: list[StatedDirection] = []
     if QUANTITY.search(pattern) or _OUTRIGHT.search(pattern) or OUTRIGHT.search(pattern):

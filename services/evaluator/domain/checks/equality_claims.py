@@ -72,6 +72,7 @@ _PROVEN = phrases_of(
     rf"{_PROVES} that (?:the )?null(?:hypothesis| hypothesis)? (?:is|was) (?:true|right|correct)",
     rf"{_PROVES} (?:the )?(?:null(?:hypothesis| hypothesis)?|(?:hypothesis of )?(?:equality|independence|no {_GAP}))",
     r"(?:null(?:hypothesis| hypothesis)?|equality|independence) (?:is|was|has been|stands|is hereby) (?:\w+ )?(?:proven|proved|confirmed|verified|established|demonstrated|true)",
+    rf"(?:certain|sure|know|known|beyond (?:any )?(?:reasonable )?doubt|guarantee\w*|definitely|conclusive\w*|proof|proves?|proven|proved)\b[^;]*\b{_NO}{_GAP}",
     rf"(?:shown|proven|proved|established|demonstrated|confirmed)[^;]*\bthat\b[^;]*\b{_GAP}\b[^;]*\b(?:is|was) {_NOTHING}",
 )
 """Ways to call it proven that the groups are equal."""

@@ -50,6 +50,8 @@ CLAUSE_END = re.compile(
 _ANSWER = re.compile(r"\bsignifican\w+\b[^;:]{0,40}: (?P<yes>yes|no)\b|^\W*(?P<also>yes|no),")
 """A question that is answered in a word: "significant: yes"; "No, ..."."""
 _ASIDE = re.compile(r", at [^,;]*\blevel\b[^,;]*,|\([^()]*\)")
+_BARE_P = re.compile(r"\(?(?:that is )?p ?[<>] ?<n\d+>\)?[ .]*")
+"""A level named as an aside, which the rest of the clause meets, or does not."""
 _PIECE = re.compile(r", ")
 
 _OFTEN = re.compile(
@@ -97,6 +99,8 @@ def _claim_of(clause: str) -> EvidenceClaim | None:
         return EvidenceClaim.EQUAL
     claims = {said for reader in _WHOLE_READERS if (said := reader(plain)) is not None}
     pieces = [plainly(piece) for piece in _PIECE.split(clause)]
+    if len(pieces) > 1:
+        pieces = [piece for piece in pieces if not _BARE_P.fullmatch(piece)] or pieces
     claims |= {
         said for piece in pieces for reader in _READERS if (said := reader(piece)) is not None
     }

@@ -5,6 +5,7 @@ import re
 _SAME_MEANING: tuple[tuple[str, str], ...] = (
     (r"n[\u2019']t\b", " not"),
     (r"\bcannot\b", "can not"),
+    (r"\bwith\s+(?:and|or)\s+without\b", "beside"),
     (r"\bneither\b([^;]{0,80}?)\bnor\b", r"not \1 or"),
     (r"\btoo\s+(?:large|high|big|great|wide|small|low|few|weak|slight|modest|imprecise|pronounced|strong|marked|striking|sizeable)(?:\s+an?\s+\w+)?\s+(?=to\b|for\b)", "not "),
     (r"\b(?:far\s+from|nowhere\s+near|anything\s+but|by\s+no\s+means|in\s+no\s+way)\b", "not"),
@@ -23,7 +24,7 @@ _SAME_MEANING: tuple[tuple[str, str], ...] = (
     (r"(?<=\bp-value)\s+(?:fails?|misses)\b|\b(?:fails?|failed|miss(?:es|ed)?)\b(?=(?:\s+[\w<>%]+){0,4}\s+(?:tests?|threshold|significance|mark|bar|hurdle)\b)", " not meets"),
     (r"\b(?:no|can\s+not\s+be\s+(?:an?\s+)?)\s*(?:coincidence|accident)\b", "more than chance"),
     (r"\bnobody\s+can\s+(?:\w+\s+)?(?:deny|doubt|dispute)\b|\bcan\s+not\s+(?:\w+\s+)?be\s+(?:denied|doubted|disputed|ignored|overlooked)\b", " "),
-    (r"\b(?:hypothes[ei]s|null)\s+of\s+(?:no\s+\w+|equal\w*(?:\s+\w+)?|independence)", "nullhypothesis"),
+    (r"\b(?:hypothes[ei]s|null)\s+of\s+(?:no\s+\w+|equal\w*(?:\s+(?:odds|rates?|chances?|risks?|shares|means|treatment|probabilities|proportions|distributions?))?|independence)", "nullhypothesis"),
     (r"\bhypothes[ei]s\s+that\s+there\s+(?:is|was|were|are)\s+(?:no|not\s+any)\s+\w+(?:\s+between\s+(?:the\s+)?[\w<>]+\s+and\s+(?:the\s+)?[\w<>]+)?", "nullhypothesis"),
     (r"\b(?:null\s+)?hypothes[ei]s\s+that\b[^;]*?\b(?:equal(?:\s+\w+)?|the\s+same(?:\s+\w+)?|identical|unrelated|independent|do\s+not\s+differ|alike)\b", "nullhypothesis"),
     (r"\bnull(?:\s+hypothes[ei]s)?\b(?!\s+(?:value|effect))|\bhypothes[ei]s\b", "nullhypothesis"),

@@ -20,10 +20,13 @@ _COMPLETE = re.compile(
     r"|\b(?:answers?|responses?|repl(?:y|ies))\b[^;.]*\b(?:available|received|obtained|came\s+back|arrived?)\b"
 )
 _COUNTED = re.compile(
-    r"\bunits?\b|\blevel\s+of\b|\b(?:we|is|are|was|were)\s+count(?:s|ed)?\b|\bsample\s+size\b|\bcount(?:s|ed)?\s+(?:as|once|the|answers|responses|replies|single)\b"
+    r"\bunits?\b|\blevel\s+of\b|\b(?:we|is|are|was|were)\s+count(?:s|ed)?\b|\bsample\s+size\b|\breckon\w*|\bclustered\b|\bresampl\w*|\bbootstrap\w*|\buncertainty\b|\bindependent\b|\bcount(?:s|ed)?\s+(?:as|once|the|answers|responses|replies|single)\b"
 )
 _NONE_CAME = re.compile(
     r"\bno\s+(?:\w+\s+)?(?:answers?|responses?|repl(?:y|ies))\s+(?:was|were|is|are|has|had|came|arrived|could|exists?|recorded|received|given|at\s+all)\b(?!\s+(?:missing|lost|lacking|absent|unavailable))"
+)
+_NONE_MISSING = re.compile(
+    r"\bzero\s+(?=(?:\w+\s+)?(?:answers?|responses?|repl(?:y|ies)|missing|gaps?))"
 )
 _AWAY = re.compile(
     r"\b(?:lacking|absent|wanting|not\s+there|not\s+present|unaccounted\s+for|left\s+blank|blank|unreturned|unobtained)\b"
@@ -33,7 +36,7 @@ _ANSWER, _PROMPT = (
     re.compile(r"\bprompts?\b"),
 )
 _NOT_THIS = re.compile(
-    r"\b(?:and\s+)?(?:not|rather\s+than|instead\s+of|as\s+opposed\s+to)\s+(?:the\s+|each\s+|single\s+|individual\s+|every\s+)*(?:answers?|responses?|repl(?:y|ies)|prompts?)\b"
+    r"\b(?:and\s+)?(?:not|rather\s+than|instead\s+of|as\s+opposed\s+to)\s+(?:over\s+|across\s+|of\s+|on\s+|by\s+|for\s+|to\s+)?(?:the\s+|each\s+|single\s+|individual\s+|every\s+)*(?:answers?|responses?|repl(?:y|ies)|prompts?)\b"
 )
 _OTHER_UNIT = re.compile(
     r"\bunits?\b[^.;]*\b(?:are|is|were|was)\s+(?:the\s+)?(?:people|persons|cases|answers|responses|replies)\b[^.;]*\bnot\s+(?:the\s+)?prompts"
@@ -112,9 +115,8 @@ def denied_notes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
 def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where answers are said to be missing and none is, or the other way round."""
     counts = [int(found[1]) for note in subject.notes if (found := _MISSING.search(note))]
-    plain = plainly(
-        _AWAY.sub("missing", _NONE_CAME.sub("an answer is missing", wording.text.lower()))
-    )
+    text = _NONE_CAME.sub("an answer is missing", wording.text.lower())
+    plain = plainly(_AWAY.sub("missing", _NONE_MISSING.sub("no ", text)))
     if not counts or (_SUPPOSED.search(plain) and not _PRESUMED.search(plain)):
         return
     odd = len(NOT.findall(plain)) % 2 == 1

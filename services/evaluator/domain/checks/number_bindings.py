@@ -87,18 +87,21 @@ def rules_out(
     """Whether the words around a number say for sure that it is not this statistic."""
     if binding.supposed and tuple(roles) != (NumberRole.P,):
         return False
-    if not unit_allows(number, fact, binding.nouns):
+    of_chance = tuple(roles) == (NumberRole.P,) == (fact.role,)
+    if not of_chance and not unit_allows(number, fact, binding.nouns):
         return True
     said_as_such = {*_SAID_AS_SUCH} | ({NumberRole.CHANGE} if number.unit != Unit.TIMES else set())
     said_as_such |= {NumberRole.INVERSE} if number.unit is Unit.PERCENT else set()
     if fact.role in said_as_such and fact.role not in roles:
         return True
-    if number.unit is not Unit.POINTS and _of_another(binding, fact):
+    if number.unit is not Unit.POINTS and is_of_another(binding, fact):
         return True
     if None not in (binding.has, fact.has) and binding.has is not fact.has:
         return True
     if len(roles) == 1 and roles[0] in _SPELLED_OUT:
         return fact.role is not roles[0] or not _of_its_measure(binding, fact)
+    if not binding.direct and binding.nouns <= {Quantity.BOUND, Quantity.LEVEL}:
+        return False  # an interval elsewhere in the sentence says nothing of this number
     return bool(binding.nouns) and not any(_allows(noun, fact, roles) for noun in binding.nouns)
 
 
@@ -108,7 +111,7 @@ _OF_GROUPS = {NumberRole.RATE, NumberRole.COUNT, NumberRole.SAMPLE, NumberRole.V
 _SPELLED_OUT = BOUNDS | {NumberRole.P, NumberRole.LEVEL, NumberRole.FREEDOM, NumberRole.TOTAL}
 
 
-def _of_another(binding: NumberBinding, fact: Fact) -> bool:
+def is_of_another(binding: NumberBinding, fact: Fact) -> bool:
     """Whether a statistic is of another group, or of none, and the number is one group's."""
     if binding.group is None or fact.measure in binding.nouns:
         return False
@@ -158,6 +161,8 @@ def _around(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun
     found = _special(_own(tokens, at) or {each.noun for each in tokens if each.noun})
     # One group's mean named in the clause: "that of" may mean the other's.
     found = {Quantity.MEAN if noun in MEANS else noun for noun in found if noun}
+    if number.unit is Unit.PERCENT and found:
+        found = {*found, Quantity.SHARE}
     return {noun for noun in found if _fits(number, noun)}
 
 

@@ -5,10 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from services.evaluator.domain.checks.evidence_words import NOT, plainly
 from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
 from services.evaluator.domain.checks.fixed_numbers import COARSE
 from services.evaluator.domain.checks.interval_claims import compares_with_no_difference
-from services.evaluator.domain.checks.number_bindings import NumberBinding, binding_of, rules_out
+from services.evaluator.domain.checks.number_bindings import (
+    NumberBinding,
+    binding_of,
+    is_of_another,
+    rules_out,
+)
 from services.evaluator.domain.checks.number_owners import (
     group_of_number,
     listed,
@@ -164,14 +170,13 @@ def _outcome(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> tup
     neutral = place.number.value in {0.0, 1.0} and place.number.step >= COARSE
     if neutral and place.number.unit is Unit.PLAIN and compares_with_no_difference(wording):
         return None
-    if place.binding.supposed and place.sign != "=":
+    if place.sign != "=" and (place.binding.supposed or _is_denied_level(wording, place, facts)):
         return None
     equal = [fact for fact in facts if fact.matches(place.number)]
     agreed = [
         fact
         for fact in facts
-        if _agrees(place, fact, facts, Fact.may_be)
-        and not rules_out(place.binding, place.number, place.roles, fact)
+        if _agrees(place, fact, facts, Fact.may_be) and not is_of_another(place.binding, fact)
     ]
     if agreed and not (place.binding.direct and equal and place.sign == "="):
         return None
@@ -182,6 +187,12 @@ def _outcome(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> tup
     if all(rules_out(place.binding, place.number, place.roles, fact) for fact in equal):
         return _misplaced(place, equal[0])
     return None if agreed else OPEN
+
+
+def _is_denied_level(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> bool:
+    """Whether a number is the level that a p-value is said not to meet: "is not p < 0.05"."""
+    level = any(f.role is NumberRole.LEVEL and f.matches(place.number) for f in facts)
+    return level and bool(NOT.search(plainly(wording.pattern)))
 
 
 A_FEW = 12

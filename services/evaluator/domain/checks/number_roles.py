@@ -80,6 +80,8 @@ def _named(number: WrittenNumber, before: str, after: str, text: str) -> NumberR
         (NumberRole.P, share and words.P_AFTER.match(after)),
         (NumberRole.LOW, words.LOWER.search(before)),
         (NumberRole.HIGH, words.UPPER.search(before)),
+        (NumberRole.LOW, not number.whole and words.AT_LEAST.search(before)),
+        (NumberRole.HIGH, not number.whole and words.AT_MOST.search(before)),
         (NumberRole.LOW, starts_of(words.BOUNDS, text) and words.LOW_AFTER.match(after)),
         (NumberRole.HIGH, starts_of(words.BOUNDS, text) and words.HIGH_AFTER.match(after)),
         (NumberRole.FREEDOM, words.FREEDOM.match(after) or words.FREEDOM_BEFORE.search(before)),
@@ -120,7 +122,9 @@ def _measured_roles(
         re.IGNORECASE,
     ):
         return (NumberRole.P,)
-    chance = (NumberRole.P,) if starts_of(words.CHANCE, text) else ()
+    chance = (
+        (NumberRole.P,) if starts_of(words.CHANCE, text) or starts_of(words.OF_TEST, text) else ()
+    )
     if starts_of(words.RATE, text):
         return (*chance, NumberRole.RATE, NumberRole.VALUE)
     return (*chance, NumberRole.VALUE)
@@ -141,7 +145,8 @@ def _percent_roles(before: str, after: str, text: str) -> tuple[NumberRole, ...]
 
 def _whole_roles(before: str, after: str) -> tuple[NumberRole, ...]:
     of_all = words.OF_ALL.search(before) and words.CASES.match(after)
-    if of_all or words.TOTAL_AFTER.match(after) or words.TOTAL_BEFORE.search(before):
+    told = words.TOTAL_BEFORE.search(before) and not words.TOTAL_AFTER.match(before)
+    if of_all or words.TOTAL_AFTER.match(after) or told:
         return (NumberRole.TOTAL,)
     if words.LEAST.search(before[-30:] + after[:30]):
         return (NumberRole.LEAST, NumberRole.COUNT)

@@ -120,6 +120,7 @@ CASES = re.compile(
 CHANCE = re.compile(
     r"\bprobability\b[^;]*\b(?:chi|hypothesis|independen\w+|unrelated|chance|(?:made|make|was|were|is|be)\s+no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)|by\s+luck)"
     r"|\b(?:no|without\s+any)\s+(?:true\s+|real\s+|actual\s+|underlying\s+)*(?:difference|association|effect|link|relationship)\b[^;]*\b(?:probability|chance|likelihood|times\s+in)\b"
+    r"|\bprobability\s+(?:of|for|behind|attached\s+to|belonging\s+to)\s+(?:the|this|that)\s+(?:test|statistic|result)\b"
     r"|\b(?:hypothesis|independen\w+|unrelated|chance\s+alone)\b[^;]*\bprobability\b"
     r"|\b(?:if|were|was|had|assum\w+|suppos\w+|under|given|imagin\w+|in\s+a\s+world|where)\b[^;]*\b(?:equal\w*|alike|no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)"
     r"|unrelated|independen\w+|null|identical|nothing\s+(?:but|was|is|were|going)|not\s+differ|chance)\b[^;]*\b(?:samples?|times?|cases|tables|datasets?|studies|repetitions|probability|chance|likelihood|turn\s+up|arise|occur|happen|appear)",
@@ -155,6 +156,14 @@ BOUNDS = re.compile(r"\bbounds?\b|\blimits?\b|\bends?\b", re.IGNORECASE)
 MULTIPLIED = re.compile(
     r"\b(?:multipl\w+\b[^.;]{0,40}\bby|(?:a|the)\s+factor\s+(?:of|is|was))\s+(?:about\s+|around\s+|roughly\s+)?$",
     re.IGNORECASE,
+)
+OF_TEST = re.compile(
+    r"\b(?:chi|test|statistic)\b[^;]*\b(?:probability|likelihood)\b|\bprobability\b[^;]*\b(?:chi|test|statistic)\b",
+    re.IGNORECASE,
+)
+AT_LEAST = re.compile(r"\bno\s+(?:smaller|lower|less)\s+than\s*$|\bat\s+least\s*$", re.IGNORECASE)
+AT_MOST = re.compile(
+    r"\bno\s+(?:larger|higher|greater|more|bigger)\s+than\s*$|\bat\s+most\s*$", re.IGNORECASE
 )
 AS_MUCH = re.compile(
     r"\s+(?:as|of\s+(?:the|that)\s+(?:rate|odds|share|risk|figure|level|chance))\b", re.IGNORECASE

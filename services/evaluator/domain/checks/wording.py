@@ -27,6 +27,7 @@ MEASURE_WORDS = {
     "risk_difference": r"risk\s+differences?|rate\s+difference|(?-i:\bRD\b)"
     r"|(?:absolute\s+)?(?:difference|gap)\s+(?:in|of|between)\s+(?:the\s+)?(?:two\s+)?"
     r"(?:risks?|rates?|shares?|proportions?|percentages?|probabilit\w+)"
+    r"|difference\s+between\s+the\s+(?:rate|share|proportion|percentage|risk|probability)\s+(?:of|for|among)\s+(?:the\s+)?(?:[\w'-]+\s+){1,3}?and\s+(?:the\s+\w+|that)\s+(?:of|for|among)"
     r"|subtract\w*\s+(?:the\s+)?(?:rate|share|proportion|percentage|risk|probability)\s+(?:of|for|among)\s+(?:the\s+)?(?:[\w'-]+\s+){1,3}?from\s+(?:that|the\s+\w+)\s+(?:of|for|among)",
     "impact_ratio": r"(?:adverse\s+)?impact\s+ratios?"
     r"|(?:the\s+)?(?:smaller|lower|lesser)\s+(?:of\s+the\s+(?:two\s+)?(?:selection\s+)?(?:rates|shares|proportions)|(?:selection\s+)?(?:rate|share|proportion)),?"
@@ -39,7 +40,8 @@ MEASURE_WORDS = {
     r"(?:\s+(?:test|statistic))?|pearson(?:'s|\u2019s)?\s+test",
     "gap_test": r"test\s+of\s+the\s+difference(?:,\s*corrected\s+for\s+the\s+number\s+of\s+comparisons)?"
     r"|(?:corrected|adjusted)\s+(?:test|p-?\s*value)",
-    "gap": r"difference\s+(?:of|in|between)\s+(?:the\s+)?(?:two\s+)?(?:group\s+)?means?"
+    "gap": r"difference\s+between\s+the\s+(?:mean|average)\s+(?:of|for)\s+(?:[\w'-]+\s+){1,4}?and\s+(?:the\s+(?:mean|average)|that)\s+(?:of|for)"
+    r"|subtract\w*\s+(?:the\s+(?:mean|average)\s+(?:of|for)\s+)?[\w'-]+\s+from\s+(?:that\s+of\s+)?[\w'-]+|true\s+(?:gap|difference)(?=\s+(?:is|lies|may|could|falls)\b)|difference\s+(?:of|in|between)\s+(?:the\s+)?(?:two\s+)?(?:group\s+)?means?"
     r"|mean\s+(?:difference|gap)|means\s+(?:differ(?:ed)?\s+by|are\s+apart\s+by)"
     r"|difference\s+in\s+averages?|(?:estimated|observed|average)\s+difference|(?:gap|difference)(?=\s*\()",
     "effect_size": r"(?:standardi[sz]ed\s+)?effect\s+sizes?|hedges(?:'|\u2019)?s?\s*g"

@@ -59,8 +59,9 @@ _IN_TEN = re.compile(
     r"(?!\s*(?:times?|samples|per\s?cent|cases|people|records)\b)",
     re.IGNORECASE,
 )
+_TEN_WORDS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}  # fmt: skip
 _OF_EVERY = re.compile(
-    rf"\b(?:for|of|out\s+of|in|among)\s+every\s+(?P<all>{_COUNT})\b[^,;.:\d]{{1,40}}?,?\s+(?:(?:some|about|around|roughly|nearly|almost|only|just)\s+)*(?P<some>{_COUNT})\b",
+    rf"\b(?:for|of|out\s+of|in|among|to)\s+(?:every|each)\s+(?P<all>{_COUNT}|100)\b[^,;.:\d]{{1,50}}?,?\s+(?:(?:some|about|around|roughly|nearly|almost|only|just)\s+)*(?P<some>(?:{'|'.join(_TEN_WORDS)})(?:-(?:{'|'.join(_UNITS[:9])}))?|{_COUNT})\b",
     re.IGNORECASE,
 )
 IN_SHARES, OF_SHARE = 0.05, 0.15
@@ -68,7 +69,6 @@ IN_SHARES, OF_SHARE = 0.05, 0.15
 _EVERY = re.compile(r"\b(?:every|each|per)\s*$", re.IGNORECASE)
 _A_HUNDRED = re.compile(r"\s+(?:out\s+of|in|of|per)\s+(?:every\s+|each\s+|a\s+)", re.IGNORECASE)
 _HUNDRED = re.compile(r"\b(?P<every>every|each|per|a)(?P<gap>\s+)hundred\b", re.IGNORECASE)
-_TEN_WORDS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}  # fmt: skip
 _PERCENT_WORDS = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(_TEN_WORDS)})(?:[\s-]+(?P<ones>{'|'.join(_UNITS[:9])}))?|(?P<few>{_COUNT}))\s*(?:%|per\s?cent\b)(?P<points>(?:age)?\s+points?)?",
     re.IGNORECASE,
@@ -255,7 +255,12 @@ def _shares_in(text: str) -> Iterator[WrittenNumber]:
 
 
 def _number_word(word: str) -> int:
-    return int(word) if word.isdigit() else _UNITS.index(word.lower()) + 1
+    if word.isdigit():
+        return int(word)
+    tens, _, ones = word.lower().partition("-")
+    if (tens in _TEN_WORDS and tens != "twenty") or ones:
+        return _TEN_WORDS[tens] + (_number_word(ones) if ones else 0)
+    return _UNITS.index(tens) + 1
 
 
 def _percent(found: re.Match[str]) -> WrittenNumber:
@@ -274,7 +279,8 @@ def _percent(found: re.Match[str]) -> WrittenNumber:
 def _share(found: re.Match[str], value: float) -> WrittenNumber:
     start = found.start("some") if found.re is _OF_EVERY else found.start()
     end = found.end("part") if found.re is _FRACTION else found.end()
-    step = 200 * min(IN_SHARES, OF_SHARE * value)
+    near = ABOUT / 2 if found.re is _OF_EVERY and found["all"] == "100" else IN_SHARES
+    step = 200 * min(near, OF_SHARE * value)
     said = found.string[start:end]
     return WrittenNumber(said, 100 * value, step, Unit.PERCENT, start, end)
 
