@@ -21,6 +21,7 @@ SETS = (
     "other_author_3",
     "other_author_4",
     "other_author_5",
+    "other_author_6",
 )
 Phrased = tuple[Told, str, str]
 """The subject, what was planted ("correct" for nothing), and the sentence."""

@@ -17,7 +17,7 @@ _CAUSES = (
     r"|their)\s+(?:effect|impact|influence)\s+on\b"
     r"|\binfluence[sd]?\b|\baffect(?:s|ed)\b|\bmakes?\b[^.;,]{0,40}\b(?:more"
     r"|less)\s+likely\b|\bdetermine[sd]?\b|\bthanks\s+to\b"
-    r"|\bstem(?:s|med)?\s+from\b|\bthe\s+reason\s+(?:for|why|that)\b"
+    r"|\bstem(?:s|med)?\s+from\b|\bthe\s+(?:\w+\s+)?reason\s+(?:for|why|that)\b"
     r"|\bconsequence\s+of\b|\bproduce[sd]?\s+by\b"
     r"|\b(?:raises|raised|lowers|lowered|increases|reduces|decreases|boosts"
     r"|boosted|hurts|harms)\s+(?:the\s+|one's\s+|a\s+person's\s+|their\s+)?"
@@ -38,6 +38,8 @@ _MORE_CAUSES = (
     r"|\bcausal\s+(?:link|connection|relationship|effect|role|influence|chain|mechanism)\b|\bonly\s+(?:possible\s+)?(?:cause|reason|explanation)\b"
     r"|\b(?:changes?|changed|alters?|altered|shapes?|shaped|dictates?|dictated|governs?|governed|decides?|decided)\s+(?:the\s+|their\s+|one's\s+)?(?:outcomes?|results?|rates?|odds|chances?)\b"
     r"|\b(?:chose|choos\w+|chosen|decid\w+|judg\w+|select\w*|treat\w*|act(?:ed|s)?|sort\w*|made)\b[^.;]{0,40}\b(?:on\s+(?:the\s+)?(?:basis|grounds?|strength)\s+of|by\s+reason\s+of|according\s+to)\s+(?:the\s+|their\s+)?(?:group|<g|sex|race|gender|origin|ethnic)"
+    r"|\bcausation\b[^;]{0,40}\b(?:established|proven|proved|shown|demonstrated|certain|clear)\b"
+    r"|\bif\s+(?:the\s+)?<g\d>\s+(?:were|had\s+been)\b[^.]*\b(?:proof|prove[sdn]?|demonstrat\w+|establish\w*)\b"
     r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
 )
 _CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)

@@ -21,7 +21,7 @@ from services.evaluator.domain.checks.comparative_words import (
 )
 
 _COMPARATIVE = re.compile(
-    rf"(?<![\w<])(?:(?P<less>{LESS})|(?P<more>{MORE}))(?![\w>])|(?<!\w)(?P<gt>>)(?=\s<g)|(?P<lt><)(?=\s<g)"
+    rf"(?<![\w<])(?:(?P<less>{LESS})|(?P<more>{MORE}))(?![\w>])|(?<!\w)(?P<gt>>)(?=\s(?:mean of )?<g)|(?P<lt><)(?=\s(?:mean of )?<g)"
     rf"|(?<!\w)(?:(?P<ahead>{BEFORE_OTHERS})|(?P<after>{BEHIND_OTHERS}))(?!\w)"
 )
 _RANKED = re.compile(
@@ -36,13 +36,13 @@ _NOT_SHOWN_MORE = re.compile(
 )
 _GROUP = re.compile(r"<g(?P<g>[01])>")
 _LEAD = (
-    r"(?:(?:<n\d+>|when|where|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|from|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
-    r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|result|case|group)s?),?\s+)*"
+    r"(?:(?:<n\d+>|when|where|every|each|of|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|from|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
+    r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|percentage|fraction|prevalence|incidence|frequency|result|case|group)s?),?\s+)*"
 )
 _REFERENCE = re.compile(
     rf"(?:\bthan|\bcompar(?:ed|ison)\s+(?:with|to)|\brelative\s+to|\bversus|\bvs\.?|\bas\s+against|\bagainst|\bcontrast\s+(?:with|to)|\bas\s+opposed\s+to|\bopposite"
     rf"|\bunlike|\brather\s+than|\binstead\s+of|\bnext\s+to|\bbeside|\balongside|\bwhereas\s+that\s+of|\bahead\s+of|\babove|\bover|\bunder|\bunderneath|\bbelow|\bbeneath|\bbehind|\bnot"
-    rf"|\b(?<!such\s)as|\bshort\s+of|\bfollowed\s+by|\bno\s+longer|\bbefore|\bafter|\bin\s+front\s+of|\s[<>]|\b(?:{OVER}|{SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
+    rf"|\b(?<!such\s)as|\bshort\s+of|\bfollowed\s+by|\bno\s+longer|\b(?:inferior|superior)\s+to|\bbefore|\bafter|\bin\s+front\s+of|\s[<>]|\b(?:{OVER}|{SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
     rf"\s+{_LEAD}$"
 )
 _PASSIVE = re.compile(
@@ -64,7 +64,7 @@ _IDLE = re.compile(
     r"|\b(?:if|when|once)\s[^,;<]*\b(?:rank|order|list|sort|arrang|compar|measur|judg|express|look)\w*[^,;<]*,"
 )
 OUTRIGHT = re.compile(
-    rf"\b(?:{OVER}|{SHORT}|(?:lean|tilt|tip|skew|swing)\w*|ahead|behind|edge|higher|lower|rank(?:s|ed|ing)?|(?:come|comes|came)\s+(?:first|second|last|before|after))\b|\s[<>]\s<g"
+    rf"\b(?:{OVER}|{SHORT}|(?:lean|tilt|tip|skew|swing)\w*|ahead|behind|edge|higher|lower|(?:more|less)\s+so\s+than|rank(?:s|ed|ing)?|(?:come|comes|came)\s+(?:first|second|last|before|after))\b|\s[<>]\s<g"
 )
 """Comparatives that need no word for what is compared."""
 

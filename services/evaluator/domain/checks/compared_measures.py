@@ -22,7 +22,7 @@ _OF_MEASURES = re.compile(
     rf"|that\s+of\s+|the\s+|its\s+)*<m:(?P<b>[\w-]+)>"
 )
 _TURNED = re.compile(
-    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|one\s+(?:group|side)?\b[^;]*\bthe\s+other\b|inverts?|inverted|inversion|upside\s+down|depend\w*\s+on\s+(?:whether|which|the\s+choice|one)|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
+    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|one\s+(?:group|side)?\b[^;]*\bthe\s+other\b|inverts?|inverted|inversion|upside\s+down|other\s+side|depend\w*\s+on\s+(?:whether|which|the\s+choice|one)|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
 )
 _CHANGED = re.compile(
     r"\b(?:chang\w+|alter\w*|affect\w*)\b[^;]*\b(?:directions?|signs?|sides)\b|\bdirections?\b[^;]*\b(?:chang\w+|alter\w*)"
@@ -111,11 +111,12 @@ def _extremes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
         yield "direction", "The wrong ratio is said to be further from one."
 
 
+_ANSWERED = re.compile(r"[:*\s]+(?=(?:not|no|none|absent)\b)")
 _BOTH_RATIOS = re.compile(
-    r"\b(?:the|both|these|our)\s+(?:two\s+)?(?:ratios|measures|estimates)\b|<m:odds_ratio>[^;.]*<m:relative_risk>|<m:relative_risk>[^;.]*<m:odds_ratio>"
+    r"\bone\s+ratio\b|\b(?:the|both|these|our)\s+(?:two\s+)?(?:ratios|measures|estimates)\b|<m:odds_ratio>[^;.]*<m:relative_risk>|<m:relative_risk>[^;.]*<m:odds_ratio>"
 )
 _WAYS = re.compile(
-    r"\b(?:directions?|sides?|ways?|signs?|contradict\w*|agree\w*|disagree\w*|conflict\w*|which\s+group|who)\b"
+    r"\b(?:directions?|sides?|ways?|signs?|contradict\w*|agree\w*|disagree\w*|conflict\w*|which\s+group|who|favou?rs?)\b"
 )
 
 
@@ -144,8 +145,9 @@ def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     values = [each.value for each in both if each and each.value and each.value > 0]
     if len(values) < 2 or not STRATA.search(wording.pattern):
         return
-    first = wording.pattern.split(":")[0]
-    pattern = first if "paradox" in first else wording.pattern
+    told = _ANSWERED.sub(" ", wording.pattern)
+    first = told.split(":")[0]
+    pattern = first if "paradox" in first and "paradox:" in told.replace("* *", "") else told
     crude, within = map(log, values)
     turned, weaker = crude * within < 0, abs(within) < abs(crude)
     said = {

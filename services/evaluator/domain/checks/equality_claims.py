@@ -16,7 +16,7 @@ _OF_FACTORS = "than|times|as likely|likely as|far from|direction|means?(?: that)
 _GUARD = phrases_of(_SUPPOSED, _OF_VALUES, _OF_EVIDENCE, _OF_FACTORS)
 """What shows that a clause does not simply call the groups equal."""
 
-_NO = "(?:no|not any|neither a|zero) (?:(?:real|actual|true|such|further|meaningful|systematic|relevant|underlying) )*"
+_NO = "(?:no|not any|neither a|zero|not (?:even )?(?:the|a|one) (?:slightest|least|single|smallest|faintest|shred of|trace of a)) (?:(?:real|actual|true|such|further|meaningful|systematic|relevant|underlying) )*"
 _GAP = words_of(
     r"differences? disparit\w+ gap effect associations? link relationship inequality imbalance bias"
     r" distinction divide contrast connection correlation"
@@ -50,6 +50,8 @@ _EQUAL = phrases_of(
     rf"{_GROUPS}(?: of the (?:two )?groups)? {_FARES} (?:(?!not\b)\w+ ){{0,3}}?{_EQUALLY}",
     r"(?:rates?|shares?|means?|averages?|chances?|odds|probabilit\w+) (?:is|are|was|were) (?:(?!not\b)\w+ )?(?:one and the same|the same|identical|equal) (?:for|in|among) (?:both|<g[01]>|the two|either)",
     rf"{_HAS} (?:\w+ ){{0,2}}?(?:the same|an? equal|identical|equal) {_CHANCES}",
+    rf"(?:show|shows|prove|proves|find|finds|found|reveals?|declare[sd]?) {_GROUPS} to be {_EQUALLY}",
+    r"(?:exactly |precisely |quite )?(?:the same|an? (?:equal|identical)) (?:rate|share|chance|mean|average|probability|risk|proportion) (?:was|is|were|are|has been|applies|holds)?[^;]*? (?:for|in|among|by) (?:the )?<g[01]>[^;]*<g[01]>",
     "equally (?:well|often|likely|frequently|common)",
     "equal treatment|plays? no (?:role|part)|played no (?:role|part)",
     r"fair to (?:both|all|each)|groups fare (?:equal|alike)\w*",

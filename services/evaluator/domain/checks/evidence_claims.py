@@ -45,7 +45,7 @@ class EvidenceClaim(StrEnum):
 
 CLAUSE_END = re.compile(
     r";|,? \b(?:but|whereas|while|although|though|however|yet|because|so that|given that)\b"
-    r"|, (?:and|so|which|since|hence|therefore|thus)\b|: (?!(?:yes|no)\b)| \u2013 "
+    r"|, (?:and|so|which|since|hence|therefore|thus)\b|: (?!(?:yes|no|not|none|absent)\b)| \u2013 "
 )
 _ANSWER = re.compile(r"\bsignifican\w+\b[^;:]{0,40}: (?P<yes>yes|no)\b|^\W*(?P<also>yes|no),")
 """A question that is answered in a word: "significant: yes"; "No, ..."."""

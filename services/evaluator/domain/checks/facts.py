@@ -29,6 +29,7 @@ class NumberRole(StrEnum):
     THRESHOLD = "threshold"
 
 
+_ENDS = {NumberRole.LOW, NumberRole.HIGH}
 _ESTIMATED = {NumberRole.VALUE, NumberRole.CHANGE, NumberRole.INVERSE}
 
 
@@ -51,7 +52,7 @@ class Fact:
         if self.role in {NumberRole.COUNT, NumberRole.TOTAL, NumberRole.LEAST}:
             return number.value == self.value
         if number.unit is Unit.TIMES:
-            return self.role in _ESTIMATED and number.rounds(self.value)
+            return self.role in _ESTIMATED | _ENDS and number.rounds(self.value)
         scale = 100.0 if number.unit in {Unit.PERCENT, Unit.POINTS} else 1.0
         shown = self.value * scale
         if self.role in _ESTIMATED and not number.signed and self.measure:

@@ -56,7 +56,7 @@ _ASIDE = re.compile(
     rf"(?<={NULL_VALUE}) ?, (?:that is,?|which|i\.e\.,?|meaning|or) [^,;]*,|\([^()]*\)"
 )
 _UNDER_HYPOTHESIS = re.compile(
-    r"\bunder (?=(?:the |a |an |this )?(?:null|hypothesis|assumption|supposition|premise|possibility|case|no ))"
+    r"\bunder (?=(?:the |a |an |this )?(?:null(?!value)|hypothesis|assumption|supposition|premise|possibility|case|no ))"
 )
 """Supposes something; lies below nothing."""
 _ANSWER = re.compile(r": (yes|no)\b")
@@ -102,6 +102,7 @@ Claim = tuple[ClaimedPart, IntervalClaim, bool]
 def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
     """Return what a sentence says of where intervals and estimates lie."""
     pattern = _ASIDE.sub(" ", with_null(wording.pattern, wording))
+    pattern = with_null(" ".join(pattern.split()), wording)
     told = bool(TOLD.search(pattern))
     if NULL_VALUE not in pattern or not (told or _SIDE.search(pattern)):
         return
@@ -114,7 +115,10 @@ def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
         general = _SUPPOSED.search(clause) or GENERAL.search(clause)
         if found and not supposed and not general:
             before, after = pattern[:start], pattern[start:]
-            yield ClaimedPosition(*found, _measures(before), _measures(after), before)
+            named = _measures(before), _measures(after)
+            if not any(named):  # only an aside names the measure
+                named = _measures(wording.pattern), ()
+            yield ClaimedPosition(*found, *named, before)
         at = end
 
 

@@ -97,6 +97,6 @@ TOLD = phrases_of(
 """Whether a sentence may speak of an interval at all."""
 GENERAL = phrases_of(
     r"if|would|whether|further|closer|nearer|farther|suppose",
-    r"(?:an?|any) (?:<m:[\w-]+>|ratio|value|difference|interval) (?:that \w+ |which \w+ )?(?:above|below|greater|less|larger|smaller|over|under|includes?|contain|equal)",
+    r"(?<!from )(?<!to )(?<!and )(?<!at )(?:an?|any) (?:<m:[\w-]+>|ratio|value|difference|interval) (?:that \w+ |which \w+ )?(?:above|below|greater|less|larger|smaller|over|under|includes?|contain|equal)",
 )
 """What says how intervals are read, not what this one is."""

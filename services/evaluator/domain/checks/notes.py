@@ -17,6 +17,7 @@ _LOST = re.compile(
 _COMPLETE = re.compile(
     r"\b(?:data|answers|responses|set|records?)\s+(?:\w+\s+){0,2}complete\b|\bcomplete\s+(?:data|set|answers|responses)\b"
     r"|\b(?:all|every|each|few|some|several|handful)\b(?:\s+\w+){0,3}?\s+(?:prompts?|questions?|answers?|responses?|repl(?:y|ies)|requests?)(?:\s+\w+){0,3}?\s+(?:answered|present|there|received|arrived?|returned|complete|back|available|came|got|obtained|an?\s+(?:answer|reply))\b"
+    r"|\b(?:an?|the|one)\s+(?:answer|reply|response)\s+(?:for|to|from)\s+(?:each|every|all)\b"
     r"|\b(?:answers?|responses?|repl(?:y|ies))\b[^;.]*\b(?:available|received|obtained|came\s+back|arrived?)\b"
 )
 _COUNTED = re.compile(
@@ -24,6 +25,13 @@ _COUNTED = re.compile(
 )
 _NONE_CAME = re.compile(
     r"\bno\s+(?:\w+\s+)?(?:answers?|responses?|repl(?:y|ies))\s+(?:was|were|is|are|has|had|came|arrived|could|exists?|recorded|received|given|at\s+all)\b(?!\s+(?:missing|lost|lacking|absent|unavailable))"
+)
+_CAME = "obtained|received|recorded|returned|available|collected|given|retrieved|delivered|present|there"
+_NOT_OBTAINED = re.compile(
+    rf"\b(?:answers?|responses?|repl(?:y|ies))\b[^.;]{{0,30}}?\b(?:could\s+not\s+be|(?:were|was|are|is)\s+(?:not|never))\s+(?:{_CAME})\b"
+)
+_LACKING = re.compile(
+    r"\b(?:lacks|lack|lacked|misses|missed)\s+(?:\w+\s+){0,3}(?:answers?|responses?|repl(?:y|ies))\b"
 )
 _NONE_MISSING = re.compile(
     r"\bzero\s+(?=(?:\w+\s+)?(?:answers?|responses?|repl(?:y|ies)|missing|gaps?))"
@@ -115,7 +123,9 @@ def denied_notes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
 def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where answers are said to be missing and none is, or the other way round."""
     counts = [int(found[1]) for note in subject.notes if (found := _MISSING.search(note))]
-    text = _NONE_CAME.sub("an answer is missing", wording.text.lower())
+    text = wording.text.lower()
+    for lost in (_NONE_CAME, _NOT_OBTAINED, _LACKING):
+        text = lost.sub("an answer is missing", text)
     plain = plainly(_AWAY.sub("missing", _NONE_MISSING.sub("no ", text)))
     if not counts or (_SUPPOSED.search(plain) and not _PRESUMED.search(plain)):
         return

@@ -92,6 +92,7 @@ def rules_out(
         return True
     said_as_such = {*_SAID_AS_SUCH} | ({NumberRole.CHANGE} if number.unit != Unit.TIMES else set())
     said_as_such |= {NumberRole.INVERSE} if number.unit is Unit.PERCENT else set()
+    said_as_such |= BOUNDS if number.unit is Unit.TIMES else set()
     if fact.role in said_as_such and fact.role not in roles:
         return True
     if number.unit is not Unit.POINTS and is_of_another(binding, fact):

@@ -43,7 +43,8 @@ def _group_behind(tokens: Sequence[Token], at: int) -> int | None:
             led = True  # "at 30 %, northerners"
             continue
         if each.group is not None:
-            beside = place == at + 1 and [t.text for t in tokens[place + 1 : place + 2]] == ["("]
+            following = [t.text for t in tokens[place + 1 : place + 2]]
+            beside = place == at + 1 and following in (["("], ["out"])
             return None if leads_on(tokens, place) and not (led or beside) else each.group
         if each.text not in _OF_GROUP and each.text != "(":
             return None

@@ -43,6 +43,8 @@ def interval_ends(wording: Wording) -> dict[int, NumberRole]:
         both = wording.numbers[place], wording.numbers[place + 1]
         if both[1].value == 1.0 and both[1].whole and odds:
             continue  # odds of so many to one
+        if both[1].unit is Unit.PERCENT and both[0].unit is Unit.PLAIN and "," in after:
+            continue  # "OR = 0.84, 95% CI"
         bracketed = words.BRACKET.search(before) and words.CLOSED.match(wording.text, both[1].end)
         spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
         cued = spanned or (

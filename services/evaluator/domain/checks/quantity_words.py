@@ -95,7 +95,9 @@ def unit_allows(number: WrittenNumber, fact: Fact, quantities: frozenset[Quantit
     if number.unit is Unit.POINTS:
         return measure in _DIFFERENCES and role in ESTIMATES | BOUNDS
     if number.unit is Unit.TIMES:
-        return role in ESTIMATES | {NumberRole.RATE} and (measure in _RATIOS or measure is None)
+        return role in ESTIMATES | BOUNDS | {NumberRole.RATE} and (
+            measure in _RATIOS or measure is None
+        )
     if number.unit is Unit.PERCENT:
         if role in _COUNTS or (measure in _TESTS and role is NumberRole.VALUE):
             return False

@@ -19,14 +19,14 @@ LINK = (
     r"|equals?|equal\s+to|being|stands\s+at|comes\s+to|to)\b[\s:(=~\u2248]*)*"
 )
 LOWER = re.compile(
-    rf"\b(?:lower|low|smallest|left)[\s-]*(?:confidence\s+)?(?:bound|limit|end"
+    rf"\b(?:lower|(?:low|smallest|left)(?=[\s-]*(?:confidence\s+)?(?:bound|limit|end)))[\s-]*(?:confidence\s+)?(?:bound|limit|end"
     rf"|endpoint|one)?(?:\s+(?:of|for)\s+[^.;,0-9]{{0,50}}?)?{LINK}$"
     r"|\b(?:start|begin)s?\s+at\s*$|(?<!least\s)\bas\s+(?:low|small|little)\s+as\s*$"
     r"|\b(?:on|at)\s+(?:the|its)\s+(?:low|lower|bottom|left)\s+end\b[^.;,0-9]{0,50}$",
     re.IGNORECASE,
 )
 UPPER = re.compile(
-    rf"\b(?:upper|high|largest|right)[\s-]*(?:confidence\s+)?(?:bound|limit|end"
+    rf"\b(?:upper|(?:high|largest|right)(?=[\s-]*(?:confidence\s+)?(?:bound|limit|end)))[\s-]*(?:confidence\s+)?(?:bound|limit|end"
     rf"|endpoint|one)?(?:\s+(?:of|for)\s+[^.;,0-9]{{0,50}}?)?{LINK}$"
     r"|\b(?:end|stop)s?\s+(?:at|until)\s*$|(?<!least\s)\bas\s+(?:high|large|great|much)\s+as\s*$"
     r"|\b(?:on|at)\s+(?:the|its)\s+(?:high|higher|upper|top|right)\s+end\b[^.;0-9]{0,50}$",
@@ -67,7 +67,7 @@ NEUTRAL_AFTER = re.compile(
     re.IGNORECASE,
 )
 CHANGE = re.compile(
-    r"\s*in\s+relative\s+terms\b|\s*(?:\w+\s+)?(?:higher|lower|more|less|greater|larger|smaller|fewer"
+    r"\s*in\s+relative\s+terms\b|\s*(?:\w+\s+)?(?:likelier|rarer|oftener|bigger|higher|lower|more|less|greater|larger|smaller|fewer"
     r"|increase|decrease|reduction|rise|drop|above|below)\b",
     re.IGNORECASE,
 )

@@ -141,6 +141,7 @@ def occurs(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
 
 def masked(text: str) -> str:
     """Return a text of the same length, with plain blanks and minus signs, without `2x2`."""
+    text = text.replace("**", "  ")
     text = _HUNDRED.sub(lambda found: f"{found['every']}{found['gap']}100    ", text)
     return _SHAPES.sub(lambda found: " " * len(found[0]), text.translate(_MINUS))
 
