@@ -22,6 +22,7 @@ SETS = (
     "other_author_4",
     "other_author_5",
     "other_author_6",
+    "other_author_7",
 )
 Phrased = tuple[Told, str, str]
 """The subject, what was planted ("correct" for nothing), and the sentence."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 from services.evaluator.domain.checks.evidence_words import NOT, plainly
 from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
 from services.evaluator.domain.checks.fixed_numbers import COARSE
+from services.evaluator.domain.checks.idle_numbers import is_no_statistic
 from services.evaluator.domain.checks.interval_claims import compares_with_no_difference
 from services.evaluator.domain.checks.number_bindings import (
     NumberBinding,
@@ -193,34 +194,6 @@ def _is_denied_level(wording: Wording, place: BoundNumber, facts: Sequence[Fact]
     """Whether a number is the level that a p-value is said not to meet: "is not p < 0.05"."""
     level = any(f.role is NumberRole.LEVEL and f.matches(place.number) for f in facts)
     return level and bool(NOT.search(plainly(wording.pattern)))
-
-
-A_FEW = 12
-"""As many groups, tests or steps a sentence may speak of without meaning a statistic."""
-_THINGS = re.compile(
-    r"[\s-]*(?:groups?|strat(?:a|um)|sided|tailed|tables?|rows?|columns|tests?|measures?|ratios?|methods?|digits?|decimals?|decimal\s+places"
-    r"|years?|months?|weeks?|days?|hours?|notes?|steps?|ways?|sentences?|paragraphs?|figures|things|variables?|outcomes?|categor(?:y|ies)|studies|sites|models?|million|thousand)\b",
-    re.IGNORECASE,
-)
-_YEAR = re.compile(
-    r"\b(?:in|since|of|from|until|by|during|dated|year|to|and|\u00a9)\s*\(?$", re.IGNORECASE
-)
-_SUMMED = re.compile(r"\b(?:add(?:s|ed)?\s+up|sum|sums|total)\s+to\s+(?:\w+\s+)?$", re.IGNORECASE)
-_A_HUNDRED = re.compile(r"\b(?:in|of|per|for|among)\s+(?:a|an|every|each|one)?\s*$", re.IGNORECASE)
-_ITEM = re.compile(r"^\s*[(\[]?$")
-
-
-def is_no_statistic(wording: Wording, number: WrittenNumber) -> bool:
-    """Whether a number stands where no statistic is meant: a year, an item of a list, two groups."""
-    if not number.whole or number.signed:
-        return False
-    before, after = wording.text[: number.start], wording.text[number.end :]
-    return bool(
-        (number.value <= A_FEW and _THINGS.match(after))
-        or (1900 <= number.value <= 2099 and _YEAR.search(before))
-        or (number.value == 100 and (_SUMMED.search(before) or _A_HUNDRED.search(before)))
-        or (_ITEM.match(before) and after[:1] in {".", ")", "]"})
-    )
 
 
 def _pair_faults(bound: Sequence[BoundNumber], facts: Sequence[Fact]) -> Iterator[tuple[str, str]]:
