@@ -218,6 +218,17 @@ def test_a_verdict_says_whether_the_missing_answers_could_undo_it() -> None:
     assert "40 missing answers could undo it" in many.reason
 
 
+def test_at_worst_what_one_run_lacks_lies_opposite_to_what_the_other_lacks() -> None:
+    rng = np.random.default_rng(10)
+    before = run_of(rng, {"a": 4, "b": 4}, lambda rng, *_: float(rng.integers(0, 2)))
+    found = matched_of(without(before, [0, 1]), without(before, [2, 3]))
+    for raised, (low, high) in ((True, (0.0, 1.0)), (False, (1.0, 0.0))):
+        worst = found.at_worst(raised=raised)
+        assert worst.before.values[[0, 1], 0].tolist() == [low, low]
+        assert worst.after.values[[2, 3], 0].tolist() == [high, high]
+        assert worst.before.values[4:].tolist() == before.values[4:].tolist()
+
+
 def test_prompts_that_one_run_lacks_are_left_out_and_counted() -> None:
     rng = np.random.default_rng(10)
     matched = matched_of(
