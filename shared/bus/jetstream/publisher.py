@@ -1,10 +1,8 @@
 """Publishing: a record is published once its stream has acknowledged it."""
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import count, repeat
 
@@ -12,21 +10,15 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from prometheus_client import Counter
 
-from shared.bus.bundles import MESSAGE_NAME, Bundle
+from shared.bus.bundles import Bundle
 from shared.bus.jetstream.bundling import Bundling, Together
 from shared.bus.jetstream.connection import Connection
-from shared.bus.port import MAX_RECORD_BYTES
+from shared.bus.jetstream.messages import OutgoingMessage, encoded, message_of, refusal
 from shared.contracts import ROUTES, Record, subject_of
-from shared.errors import BackPressureError, BiaswatchError, OversizeError, TransientError
+from shared.errors import BiaswatchError, OversizeError, TransientError
 from shared.telemetry import NOT_TAKEN, PUBLISHED
 from shared.tracing import HEADER, outgoing_headers
 
-REFUSALS: dict[int, type[BiaswatchError]] = {
-    10077: BackPressureError,
-    10122: BackPressureError,
-    10054: OversizeError,
-}
-"""Errors by JetStream's codes: most messages or most bytes exceeded, message too large."""
 RECENT_S = 120.0
 """How long a failed publication counts: what failed is tried again within a minute."""
 HEADER_ALLOWANCE_BYTES = 4 * 1024
@@ -35,15 +27,6 @@ BUNDLED = frozenset(route.record.kind for route in ROUTES if route.bundled)
 """The kinds of records that go together where they are published at the same time."""
 Reply = bytes | TransientError | None
 """What a stream says to a message, why it could not be sent, or None where nothing came in time."""
-
-
-@dataclass(slots=True)
-class OutgoingMessage:
-    """A message as it is sent."""
-
-    subject: str
-    data: bytes
-    headers: Mapping[str, str]
 
 
 class JetStreamPublisher:
@@ -84,11 +67,11 @@ class JetStreamPublisher:
 
     async def publish(self, record: Record, *, publication: int = 0) -> None:
         """See `Publisher.publish`."""
-        data = _encoded(record)
+        data = encoded(record)
         if record.kind in self._bundled:
             await asyncio.shield(self._join(record, data, publication))
         else:
-            message = _message(record, data, publication)
+            message = message_of(record, data, publication)
             await self.publish_copy(message.subject, data, message.headers)
             _published(record.kind).inc()
 
@@ -102,14 +85,14 @@ class JetStreamPublisher:
         numbers = repeat(publication) if isinstance(publication, int) else publication
         for place, (record, number) in enumerate(zip(records, numbers, strict=False)):
             try:
-                data = _encoded(record)
+                data = encoded(record)
             except OversizeError as error:
                 outcomes[place] = error
                 continue
             if record.kind in self._bundled:
                 ends[place] = self._join(record, data, number)
             else:
-                alone[place] = _message(record, data, number)
+                alone[place] = message_of(record, data, number)
         outcomes |= zip(alone, await self._published(list(alone.values())), strict=True)
         for place in alone:
             if outcomes[place] is None:
@@ -168,7 +151,7 @@ class JetStreamPublisher:
         if isinstance(reply, TransientError):
             return reply
         self._not_taken = None
-        return _refusal(reply, subject)
+        return refusal(reply, subject)
 
     def _unanswered(self, subject: str) -> TransientError:
         said = (
@@ -195,8 +178,8 @@ class JetStreamPublisher:
         self._waiting[reply_to] = future
         timer = loop.call_later(self._timeout_s, _give_up, (future,))
         try:
-            if not self._subscribed:
-                await self._subscribe()
+            if trouble := await self._subscribe():
+                return trouble
             await self._send(message, reply_to, future)
             return await future
         finally:
@@ -211,8 +194,8 @@ class JetStreamPublisher:
         self._waiting.update(zip(asked, futures, strict=True))
         timer = loop.call_later(self._timeout_s, _give_up, futures)
         try:
-            if not self._subscribed:
-                await self._subscribe()
+            if trouble := await self._subscribe():
+                return [trouble] * len(messages)
             for message, reply_to, future in zip(messages, asked, futures, strict=True):
                 await self._send(message, reply_to, future)
             return [await future for future in futures]
@@ -230,13 +213,20 @@ class JetStreamPublisher:
             )
         except NatsError as error:
             if not future.done():
-                future.set_result(TransientError(f"The bus cannot take a message now: {error}."))
+                future.set_result(_not_now(error))
 
-    async def _subscribe(self) -> None:
+    async def _subscribe(self) -> TransientError | None:
+        """Listen to replies, once; return why that cannot be."""
+        if self._subscribed:
+            return None
         async with self._started:
-            if not self._subscribed:
-                await self._connection.client.subscribe(f"{self._replies}.*", cb=self._received)
-                self._subscribed = True
+            try:
+                if not self._subscribed:
+                    await self._connection.client.subscribe(f"{self._replies}.*", cb=self._received)
+            except NatsError as error:
+                return _not_now(error)
+            self._subscribed = True
+            return None
 
     def _send_again(self) -> None:
         """End every wait, to send again: what was sent before the connection broke may be lost."""
@@ -248,26 +238,14 @@ class JetStreamPublisher:
             future.set_result(message.data)
 
 
+def _not_now(error: NatsError) -> TransientError:
+    return TransientError(f"The bus cannot take a message now: {error}.")
+
+
 @cache
 def _published(kind: str) -> Counter:
     """Return the counter of a kind: looked up once, as every record is counted."""
     return PUBLISHED.labels(kind)
-
-
-def _encoded(record: Record) -> bytes:
-    data = record.encode()
-    if len(data) > MAX_RECORD_BYTES:
-        raise OversizeError(
-            f"The {record.kind} record {record.id} is {len(data) // 1024} KiB; the bus carries"
-            f" {MAX_RECORD_BYTES // 1024} KiB. Shorten it, or send it by reference."
-        )
-    return data
-
-
-def _message(record: Record, data: bytes, publication: int) -> OutgoingMessage:
-    headers = {MESSAGE_NAME: f"{record.id}/{publication}"}
-    headers |= outgoing_headers(record.kind, record.id)
-    return OutgoingMessage(subject_of(record), data, headers)
 
 
 def _give_up(futures: "Sequence[asyncio.Future[Reply]]") -> None:
@@ -282,16 +260,3 @@ def _outcome(end: "asyncio.Future[None]") -> BiaswatchError | None:
     if error is None or isinstance(error, BiaswatchError):
         return error
     raise error
-
-
-def _refusal(reply: bytes, subject: str) -> BiaswatchError | None:
-    """Return the refusal that a reply is, or that an empty one is: no stream has this subject."""
-    if not reply:
-        return TransientError(
-            f"No stream takes messages on {subject}. Run `biaswatch provision` on this server."
-        )
-    if b'"error"' not in reply:
-        return None
-    error = json.loads(reply)["error"]
-    refusal = REFUSALS.get(error.get("err_code"), TransientError)
-    return refusal(f"The bus refuses a message on {subject}: {error.get('description')}.")
