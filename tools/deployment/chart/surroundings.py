@@ -67,15 +67,20 @@ def _limits(each: Object, suffix: str) -> Object:
 
 
 def _asked(metadata: Object) -> None:
-    waiting = Filled(".Values.autoscaling.waitingPerReplica | quote")
     if "serverAddress" in metadata:
         metadata["serverAddress"] = Filled(".Values.autoscaling.prometheusUrl")
-        metadata["threshold"] = waiting
+        metadata["threshold"] = _waiting(metadata["threshold"])
     else:
         host = "nats-headless.{{ .Release.Namespace }}.svc.cluster.local:8222"
         metadata[Lines(f"natsServerMonitoringEndpoint: {host}")] = None
         del metadata["natsServerMonitoringEndpoint"]
-        metadata["lagThreshold"] = waiting
+        metadata["lagThreshold"] = _waiting(metadata["lagThreshold"])
+
+
+def _waiting(amount: str) -> Filled:
+    bundles = amount == monitoring.BUNDLES_PER_REPLICA
+    name = "bundlesPerReplica" if bundles else "waitingPerReplica"
+    return Filled(f".Values.autoscaling.{name} | quote")
 
 
 def _each_enabled(objects: list[Object], kind: str) -> str:

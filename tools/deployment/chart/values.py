@@ -84,6 +84,9 @@ class Autoscaling(Choices):
     max_replicas: int = Field(8, ge=1)
     cpu_percent: int = Field(70, ge=1, le=100)
     waiting_per_replica: str = Field("500", description="Records that wait, with KEDA.")
+    bundles_per_replica: str = Field(
+        "50", description="The same of responses and features, of which a message holds many."
+    )
     prometheus_url: str = Field(
         "http://prometheus-operated.monitoring.svc.cluster.local:9090",
         description="Whom KEDA asks what waits for the generator.",
