@@ -66,8 +66,6 @@ def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
     UsageError
         There are none, a column is missing, or a large table is to be paired or calibrated.
     """
-    if not (columns.groups and columns.features):
-        raise UsageError(f"Name columns of {source} with --group and --feature.")
     with parquet_table(source) as table:
         rows = checked_rows(table, source, columns)
         if rows * len(columns.all) <= MOST_CELLS:

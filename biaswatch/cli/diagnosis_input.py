@@ -110,8 +110,6 @@ def table_input(path: Path, columns: TableColumns) -> DiagnosisInput:
     UsageError
         The file, a column or a value cannot be used; the sentence names it.
     """
-    if not (columns.groups and columns.features):
-        raise UsageError(f"Name columns of {path} with --group and --feature.")
     rows, warnings = observations(path, columns)
     return DiagnosisInput(rows, warnings, columns.unit, columns.set)
 

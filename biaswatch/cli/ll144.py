@@ -99,14 +99,17 @@ async def _of_run(
 
 
 def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocument:
-    from biaswatch.readers.tables import TableColumns, observations
+    from biaswatch.readers.table_files import frame_of
+    from biaswatch.readers.tables import TableColumns, frame_observations
 
+    frame = frame_of(path)
     if not asked["group"] or asked["score"] is None:
         raise UsageError(
-            "A file needs the columns of --group and --score; a run is named by its id, as"
-            " `biaswatch runs` lists it."
+            f"Name columns of {path} with --group and --score. Its columns are"
+            f" {', '.join(map(str, frame.columns))}."
         )
-    seen, _ = observations(path, TableColumns(asked["group"], [asked["score"]], unit=unit))
+    columns = TableColumns(asked["group"], [asked["score"]], unit=unit)
+    seen, _ = frame_observations(frame, columns, path)
     scores, labels = _applicants(seen)
     tables = impact_tables(
         scores,

@@ -12,7 +12,7 @@ from biaswatch.cli.options import Controls, CountFailed, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.local.run_ids import whole_run_id
 from biaswatch.local.run_results import RunResults, run_results, with_background
-from biaswatch.render.figures import draw
+from biaswatch.render.figures import can_draw, draw
 from biaswatch.render.output import write_document
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from services.gateway.runs.views import FlaggedPair
@@ -21,6 +21,10 @@ from shared.errors import UsageError
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
 WITH_BACKGROUND = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
 """They say where the numbers come from."""
+NO_PICTURES = (
+    "The page has no pictures, because matplotlib is not installed: install biaswatch with the"
+    " extra `figures` (in a checkout, make extras)."
+)
 WITH_WORDS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
 
 
@@ -77,5 +81,7 @@ def report(
     drawn = draw(results, figures) if figures is not None else []
     for path in drawn:
         typer.echo(f"Wrote {path}.", err=True)
+    if form is ReportFormat.HTML and not can_draw():
+        typer.echo(NO_PICTURES, err=True)
     pictures = picture_lines([each for each in drawn if each.suffix == ".svg"], output)
     write_document(report_text(form, results, flagged, pictures), output)

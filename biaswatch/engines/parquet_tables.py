@@ -10,7 +10,7 @@ import pandas as pd
 
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import EngineTable
-from biaswatch.readers.tables import TableColumns
+from biaswatch.readers.tables import TableColumns, check_named
 from shared.errors import UsageError
 
 REMOTE = ("s3://", "gs://")
@@ -55,9 +55,10 @@ def checked_rows(table: EngineTable, source: str, columns: TableColumns) -> int:
     Raises
     ------
     UsageError
-        It has none, or lacks a column.
+        It has none, or lacks a column, or no columns are named.
     """
     there = [str(row[0]) for row in table.run(f"DESCRIBE SELECT * FROM {table.source}")]  # noqa: S608
+    check_named(columns, there, source)
     if absent := [name for name in columns.all if name not in there]:
         raise UsageError(
             f"{source} has no column {absent[0]!r}. Its columns are {', '.join(there)}."

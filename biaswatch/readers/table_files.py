@@ -30,6 +30,8 @@ def frame_of(path: Path) -> pd.DataFrame:
         It is no such file, or larger than a table may be; the sentence says which.
     """
     reader = READERS.get(path.suffix.lower())
+    if reader is None and not path.exists():
+        raise UsageError(f"There is no file {path}.")
     if reader is None:
         raise UsageError(f"{path} is none of {', '.join(READERS)}; its ending says what it is.")
     try:

@@ -1,6 +1,6 @@
 """Tables of measurements from files: columns found, numbers read, slips named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,14 +39,25 @@ class TableColumns:
 
 
 def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[str]]:
-    """Read a table; give it, and what somebody who reads its numbers should know.
+    """Read a table; return its rows, and what somebody who reads its numbers should know.
 
     Raises
     ------
     UsageError
         The file, a column or a value cannot be used; the sentence names it.
     """
-    return frame_observations(frame_of(path), columns, path)
+    frame = frame_of(path)
+    check_named(columns, frame.columns, path)
+    return frame_observations(frame, columns, path)
+
+
+def check_named(columns: TableColumns, there: Iterable[object], source: Path | str) -> None:
+    """Raise UsageError, which names the columns that are `there`, if none of them is asked for."""
+    if not (columns.groups and columns.features):
+        raise UsageError(
+            f"Name columns of {source} with --group and --feature. Its columns are"
+            f" {', '.join(map(str, there))}."
+        )
 
 
 def frame_observations(

@@ -12,7 +12,7 @@ from pydantic_core import to_jsonable_python
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.documents import FIGURES_HERE, as_csv, as_markdown
-from biaswatch.render.figures import caption, draw
+from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.flagged_pairs import as_jsonl
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from biaswatch.render.report_page import report_page
@@ -39,7 +39,10 @@ def report_text(
     flagged: Sequence[FlaggedPair],
     pictures: Sequence[str] = (),
 ) -> str:
-    """Return the report in this form; Markdown has `pictures`, lines that show them."""
+    """Return the report in this form; Markdown has `pictures`, lines that show them.
+
+    A page has pictures inside where the library that draws them is installed.
+    """
     match form:
         case ReportFormat.JSONL:
             return as_jsonl(flagged)
@@ -55,7 +58,8 @@ def report_text(
             return as_markdown(results, flagged, pictures=pictures)
         case ReportFormat.HTML:
             with TemporaryDirectory() as folder:
-                drawn = [p for p in draw(results, Path(folder)) if p.suffix == ".svg"]
+                written = draw(results, Path(folder)) if can_draw() else []
+                drawn = [each for each in written if each.suffix == ".svg"]
                 text = as_markdown(results, flagged, pictures=[FIGURES_HERE] if drawn else [])
                 return report_page(results.run.suite, text, drawn)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,11 @@ PAGE_WIDTH_IN = 9.0
 def caption(name: str) -> str:
     """Return what a picture shows, by its file's name."""
     return CAPTIONS[name]
+
+
+def can_draw() -> bool:
+    """Whether the library that draws is installed."""
+    return find_spec("matplotlib") is not None
 
 
 def draw(results: RunResults, folder: Path) -> list[Path]:

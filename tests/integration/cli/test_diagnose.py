@@ -210,6 +210,9 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         (["nowhere.csv", "--group", "g", "--feature", "x"], "There is no file nowhere.csv"),
+        (["nowhere.csv"], "There is no file nowhere.csv"),
+        (["nowhere.txt"], "There is no file nowhere.txt"),
+        (["t.csv"], "with --group and --feature. Its columns are g, x"),
         (["t.txt", "--group", "g", "--feature", "x"], "is none of .csv, .parquet, .jsonl"),
         (["t.csv", "--group", "race", "--feature", "x"], "has no column 'race'. Its columns are"),
         (["t.csv", "--group", "g", "--feature", "word"], "row 2, column word: 'high' is no number"),
@@ -238,11 +241,12 @@ def test_a_slip_is_one_sentence(
     command: CommandLine, tmp_path: Path, words: list[str], sentence: str
 ) -> None:
     (tmp_path / "t.csv").write_text("g,x,word,huge\na,1,2,1e300\nb,2,high,3\n")
+    (tmp_path / "t.txt").write_text("g,x\n")
     (tmp_path / "empty.csv").write_text("g,x\n")
     (tmp_path / "long.csv").write_text("g,x\na,1,2\nb,2,3\n")
     (tmp_path / "bad.parquet").write_text("no parquet")
     (tmp_path / "bad.jsonl").write_text("{no json")
-    path = words[0] if words[0] == "nowhere.csv" else str(tmp_path / words[0])
+    path = words[0] if words[0].startswith("nowhere") else str(tmp_path / words[0])
     said = command("diagnose", path, *words[1:])
     assert said.returncode == 2, said.stdout
     assert sentence in said.stderr

@@ -69,7 +69,9 @@ def test_selection_rates_count_from_a_score_on(applicants: Path, tmp_path: Path)
     wrong = command("ll144", str(applicants), "--group", "age", "--score", "score")
     assert wrong.returncode == 2
     assert "has no column 'age'" in wrong.stderr
-    assert "needs the columns of --group and --score" in command("ll144", "a.csv").stderr
+    assert "There is no file a.csv" in command("ll144", "a.csv").stderr
+    unnamed = command("ll144", str(applicants)).stderr
+    assert "with --group and --score. Its columns are" in unnamed
 
 
 def test_an_applicant_with_several_rows_counts_once_by_their_mean(tmp_path: Path) -> None:

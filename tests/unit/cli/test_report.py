@@ -259,6 +259,15 @@ def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing()
     assert policy.startswith("default-src 'none'")
 
 
+def test_a_page_is_written_without_pictures_where_nothing_can_draw_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("biaswatch.render.report.can_draw", lambda: False)
+    page = html.fromstring(report_text(ReportFormat.HTML, RunResults(RUN, [diagnosis()]), ()))
+    assert page.findall(".//table")
+    assert not page.findall(".//img")
+
+
 def test_a_title_is_text_too() -> None:
     run = make_progress(suite="</title><script>alert(1)</script>")
     page = html.fromstring(report_text(ReportFormat.HTML, RunResults(run, [diagnosis()]), ()))
