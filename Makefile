@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras cluster test-cluster sbom
+.PHONY: help setup demo first-hour bare-machine test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras cluster test-cluster sbom
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,13 @@ extras: .venv/.extras ## Install also what only some commands need: Parquet, pic
 
 demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set up
 	$(BIN)/biaswatch demo
+
+first-hour: ## Walk the tutorial and the ways to a first finding, alarm, own extractor and trace, in fresh clones
+	$(PYTHON) -m tools.first_hour
+
+# WORDS="make demo" runs that instead of README's commands and the first hour.
+bare-machine: ## Try the last commit on a machine with Python and make alone: a container, or a Debian made as root
+	tools/bare_machine.sh $(WORDS)
 
 # Tests that read recorded answers of models look below BIASWATCH_TEST_DATA and skip without them:
 # "Recorded data" in CONTRIBUTING.md says which data, who publishes them, and where they go.

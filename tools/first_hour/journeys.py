@@ -1,14 +1,19 @@
 """Ways of a newcomer from a clone to a first result, as actions that are counted and timed."""
 
+import os
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tempfile import _TemporaryFileWrapper
 
 PATIENCE_S = 300
 LOOK_S = 0.2
@@ -88,7 +93,7 @@ def journeys(source: Path) -> list[Journey]:
                     "biaswatch run cheers.yaml --target simulator:unbiased", "exclamations"
                 ),
             ],
-        ),  # fmt: skip
+        ),
         Journey(
             "production trace in a monitor",
             [
@@ -102,7 +107,7 @@ def journeys(source: Path) -> list[Journey]:
                 JourneyAction(asked, "answer"),
                 JourneyAction("biaswatch monitor windows support", "1 waiting", again=True),
             ],
-        ),  # fmt: skip
+        ),
     ]
 
 
@@ -130,7 +135,7 @@ def _done(
     """Do one action; tell whether it did what it should, and what it printed."""
     until = time.monotonic() + PATIENCE_S
     while True:
-        out = staying.enter_context(TemporaryFile("w+"))
+        out = staying.enter_context(NamedTemporaryFile("w+"))  # noqa: SIM115
         process = subprocess.Popen(
             ["bash", "-c", f"exec 2>&1; {action.command}"],
             cwd=folder, env=environment, stdout=out, stderr=out, process_group=0,
@@ -147,7 +152,9 @@ def _done(
         time.sleep(LOOK_S)
 
 
-def _says(process: "subprocess.Popen[bytes]", out: IO[str], prints: str, until: float) -> bool:
+def _says(
+    process: "subprocess.Popen[bytes]", out: "_TemporaryFileWrapper[str]", prints: str, until: float
+) -> bool:
     while not re.search(prints, _text(out)):
         if process.poll() is not None or time.monotonic() > until:
             return False
@@ -155,17 +162,16 @@ def _says(process: "subprocess.Popen[bytes]", out: IO[str], prints: str, until: 
     return True
 
 
-def _text(out: IO[str]) -> str:
-    out.flush()
-    place = out.seek(0)
-    return out.read() if place == 0 else ""
+def _text(out: "_TemporaryFileWrapper[str]") -> str:
+    return Path(out.name).read_text(encoding="utf-8", errors="replace")
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """End a command and what it started."""
     if process.poll() is None:
-        subprocess.run(["kill", "-INT", f"-{process.pid}"], check=False)
+        os.killpg(process.pid, signal.SIGINT)
         try:
             process.wait(30)
         except subprocess.TimeoutExpired:
-            subprocess.run(["kill", "-KILL", f"-{process.pid}"], check=False)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
