@@ -5,11 +5,13 @@
 # Use: tools/bare_machine.sh [WORDS]; BARE_ROOT says where the Debian lies, and is kept.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
+source=$(mktemp -d)
+git clone -q --no-hardlinks "$here" "$source"
 words=${*:-make demo && make test && make first-hour}
 inside='git config --global --add safe.directory "*" && git clone -q /source /root/biaswatch && cd /root/biaswatch && '
 for engine in docker podman; do
     if "$engine" info >/dev/null 2>&1; then
-        exec "$engine" run --rm -v "$here:/source:ro" python:3.11 sh -c "$inside$words"
+        exec "$engine" run --rm -v "$source:/source:ro" python:3.11 sh -c "$inside$words"
     fi
 done
 if ! command -v debootstrap >/dev/null || [ "$(id -u)" != 0 ]; then
@@ -26,10 +28,10 @@ pip_file=$root/etc/pip.conf
 folders=$(python3 -m pip config list | grep -oE "/[A-Za-z0-9_/.-]+" | sort -u || true)
 python3 -m pip config list | sed -nE "s/^(global|:env:)\.([a-z-]+)='(.*)'$/\2 = \3/p" |
     { echo "[global]"; sort -u -t= -k1,1; } >"$pip_file"
-export here root words inside folders
+export source root words inside folders
 exec unshare --mount --pid --fork --uts --ipc sh -c '
     mkdir -p "$root/source" "$root/root" && rm -rf "$root/root/biaswatch"
-    mount --bind -o ro "$here" "$root/source"
+    mount --bind -o ro "$source" "$root/source"
     for each in $folders; do
         [ -d "$each" ] && mkdir -p "$root$each" && mount --bind -o ro "$each" "$root$each"
     done
