@@ -25,7 +25,8 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 # What pip is told on this machine holds there too, with the folders that it names.
 pip_file=$root/etc/pip.conf
-folders=$(python3 -m pip config list | grep -oE "/[A-Za-z0-9_/.-]+" | sort -u || true)
+folders=$(python3 -m pip config list | grep -oE "/[A-Za-z0-9_/.-]+" |
+    sed 's#/simple$##' | sort -u || true) # an index of files has them beside its pages
 python3 -m pip config list | sed -nE "s/^(global|:env:)\.([a-z-]+)='(.*)'$/\2 = \3/p" |
     { echo "[global]"; sort -u -t= -k1,1; } >"$pip_file"
 export source root words inside folders
