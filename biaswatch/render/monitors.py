@@ -157,7 +157,8 @@ def print_accounts(found: MonitorView, console: Console) -> None:
     """Print what became of every answer that was sent in for a monitor, and what to do."""
     if (accounts := found.accounts) is None:
         return
-    print_sentence(console, f"{accounts.sent:,} answers were sent in, ever: {accounts.in_words}.")
+    sent = "1 answer was" if accounts.sent == 1 else f"{accounts.sent:,} answers were"
+    print_sentence(console, f"{sent} sent in, ever: {accounts.in_words}.")
     source = found.stand.target.partition(":")[2]
     if accounts.late and not found.stand.history_of:
         print_sentence(
