@@ -82,9 +82,29 @@ MONITOR_VERDICT = Gauge(
     "1 for a disparity, -1 for none beyond the tolerance, 0 for not enough evidence.",
     OF_COMPARISON,
 )
+MONITOR_LABELLED_GAP = Gauge(
+    "biaswatch_monitor_labelled_gap",
+    "Gap of a monitored comparison as labels of people correct it, over labelled rounds.",
+    OF_COMPARISON,
+)
+MONITOR_LABELLED_GAP_LOW = Gauge(
+    "biaswatch_monitor_labelled_gap_low",
+    "Lower end of the confidence sequence of the gap by labels.",
+    OF_COMPARISON,
+)
+MONITOR_LABELLED_GAP_HIGH = Gauge(
+    "biaswatch_monitor_labelled_gap_high",
+    "Upper end of the confidence sequence of the gap by labels.",
+    OF_COMPARISON,
+)
+MONITOR_LABELLED_EVIDENCE = Gauge(
+    "biaswatch_monitor_labelled_log_evidence",
+    "Log e-value by labels against gaps within tolerance.",
+    OF_COMPARISON,
+)
 MONITOR_ALARM = Gauge(
     "biaswatch_monitor_alarm",
-    "1 while an alarm of this kind stands: disparity or change.",
+    "1 while an alarm of this kind stands: disparity, change, level, or labelled.",
     [*OF_COMPARISON, "what"],
 )
 ALARM_ATTEMPTS = Counter(

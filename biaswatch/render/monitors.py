@@ -8,12 +8,14 @@ from rich.table import Table
 from biaswatch.render.channels import delivered_in_words
 from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
 from services.gateway.monitors.evidence_views import EvidenceView
+from services.gateway.monitors.labelled_views import labelled_promise_in_words, labelled_sentence_of
 from services.gateway.monitors.views import AlarmView, MonitorStatus, MonitorView
 from services.gateway.monitors.window_views import WindowView
 from shared.contracts import Estimate
 from shared.formatting import UNDEFINED, number, number_name
 
 COLUMNS = ("comparison", "units", "missing", "gap", "evidence", "verdict", "more units")
+LABELLED_COLUMNS = ("comparison", "gap by labels", "gap by readings", "verdict by labels")
 WINDOW_COLUMNS = ("number", "grouping", "group", "answers", "missing", "users", "mean")
 MOST_COMPARED = 10
 """So many comparisons, and groups of a window, are shown unless all are asked for."""
@@ -37,6 +39,7 @@ def print_monitor(found: MonitorView, *, everything: bool = False) -> None:
     if status.ended:
         print_sentence(console, f"No more rounds: {status.ended}.")
     _print_evidence(found, console, everything=everything)
+    _print_labelled(found, console)
     if found.accounts:
         print_accounts(found, console)
     if found.window:
@@ -46,12 +49,16 @@ def print_monitor(found: MonitorView, *, everything: bool = False) -> None:
 def _print_alarms(found: MonitorView, console: Console) -> None:
     """Print the decisive sentence, and each alarm that stands in words."""
     standing = [each for each in found.evidence if each.standing]
+    labelled = [each for each in found.labelled if each.alarmed]
     amount, verb = len(standing), "alarms" if len(standing) == 1 else "alarm"
     of = "1 comparison" if len(found.evidence) == 1 else f"{len(found.evidence)} comparisons"
     lead = f"{amount or 'None'} of {of} {verb if amount else 'alarms'}."
     print_sentence(console, lead, style="bold red" if amount else "bold")
     for each in standing:
         print_sentence(console, f"{_called(each)}: gap {_gap(each.gap)}.", bullet="• ")
+    for by_labels in labelled:
+        said = f"{by_labels.title}: as labels correct it, gap {_gap(by_labels.gap)}."
+        print_sentence(console, said, style="bold red", bullet="• ")
 
 
 def monitor_line(each: MonitorStatus) -> str:
@@ -127,7 +134,29 @@ def _print_evidence(found: MonitorView, console: Console, *, everything: bool) -
         if each.standing:
             print_sentence(console, f"{_called(each)}: {each.reason}.")
     _print_smallest(shown, console)
-    print_sentence(console, _promise(found.stand))
+    print_sentence(console, _promise(found.stand, labelled=bool(found.labelled)))
+
+
+def _print_labelled(found: MonitorView, console: Console) -> None:
+    """Print what labels of people say, beside the readings."""
+    if not found.labelled:
+        return
+    by_readings = {each.comparison: each.gap for each in found.evidence}
+    rows = [
+        (
+            each.title,
+            _gap(each.gap),
+            _gap(by_readings.get(each.comparison, Estimate())),
+            each.gap.verdict.replace("_", " "),
+        )
+        for each in found.labelled
+    ]
+    print_table(console, terminal_table(LABELLED_COLUMNS, rows), "")
+    for each in found.labelled:
+        alarms = "alarms by labels: " if each.alarmed else ""
+        said = f"{each.title}: {alarms}{labelled_sentence_of(each)}."
+        print_sentence(console, said, style="bold red" if each.alarmed else "")
+    print_sentence(console, f"{labelled_promise_in_words(found.stand.alpha)}.")
 
 
 def _print_smallest(shown: Sequence[EvidenceView], console: Console) -> None:
@@ -145,9 +174,10 @@ def _print_smallest(shown: Sequence[EvidenceView], console: Console) -> None:
         print_table(console, terminal_table(head, rows), "")
 
 
-def _promise(status: MonitorStatus) -> str:
+def _promise(status: MonitorStatus, *, labelled: bool) -> str:
     """Say how probable a false alarm is, and what is left of it."""
-    said = f"The probability that it ever raises any false alarm is at most {status.alpha:g}"
+    which = "any false alarm by readings" if labelled else "any false alarm"
+    said = f"The probability that it ever raises {which} is at most {status.alpha:g}"
     if status.share_left is None:
         return f"{said}."
     return f"{said}; {100 * status.share_left:.2g} % of that are left for later epochs and alarms."

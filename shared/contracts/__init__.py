@@ -39,7 +39,14 @@ from shared.contracts.completion import (
     Completion,
     GatherState,
 )
-from shared.contracts.correction import CorrectedGap, CorrectedGroup, Correction, RunningGap
+from shared.contracts.correction import (
+    CorrectedGap,
+    CorrectedGroup,
+    Correction,
+    LabelledComparison,
+    RunningGap,
+    latest_over_rounds,
+)
 from shared.contracts.description import Described, Description, StratumUsers
 from shared.contracts.diagnosis import (
     Diagnosis,

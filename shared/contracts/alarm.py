@@ -17,6 +17,8 @@ class AlarmKind(StrEnum):
     CHANGE = "change"
     LEVEL = "level"
     """The gap may be the same; the answers to both groups are not."""
+    LABELLED = "labelled"
+    """A disparity as labels of people correct it, over the rounds that they labelled."""
 
 
 class AlarmState(StrEnum):

@@ -1,6 +1,8 @@
 """What labels make of one finding of a run, and what they say of its instrument."""
 
-from pydantic import AwareDatetime, NonNegativeInt
+from collections.abc import Iterable
+
+from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
 from shared.contracts.diagnosis import Estimate, Verdict
 from shared.contracts.identity import Name, RecordId, Token
@@ -35,18 +37,47 @@ class CorrectedGroup(Part):
 
 
 class RunningGap(Estimate):
-    """A gap over all labelled rounds of a monitor's epoch, valid however often it is looked at."""
+    """A gap over labelled rounds of a monitor's epoch, valid however often it is looked at."""
 
     rounds: NonNegativeInt
     """Rounds with labelled pairs."""
     pairs: NonNegativeInt
     """Labelled pairs of all of them."""
-    level: float
-    """The chance of a false disparity of this comparison at any look, ever."""
+    since_round: NonNegativeInt = 0
+    """The first round that counts: of the epoch, or after an alarm by labels that is over."""
     tolerance: float
     """The largest gap that does not matter, as the monitor declares it."""
     verdict: Verdict
     """What follows."""
+    log_e: float = 0.0
+    """The logarithm of the evidence for a gap beyond the tolerance."""
+    level: float
+    """The chance of a false disparity of this comparison in this test, at any look."""
+    bound: float | None = None
+    """The logarithm of the evidence that alarms: that of 1 over the level."""
+    test: PositiveInt = 1
+    """Which test by labels of the comparison it is, in all epochs."""
+    no_alarm: str | None = None
+    """Why no alarm is raised from it, whatever it shows."""
+
+
+class LabelledComparison(Part):
+    """What labels of rounds say of one comparison that a monitor watches."""
+
+    comparison: Name
+    """Its name within the monitor."""
+    a: Name
+    """The first group."""
+    b: Name
+    """The second group."""
+    low: float
+    """The least that a label can be."""
+    high: float
+    """The most."""
+    counts: tuple[NonNegativeInt, ...]
+    """The labelled pairs of this round, counted by their corrected difference."""
+    running: RunningGap
+    """The gap over all labelled rounds."""
 
 
 class CorrectedGap(Part):
@@ -74,10 +105,6 @@ class CorrectedGap(Part):
     """After Bonferroni's correction over all corrected comparisons of the run."""
     p_equivalence: float | None = None
     """For a gap of at least the tolerance, after the same correction; none at tolerance 0."""
-    counts: tuple[NonNegativeInt, ...] = ()
-    """Of a monitor's round: its labelled pairs, counted by their corrected difference."""
-    running: RunningGap | None = None
-    """Of a monitor: the gap over all labelled rounds of the epoch."""
     bias_difference: Estimate
     """How much higher the instrument reads in a than in b, beside the labels."""
     bias_p: float | None = None
@@ -132,3 +159,16 @@ class Correction(Record):
     """Each group by itself."""
     gaps: tuple[CorrectedGap, ...]
     """The comparisons."""
+    over_rounds: tuple[LabelledComparison, ...] = ()
+    """Of a monitor's round: what the labels of all rounds of its epoch say of what is watched."""
+
+
+def latest_over_rounds(
+    corrections: Iterable[Correction],
+) -> dict[str, tuple[LabelledComparison, Correction]]:
+    """Return what labels of rounds say of each comparison by now, and the correction it is in."""
+    return {
+        part.comparison: (part, each)
+        for each in sorted(corrections, key=lambda each: (each.at, each.labels))
+        for part in each.over_rounds
+    }

@@ -1,4 +1,4 @@
-"""Labels of round after round, looked at after each: no false disparities, and gaps are found."""
+"""Labels of round after round, looked at after each: no false alarms, and gaps are found."""
 
 from dataclasses import replace
 from math import sqrt
@@ -6,71 +6,118 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from shared.contracts import AlarmState, Verdict
 from shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap
+from tests.support.labelled_monitors import LabelledMonitor, watched, without_error
+from tools.label_calibration.monitors import ANSWERS, GAP_OF_TWO, NO_GAP
 
-ALPHA, MONITORS, ROUNDS = 0.05, 60, 8
-ANSWERS, LABELS = 200, 40
-Groups = list[LabelledGroup]
+ALPHA, MONITORS, ROUNDS = 0.05, 60, 60
+AT_MOST = ALPHA + 3.5 * sqrt(ALPHA * (1 - ALPHA) / MONITORS)
+LABELS = 40
+NULLS = {
+    "a fifth is labelled": (NO_GAP, LABELS),
+    "nearly all are labelled, without replacement": (NO_GAP, 180),
+    "the instrument never errs": (without_error(NO_GAP), LABELS),
+    "two people differ": (replace(NO_GAP, people=2, person_error=0.1), LABELS),
+}
 
 
-def one_round(rng: np.random.Generator, gap: float, share: float) -> Groups:
+@pytest.mark.parametrize("name", sorted(NULLS))
+def test_an_instruments_error_raises_no_alarm_in_sixty_rounds_however_often_one_looks(
+    name: str,
+) -> None:
+    """The model draws its answers anew in every round; its groups have a gap by chance alone."""
+    study, labels = NULLS[name]
+    found = [watched(study, labels, seed, ROUNDS) for seed in range(MONITORS)]
+    assert sum(bool(each.raised) for each in found) / MONITORS <= AT_MOST
+
+
+def test_by_the_readings_there_would_be_a_gap_that_is_not_there() -> None:
+    found = watched(NO_GAP, LABELS, 1, 10, to_the_end=True)
+    assert np.mean(found.readings) < -0.05
+    assert found.gaps[-1].verdict is not Verdict.DISPARITY
+
+
+def test_a_gap_raises_an_alarm_within_some_rounds_and_stays_raised() -> None:
+    found = [watched(GAP_OF_TWO, LABELS, seed, 10) for seed in range(20)]
+    assert sum(bool(each.raised) for each in found) >= 18
+    alarm = next(each.raised[0] for each in found if each.raised)
+    assert "x is higher for b than for a, as labels of" in alarm.words
+    assert "at most 0.05, which is spent beside that of its alarms by readings" in alarm.promise
+    assert alarm.gap.high is not None
+    assert alarm.gap.high < 0
+
+
+def test_an_alarm_is_cleared_by_labels_of_later_rounds_and_another_test_begins() -> None:
+    found = LabelledMonitor(GAP_OF_TWO, LABELS, 3)
+    number = 0
+    while not found.raised:
+        found.label_round(number)
+        number += 1
+    raised_with = found.gaps[-1].level
+    while found.alarms[-1].state is AlarmState.RAISED:
+        found.label_round(number, NO_GAP)
+        number += 1
+    cleared = found.alarms[-1]
+    assert "show that the gap lies between" in cleared.reason
+    found.label_round(number, GAP_OF_TWO)
+    assert found.gaps[-1].test == 2
+    assert found.gaps[-1].rounds == 1  # what came before is another test's
+    assert found.gaps[-1].level == pytest.approx(raised_with / 4)
+    while len(found.raised) < 2:
+        number += 1
+        found.label_round(number, GAP_OF_TWO)
+    assert found.raised[1].occasion == 1
+
+
+def test_who_computes_an_alarm_again_makes_the_same_one() -> None:
+    first, again = (watched(GAP_OF_TWO, LABELS, 5, 10) for _ in range(2))
+    assert [each.id for each in first.alarms] == [each.id for each in again.alarms] != []
+
+
+def one_round(rng: np.random.Generator) -> list[LabelledGroup]:
     """Return a round whose instrument has false positives in .05 of a's answers, .15 of b's."""
     found = []
-    for rate, wrong in ((0.2, 0.05), (0.2 + gap, 0.15)):
-        truth = rng.permutation((np.arange(ANSWERS) < round(rate * ANSWERS)).astype(float))
+    for wrong in (0.05, 0.15):
+        truth = (rng.random(ANSWERS) < 0.2).astype(float)
         yes = np.where(truth == 1, rng.random(ANSWERS) < 0.8, rng.random(ANSWERS) < wrong)
-        drawn = rng.permutation(ANSWERS)[: round(share * ANSWERS)]
-        found.append(LabelledGroup(yes.mean(), yes[drawn].astype(float), truth[drawn]))
+        read = yes.astype(float)
+        found.append(LabelledGroup(read[:LABELS], truth[:LABELS], read[LABELS:]))
     return found
 
 
-def ever_excludes_zero(seed: int, gap: float, share: float = LABELS / ANSWERS) -> bool:
-    """Watch one monitor, looking after every round."""
-    rng = np.random.default_rng(seed)
-    counts = []
-    for number in range(ROUNDS):
-        a, b = one_round(rng, gap, share)
-        names = [f"{seed}/{number}/{place}" for place in range(len(a.labels))]
-        counts.append(pair_counts(a, b, (0.0, 1.0), names))
-        found = running_gap(counts, (0.0, 1.0), ALPHA)
-        assert found.low is not None
-        assert found.high is not None
-        if found.low > 0 or found.high < 0:
-            return True
-    return False
-
-
-@pytest.mark.parametrize("share", [0.2, 0.9])
-def test_an_instruments_error_is_no_disparity_however_often_one_looks(share: float) -> None:
-    """Also where nearly all answers of a round are drawn, without replacement."""
-    alarmed = sum(ever_excludes_zero(seed, 0.0, share) for seed in range(MONITORS)) / MONITORS
-    assert alarmed <= ALPHA + 3.5 * sqrt(ALPHA * (1 - ALPHA) / MONITORS)
-
-
-def test_a_gap_is_found_within_some_rounds() -> None:
-    found = sum(ever_excludes_zero(seed, 0.2) for seed in range(20)) / 20
-    assert found >= 0.9
-
-
-def test_by_the_readings_alone_there_would_be_a_gap_that_is_not_there() -> None:
-    a, b = one_round(np.random.default_rng(1), 0.0, 0.2)
-    assert b.mean_reading - a.mean_reading > 0.03
+NAMES = [str(place) for place in range(LABELS)]
+UNIT = (0.0, 1.0)
 
 
 def test_answers_that_nobody_has_labelled_make_no_pair() -> None:
-    a, b = one_round(np.random.default_rng(1), 0.0, 0.2)
+    a, b = one_round(np.random.default_rng(1))
     some = replace(a, labels=np.where(np.arange(LABELS) < 10, a.labels, np.nan))
-    names = [str(place) for place in range(LABELS)]
-    assert sum(pair_counts(some, b, (0.0, 1.0), names)) == 10
+    assert sum(pair_counts(some, b, UNIT, NAMES)) == 10
     none = replace(a, labels=np.full(LABELS, np.nan))
-    found = running_gap([pair_counts(none, b, (0.0, 1.0), names)], (0.0, 1.0), ALPHA)
+    found = running_gap([pair_counts(none, b, UNIT, NAMES)], UNIT, ALPHA)
     assert found.low is None
     assert found.reason == "no pair of both groups is labelled"
 
 
 def test_pairs_that_are_labelled_later_add_to_those_that_were_there() -> None:
-    a, b = one_round(np.random.default_rng(1), 0.1, 0.2)
-    names = [str(place) for place in range(LABELS)]
+    a, b = one_round(np.random.default_rng(1))
     first = replace(a, labels=np.where(np.arange(LABELS) < 20, a.labels, np.nan))
-    before, after = (pair_counts(each, b, (0.0, 1.0), names) for each in (first, a))
+    before, after = (pair_counts(each, b, UNIT, NAMES) for each in (first, a))
     assert all(one <= other for one, other in zip(before, after, strict=True))
+
+
+def test_the_corrected_values_of_a_group_have_the_mean_of_labels_less_readings_plus_readings() -> (
+    None
+):
+    [a, _] = one_round(np.random.default_rng(2))
+    found = a.corrected(LABELS)
+    every = np.concatenate([a.readings, a.others])
+    assert found.mean() == pytest.approx((a.labels - a.readings).mean() + every.mean())
+
+
+def test_with_fewer_places_the_other_drawn_answers_are_readings_like_any_other() -> None:
+    [a, _] = one_round(np.random.default_rng(3))
+    found = a.corrected(10)
+    every = np.concatenate([a.readings, a.others])
+    assert found.mean() == pytest.approx((a.labels - a.readings)[:10].mean() + every.mean())

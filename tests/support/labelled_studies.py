@@ -99,25 +99,25 @@ def _simulated(
         ):
             id_ = derived_id("response", run.id, group, number)
             truth[id_] = float(value)
-            cases.append((id_, _case(group, number, float(reading))))
-    sample = _sample(study, run, cases, 2 * labels)
+            cases.append((id_, measured_case(group, number, float(reading))))
+    sample = sample_of(study, run, cases, 2 * labels)
     given = [
         label
         for person in range(study.people)
-        for label in _labels(study, sample, truth, f"person {person}", rng)
+        for label in label_values(study, sample, truth, f"person {person}", rng)
     ]
     [found] = corrections(cases, [sample], given, AnalysisPlan(**plan))
     return found, cases, truth, {each.response_id for each in sample.drawn}
 
 
-def _case(group: str, number: int, reading: float) -> MeasuredResponse:
+def measured_case(group: str, number: int, reading: float) -> MeasuredResponse:
     return MeasuredResponse(
         target="t", scaffold="direct", unit=f"{group}{number}", set=None, groups={"group": group},
         extractor="judge", values={"x": reading}, why_missing=None,
     )  # fmt: skip
 
 
-def _sample(study: LabelledStudy, run: Run, cases: list[Case], wanted: int) -> LabelSample:
+def sample_of(study: LabelledStudy, run: Run, cases: list[Case], wanted: int) -> LabelSample:
     readings = [
         ReadAnswer(id_, each.target, each.scaffold, each.groups, each.values["x"] or 0.0)
         for id_, each in cases
@@ -128,7 +128,7 @@ def _sample(study: LabelledStudy, run: Run, cases: list[Case], wanted: int) -> L
     return label_sample(run, number, readings, request, None, AT)
 
 
-def _labels(
+def label_values(
     study: LabelledStudy,
     sample: LabelSample,
     truth: dict[str, float],

@@ -1,29 +1,73 @@
 """Adds the labels of a monitor's round to those of its other rounds of the same epoch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 
+from services.diagnoser.domain.labels.labelled_alarms import labelled_alarm
 from services.diagnoser.domain.labels.labelled_rows import Case
-from services.diagnoser.domain.labels.running_gaps import Counts, round_counts, summed_rounds
+from services.diagnoser.domain.labels.labelled_tests import (
+    labelled_test_of,
+    tested_by_labels,
+    why_no_alarm,
+)
+from services.diagnoser.domain.labels.running_gaps import (
+    Bounds,
+    Counts,
+    in_force,
+    round_counts,
+    summed_rounds,
+)
 from shared.contracts import (
-    MISSING,
+    Alarm,
+    AlarmKind,
     Comparison,
-    CorrectedGap,
     Correction,
     Label,
+    LabelledComparison,
     LabelSample,
     Monitor,
+    MonitorState,
     Round,
     Run,
     standing_labels,
 )
 from shared.store import Store
 
+NOT_CLOSED = "the round is not closed yet"
+EARLIER_EPOCH = "the model or an instrument has changed since: a later epoch is watched now"
+
+
+@dataclass(frozen=True)
+class LabelledEpoch:
+    """The labelled rounds of the epoch of the round whose labels have come."""
+
+    monitor: Monitor
+    epoch: int
+    rounds: Mapping[int, Round]
+    """By number; without the round itself, where it is not closed."""
+    corrections: Sequence[Correction]
+    """The last ones of the other rounds."""
+    history: Sequence[Alarm]
+    no_alarm: str | None
+
+
+@dataclass
+class AddedRounds:
+    """What the labels of a round lead to beside those of other rounds."""
+
+    corrections: list[Correction]
+    alarms: list[Alarm] = field(default_factory=list)
+    known_alarms: list[Alarm] = field(default_factory=list)
+    """Those that earlier labels of the epoch have raised or cleared."""
+
 
 class LabelledRounds:
     """Knows what the labels of other rounds of a monitor have added, from their corrections."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
+        self._now = now
 
     def added(
         self,
@@ -32,87 +76,111 @@ class LabelledRounds:
         cases: Sequence[Case],
         samples: Sequence[LabelSample],
         labels: Sequence[Label],
-    ) -> list[Correction]:
-        """Return corrections of a round with what all labelled rounds of its epoch show.
-
-        Each watched comparison has an equal share of the monitor's alpha, beside what its evidence
-        by readings spends.
-        """
-        monitor = self._monitor(run)
-        if monitor is None:
-            return list(found)
-        others = list(self._others(run))
-        return [
-            each.model_copy(
-                update={
-                    "gaps": tuple(
-                        self._gap(each, gap, monitor, cases, samples, labels, others)
-                        for gap in each.gaps
-                    )
-                }
-            )
-            for each in found
+    ) -> AddedRounds:
+        """Return corrections of a round with what all labelled rounds of its epoch show."""
+        epoch = self._epoch(run)
+        if epoch is None:
+            return AddedRounds([*found])
+        known = [
+            e for e in epoch.history if e.what is AlarmKind.LABELLED and e.epoch == epoch.epoch
         ]
+        result = AddedRounds([], known_alarms=known)
+        for each in found:
+            watched = [c for c in tested_by_labels(epoch.monitor.plan) if _is_about(c, each)]
+            parts = [
+                part
+                for comparison in watched
+                for part in self._over_rounds(
+                    comparison, epoch, run, cases, samples, labels, result
+                )
+            ]
+            result.corrections.append(each.model_copy(update={"over_rounds": tuple(parts)}))
+        return result
 
-    def _gap(
+    def _over_rounds(
         self,
-        correction: Correction,
-        gap: CorrectedGap,
-        monitor: Monitor,
+        comparison: Comparison,
+        epoch: LabelledEpoch,
+        run: Run,
         cases: Sequence[Case],
         samples: Sequence[LabelSample],
         labels: Sequence[Label],
-        others: Sequence[Correction],
-    ) -> CorrectedGap:
-        watched = _watched(monitor, correction, gap)
-        number = correction.extractor, correction.feature
-        mine = [each for each in samples if (each.extractor, each.feature) == number]
-        if watched is None or not mine:
-            return gap
-        sample = max(mine, key=lambda each: each.wanted)
-        said = [e for e in standing_labels(list(labels)) if (e.extractor, e.feature) == number]
-        counts = round_counts(cases, sample, said, watched)
+        result: AddedRounds,
+    ) -> Iterator[LabelledComparison]:
+        about = comparison.watched.extractor, comparison.watched.feature
+        mine = [each for each in samples if (each.extractor, each.feature) == about]
+        given = [each for each in labels if (each.extractor, each.feature) == about]
+        if not mine:
+            return
+        sample = in_force(mine, given)
+        bounds = (sample.low, sample.high)
+        counts = round_counts(cases, sample, standing_labels(given), comparison)
         if not counts:
-            return gap
-        every = [counts, *_counts_in(others, correction, gap)]
-        level = monitor.plan.alpha / len(monitor.plan.watched)
-        running = summed_rounds(every, watched, (sample.low, sample.high), level)
-        return gap.model_copy(update={"counts": counts, "running": running})
+            return
+        every = {**_counts_in(epoch, comparison, bounds), run.round or 0: counts}
+        test = labelled_test_of(epoch.monitor.plan, comparison, epoch.epoch, epoch.history)
+        running = summed_rounds(every, comparison, bounds, test)
+        running = running.model_copy(update={"no_alarm": epoch.no_alarm})
+        if epoch.no_alarm is None:
+            alarm = labelled_alarm(
+                epoch.monitor, epoch.rounds, comparison, every, bounds, test, running,
+                epoch.history, self._now(),
+            )  # fmt: skip
+            result.alarms += [alarm] if alarm else []
+        yield LabelledComparison(
+            comparison=comparison.key,
+            a=comparison.pair.a,
+            b=comparison.pair.b or "",
+            low=sample.low,
+            high=sample.high,
+            counts=counts,
+            running=running,
+        )
 
-    def _monitor(self, run: Run) -> Monitor | None:
-        found = self._store.records.of_monitor(Monitor, run.monitor_id) if run.monitor_id else ()
-        return max(found, key=lambda monitor: monitor.moment_ms, default=None)
+    def _epoch(self, run: Run) -> LabelledEpoch | None:
+        """Return the labelled rounds of a round's epoch; None for a run of no monitor."""
+        records = self._store.records
+        wanted = list(records.of_monitor(Monitor, run.monitor_id)) if run.monitor_id else []
+        if not wanted:
+            return None
+        monitor = max(wanted, key=lambda each: each.moment_ms)
+        others = self._store.labelled_runs.of_monitor(monitor.monitor_id)
+        closed = list(records.of_runs(Round, {run.id, *others}))
+        mine = next((each for each in closed if each.run_id == run.id), None)
+        rounds = {each.round: each for each in closed if mine and each.epoch == mine.epoch}
+        ids = [each.run_id for each in rounds.values() if each.run_id != run.id]
+        last = self._store.rounds.last(monitor)
+        if mine is None or last is None:
+            why: str | None = NOT_CLOSED
+        elif mine.epoch != last.epoch or monitor.state is MonitorState.DELETED:
+            why = EARLIER_EPOCH
+        else:
+            why = why_no_alarm(monitor.plan)
+        return LabelledEpoch(
+            monitor,
+            mine.epoch if mine else 0,
+            rounds,
+            list(records.get(Correction, self._store.labelled_runs.last_corrections(ids))),
+            list(records.of_monitor(Alarm, monitor.monitor_id)),
+            why,
+        )
 
-    def _others(self, run: Run) -> Iterator[Correction]:
-        """Return the last corrections of the other rounds of a round's epoch."""
-        rounds = list(self._store.records.of_monitor(Round, run.monitor_id or ""))
-        epoch = next((each.epoch for each in rounds if each.run_id == run.id), None)
-        ids = [each.run_id for each in rounds if each.epoch == epoch and each.run_id != run.id]
-        last: dict[tuple[str, ...], Correction] = {}
-        for each in self._store.records.of_runs(Correction, ids):
-            key = (each.run_id, each.target, each.extractor, each.feature, each.dimension)
-            if key not in last or (each.at, each.labels) > (last[key].at, last[key].labels):
-                last[key] = each
-        yield from last.values()
+
+def _is_about(comparison: Comparison, correction: Correction) -> bool:
+    about, pair = comparison.watched, comparison.pair
+    return (about.extractor, about.feature, pair.dimension) == (
+        correction.extractor,
+        correction.feature,
+        correction.dimension,
+    )
 
 
-def _watched(monitor: Monitor, correction: Correction, gap: CorrectedGap) -> Comparison | None:
-    for each in monitor.plan.watched:
-        about, pair = each.watched, each.pair
-        if (
-            (about.extractor, about.feature) == (correction.extractor, correction.feature)
-            and (pair.dimension, pair.a, pair.b) == (correction.dimension, gap.a, gap.b)
-            and about.feature != MISSING
-            and not about.method.of_selections
-        ):
-            return each
-    return None
-
-
-def _counts_in(
-    others: Sequence[Correction], correction: Correction, gap: CorrectedGap
-) -> Iterator[Counts]:
-    number = (correction.extractor, correction.feature, correction.dimension)
-    for each in others:
-        if (each.extractor, each.feature, each.dimension) == number:
-            yield from (g.counts for g in each.gaps if (g.a, g.b) == (gap.a, gap.b) and g.counts)
+def _counts_in(epoch: LabelledEpoch, comparison: Comparison, bounds: Bounds) -> dict[int, Counts]:
+    """Return the pairs of the other rounds by their numbers; only labels of one scale add up."""
+    number_of = {each.run_id: number for number, each in epoch.rounds.items()}
+    return {
+        number_of[each.run_id]: part.counts
+        for each in epoch.corrections
+        for part in each.over_rounds
+        if part.comparison == comparison.key and (part.low, part.high) == bounds
+    }

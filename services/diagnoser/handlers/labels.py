@@ -6,7 +6,7 @@ from datetime import datetime
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.domain.labels import FindingCorrection, corrections
 from services.diagnoser.handlers.judged_cases import Case, judged_cases, judges_of
-from services.diagnoser.handlers.labelled_rounds import LabelledRounds
+from services.diagnoser.handlers.labelled_rounds import AddedRounds, LabelledRounds
 from services.diagnoser.handlers.run_cases import RunCases, declared_plan
 from services.diagnoser.handlers.window_cases import window_cases
 from shared.contracts import (
@@ -18,8 +18,10 @@ from shared.contracts import (
     SuiteOutline,
     labels_digest,
 )
+from shared.contracts.alarm_delivery import deliveries_of
 from shared.contracts.judged_item import JUDGES
 from shared.store import Store
+from shared.telemetry import log
 
 MOST_AT_ONCE = 512
 """Labels that are taken in together: a run is corrected once for all of them."""
@@ -33,7 +35,7 @@ class CorrectByLabels:
     def __init__(self, store: Store, *, now: Callable[[], datetime], plan: AnalysisPlan) -> None:
         self._store = store
         self._cases = RunCases(store)
-        self._rounds = LabelledRounds(store)
+        self._rounds = LabelledRounds(store, now=now)
         self._now = now
         self._plan = plan
 
@@ -43,13 +45,35 @@ class CorrectByLabels:
         The gateway stores a label before it publishes it, so the store has them all.
         """
         runs = {each.id: each for each in self._store.records.get(Run, {e.run_id for e in labels})}
-        return [each for id_ in sorted(runs) for each in self.corrected(runs[id_])]
+        return [each for id_ in sorted(runs) for each in self.keep(runs[id_])]
+
+    def keep(self, run: Run) -> list[Record]:
+        """Store what all labels make of a run's findings, and the alarms; return both to be told.
+
+        They are in the store before anybody hears of them: the labels of the next run, of the same
+        monitor, are added to them. Who does it again finds the same alarms.
+        """
+        added, now = self._added(run), self._now()
+        self._store.records.write([*added.corrections, *added.alarms])
+        # Also those of earlier labels: whoever made them may have died before this line.
+        told_of = [*added.known_alarms, *added.alarms]
+        self._store.alarm_deliveries.expect(
+            [each for alarm in told_of for each in deliveries_of(alarm, now)]
+        )
+        for alarm in added.alarms:
+            told = {"what": alarm.what.value, "state": alarm.state.value}
+            comparison = alarm.comparison_key
+            log("diagnoser").warning("alarm", monitor=alarm.monitor, comparison=comparison, **told)
+        return [*added.corrections, *added.alarms]
 
     def corrected(self, run: Run) -> list[Correction]:
         """Return what all labels so far make of a run's findings."""
+        return self._added(run).corrections
+
+    def _added(self, run: Run) -> AddedRounds:
         outline = self._store.suites.outline(run.suite_hash)
         if self._store.archived_runs.find(run.id) is not None:
-            return []  # its readings are away, and would count as missing
+            return AddedRounds([])  # its readings are away, and would count as missing
         labels = list(self._store.records.read(Label, run_id=run.id))
         samples = list(self._store.records.read(LabelSample, run_id=run.id))
         plan = declared_plan(self._plan, outline.header, self._store) if outline else self._plan
@@ -59,7 +83,8 @@ class CorrectByLabels:
         ]
         digest = labels_digest(each.id for each in labels)
         found = corrections(cases, samples, labels, plan)
-        records = [self._record(each, run, plan, digest) for each in found]
+        at = self._now()
+        records = [self._record(each, run, plan, digest, at) for each in found]
         return self._rounds.added(records, run, cases, samples, labels)
 
     def _measured(
@@ -74,14 +99,14 @@ class CorrectByLabels:
         return (each for each in self._cases.read(run, outline) if each[1].extractor in instruments)
 
     def _record(
-        self, found: FindingCorrection, run: Run, plan: AnalysisPlan, digest: str
+        self, found: FindingCorrection, run: Run, plan: AnalysisPlan, digest: str, at: datetime
     ) -> Correction:
         fields = {name: value for name, value in vars(found).items() if name != "key"}
         extractor = found.key.extractor
         return Correction(
             tenant=run.tenant,
             purpose=run.purpose,
-            at=self._now(),
+            at=at,
             run_id=run.id,
             **vars(found.key),
             extractor_version=self._version(run, extractor),

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from services.diagnoser.handlers.labels import CorrectByLabels
 from shared.bus.port import Publisher
-from shared.contracts import Correction, Label, Run, labels_digest
+from shared.contracts import Correction, Label, Record, Run, labels_digest
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
@@ -51,8 +51,8 @@ class LostCorrections:
         while True:
             try:
                 for run_id in await in_thread(self.due):
-                    for correction in await in_thread(self.again, run_id):
-                        await publisher.publish(correction)
+                    for record in await in_thread(self.again, run_id):
+                        await publisher.publish(record)
             except TransientError as error:
                 self._warning.warn(error)
             await asyncio.sleep(every_s)
@@ -68,15 +68,15 @@ class LostCorrections:
             self._looks[run_id] = self._looked(run_id, last)
         return [id_ for id_, look in self._looks.items() if not look.settled and look.wait == 0]
 
-    def again(self, run_id: str) -> list[Correction]:
-        """Return what the labels of a run make of its findings."""
+    def again(self, run_id: str) -> list[Record]:
+        """Return what the labels of a run make of its findings, and the alarms that follow."""
         look = self._looks[run_id]
         wait = min(2**look.attempts, MOST_LOOKS)
         self._looks[run_id] = _Look(look.labels, False, look.attempts + 1, wait)
         return [
             each
             for run in self._store.records.get(Run, [run_id])
-            for each in self._correct.corrected(run)
+            for each in self._correct.keep(run)
         ]
 
     def _looked(self, run_id: str, last: _Look) -> _Look:

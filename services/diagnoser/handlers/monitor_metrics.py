@@ -1,7 +1,7 @@
 """Shows where every monitor stands as metrics, read from the store: the same in each replica."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from prometheus_client import Gauge
 
@@ -9,12 +9,15 @@ from shared.bus.port import Publisher
 from shared.contracts import (
     Alarm,
     AlarmKind,
+    Correction,
     Evidence,
     Monitor,
     MonitorState,
+    Round,
     RoundEvidence,
     Verdict,
     evidence_in,
+    latest_over_rounds,
     standing_of,
 )
 from shared.errors import TransientError
@@ -29,6 +32,10 @@ from shared.telemetry import (
     MONITOR_GAP,
     MONITOR_GAP_HIGH,
     MONITOR_GAP_LOW,
+    MONITOR_LABELLED_EVIDENCE,
+    MONITOR_LABELLED_GAP,
+    MONITOR_LABELLED_GAP_HIGH,
+    MONITOR_LABELLED_GAP_LOW,
     MONITOR_LAST_ROUND,
     MONITOR_MISSED,
     MONITOR_OVERDUE,
@@ -70,6 +77,7 @@ class MonitorMetrics:
     def _found(self) -> Iterator[tuple[Key, float]]:
         for each in self._store.unwatched_answers.read():
             yield (UNWATCHED_ANSWERS, (each.tenant, each.source)), each.answers
+        labelled = self._store.labelled_runs.of_monitors()
         for place in self._store.schedule.monitors():
             if place.monitor.state is MonitorState.DELETED:
                 continue
@@ -79,11 +87,31 @@ class MonitorMetrics:
             if place.monitor.plan.traffic is not None:
                 yield from self._answers(place.monitor)
             yield from self._of(place.monitor)
+            yield from self._labelled(place.monitor, labelled.get(place.monitor.monitor_id, []))
 
     def _answers(self, monitor: Monitor) -> Iterator[tuple[Key, float]]:
         accounts = self._store.window_answers.accounts(monitor.monitor_id)
         for account, count in accounts:
             yield (MONITOR_ANSWERS, (monitor.tenant, monitor.name, account)), count
+
+    def _labelled(self, monitor: Monitor, runs: Sequence[str]) -> Iterator[tuple[Key, float]]:
+        """Return what labels say of the latest epoch that people have labelled."""
+        rounds = list(self._store.records.of_runs(Round, runs))
+        epoch = max((each.epoch for each in rounds), default=0)
+        latest = [each.run_id for each in rounds if each.epoch == epoch]
+        ids = self._store.labelled_runs.last_corrections(latest)
+        found = latest_over_rounds(self._store.records.get(Correction, ids))
+        for key, (part, _) in found.items():
+            labels, gap = labels_of(monitor, key), part.running
+            ends = {
+                MONITOR_LABELLED_GAP: gap.value,
+                MONITOR_LABELLED_GAP_LOW: gap.low,
+                MONITOR_LABELLED_GAP_HIGH: gap.high,
+                MONITOR_LABELLED_EVIDENCE: gap.log_e,
+            }
+            for gauge, value in ends.items():
+                if value is not None:
+                    yield (gauge, labels), value
 
     def _of(self, monitor: Monitor) -> Iterator[tuple[Key, float]]:
         last = self._store.rounds.last(monitor)

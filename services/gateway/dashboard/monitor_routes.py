@@ -16,6 +16,7 @@ from services.gateway.dashboard.monitor_tables import (
     accounts_table,
     evidence_table,
     history_table,
+    labelled_table,
     window_table,
 )
 from services.gateway.dashboard.monitor_titles import RANGES, in_time, titles_of
@@ -24,6 +25,7 @@ from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.dashboard.static_files import LIVE, MONITOR_CHARTS, UPLOT, UPLOT_STYLE
 from services.gateway.monitors.evidence_views import EvidenceView
+from services.gateway.monitors.labelled_views import labelled_promise_in_words
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.views import History
 from shared.contracts import standing_of
@@ -88,6 +90,8 @@ def monitor_page_routes(
             span=span,
             spans=list(RANGES),
             accounts=accounts_table(view.accounts, windows) if view.accounts else None,
+            labelled=labelled_table(view.labelled, view.evidence) if view.labelled else None,
+            labels_promise=labelled_promise_in_words(view.stand.alpha),
             window=window_table(view.window) if view.window else None,
             strata=traffic.strata if traffic else (),
             rounds=overview.rounds(name),
@@ -116,10 +120,24 @@ def monitor_page_routes(
         )
         return forms.kept_by(shown)
 
+    _add_files(router, monitors, timed)
+    return router
+
+
+def _add_files(
+    router: APIRouter, monitors: MonitorQueries, timed: Callable[..., list[History]]
+) -> None:
+    """Add the tables of a monitor's page as files."""
+
     @router.get("/monitors/{name}/comparisons.csv")
     def download_comparisons(name: str) -> Response:
         titles = titles_of(monitors.monitor(name).plan)
         return csv_file(evidence_table(name, monitors.show(name).evidence, titles), "comparisons")
+
+    @router.get("/monitors/{name}/labelled.csv")
+    def download_labelled(name: str) -> Response:
+        view = monitors.show(name)
+        return csv_file(labelled_table(view.labelled, view.evidence), "labelled")
 
     @router.get("/monitors/{name}/history.csv")
     def download_history(name: str, span: str = "") -> Response:
@@ -127,8 +145,6 @@ def monitor_page_routes(
         traffic = monitor.plan.traffic is not None
         histories = timed(monitors.histories(name), name, span, traffic=traffic)
         return csv_file(history_table(histories, titles_of(monitor.plan)), "history")
-
-    return router
 
 
 def _charts_address(name: str, comparison: str, span: str) -> str:

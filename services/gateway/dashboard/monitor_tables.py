@@ -11,6 +11,7 @@ from services.gateway.dashboard.page_tables import (
     words_cell,
 )
 from services.gateway.monitors.evidence_views import EvidenceView
+from services.gateway.monitors.labelled_views import LabelledEvidence
 from services.gateway.monitors.views import History
 from services.gateway.monitors.window_views import WindowView
 from shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
@@ -51,6 +52,38 @@ def evidence_table(
             )
         )
     return PageTable("Comparisons of the monitor", columns, tuple(rows))
+
+
+def labelled_table(
+    found: Sequence[LabelledEvidence], evidence: Sequence[EvidenceView]
+) -> PageTable:
+    """Return a row for each comparison that people label: by labels, and by readings beside."""
+    by_readings = {each.comparison: each for each in evidence}
+    ends = ("gap by labels", "from", "to", "gap by readings", "from", "to")
+    numeric = (*ends, "evidence by labels", "needed for an alarm", "pairs", "rounds")
+    columns = (
+        PageColumn("comparison", name=True),
+        PageColumn("verdict by labels"),
+        *(PageColumn(title, numeric=True) for title in numeric),
+    )
+    rows = []
+    for each in found:
+        gap, read = each.gap, by_readings.get(each.comparison)
+        raw = read.gap if read else Estimate()
+        rows.append(
+            (
+                words_cell(
+                    each.title,
+                    href=f"/runs/{each.run_id}",
+                    note=None if gap.no_alarm is None else f"no alarm: {gap.no_alarm}",
+                ),
+                PageCell(words_of(gap.verdict), gap.verdict.value, chip=gap.verdict.value),
+                *(number_cell(end) for end in (gap.value, gap.low, gap.high)),
+                *(number_cell(end) for end in (raw.value, raw.low, raw.high)),
+                *(number_cell(end) for end in (gap.log_e, gap.bound, gap.pairs, gap.rounds)),
+            )
+        )
+    return PageTable("Comparisons as labels correct them", columns, tuple(rows))
 
 
 def words_of(name: str) -> str:

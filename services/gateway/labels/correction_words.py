@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
+from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate, LabelledComparison
 from shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
 
 DIFFERS_AT = 0.05
@@ -31,6 +31,7 @@ def _sentences(found: Correction) -> Iterator[str]:
             )
     if not found.gaps:
         yield from (_mean(found, group) for group in found.groups)
+    yield from (running_sentence(found.feature, each) for each in found.over_rounds)
     yield basis(found)
 
 
@@ -57,18 +58,22 @@ def _gap(found: Correction, gap: CorrectedGap) -> str:
     return (
         f"{where}: {estimate(gap.reading)} by the reading of {found.extractor},"
         f" {estimate(gap.corrected)} as labels correct it: {verdict}"
-        f" ({p_equals(gap.p_adjusted)}, one of {found.family}).{ratio}{_running(gap)}"
+        f" ({p_equals(gap.p_adjusted)}, one of {found.family}).{ratio}"
     )
 
 
-def _running(gap: CorrectedGap) -> str:
+def running_sentence(feature: str, found: LabelledComparison) -> str:
     """Say what all labelled rounds of a monitor show together."""
-    if (found := gap.running) is None or found.low is None:
-        return ""
+    gap = found.running
+    where = f"{found.a} against {found.b}, {feature}"
+    if gap.low is None:
+        return f"{where}, over labelled rounds: {gap.reason}."
+    bound = "" if gap.bound is None else f" of the {gap.bound:.2f} that alarm"
+    quiet = f" It raises no alarm: {gap.no_alarm}." if gap.no_alarm else ""
     return (
-        f" Over {found.rounds} labelled {'round' if found.rounds == 1 else 'rounds'}"
-        f" ({found.pairs} pairs): {estimate(found)}, {VERDICT_WORDS[found.verdict]}, however often"
-        " one looks."
+        f"{where}, over {gap.rounds} labelled {'round' if gap.rounds == 1 else 'rounds'}"
+        f" ({gap.pairs} pairs): {estimate(gap)}, {VERDICT_WORDS[gap.verdict]}, however often one"
+        f" looks (evidence {gap.log_e:.2f}{bound}).{quiet}"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from services.gateway.monitors.evidence_views import evidence_view
+from services.gateway.monitors.labelled_views import labelled_evidence
 from services.gateway.monitors.stored_monitors import StoredMonitor, stored_monitors
 from services.gateway.monitors.views import (
     MOMENT_FIELDS,
@@ -97,6 +98,7 @@ class MonitorQueries:
                 for each, flag in zip(evidence, flags, strict=True)
             ],
             alarms=list(found.alarms),
+            labelled=labelled_evidence(self._store, monitor, found.alarms),
             accounts=self._accounts(monitor),
             window=next(
                 (each for each in self._windows(monitor, 20) if each.state is WindowState.READ),

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from services.gateway.monitors.evidence_views import EvidenceView
+from services.gateway.monitors.labelled_views import LabelledEvidence
 from services.gateway.monitors.window_views import WindowView
 from shared.contracts import (
     Alarm,
@@ -111,6 +112,8 @@ class MonitorView(BaseModel):
     stand: MonitorStatus
     evidence: list[EvidenceView]
     alarms: list[Alarm]
+    labelled: list[LabelledEvidence] = []
+    """What labels of people say of the comparisons, beside the evidence by readings."""
     accounts: AnswerAccounts | None = None
     """What became of every answer that was sent in for it; null where no traffic is watched."""
     window: WindowView | None = None

@@ -1,10 +1,12 @@
 """A gap over rounds that people label, valid however often it is looked at: bets on pairs.
 
 Each drawn answer of one group is paired with the drawn answer of the other that stands at the same
-place of the queue. A pair's corrected difference is label less reading of the one, less that of the
-other, plus the difference of the mean readings of both groups: on average over the draw it is the
-gap that labels of all answers of the round would have. Bets are made on these differences, so the
-better the instrument, the less they vary, and the sooner a gap is found.
+place of the queue. Every drawn answer has a block of its own: itself, and an equal share of the
+answers of its group that were not drawn. Its corrected value is label less reading plus the mean
+reading of its block: on average that is what the model's answers to the group truly are. No answer
+is in two blocks, so that pairs are independent, and bets on their differences hold for the model,
+not only for the answers that it happened to give. The better the instrument, the less they vary,
+and the sooner a gap is found.
 """
 
 from collections.abc import Sequence
@@ -18,22 +20,31 @@ from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 from shared.stats.samples import Vector
 
-METHOD = "bets on pairs of label less reading, plus mean readings"
+METHOD = "bets on pairs of label less reading, plus mean readings of their blocks"
 SPAN = 3.0
 """Widths of the scale that a corrected difference spans: of both labels, and of the means."""
 BINS = 129
+Counts = Sequence[int]
 
 
 @dataclass(frozen=True)
 class LabelledGroup:
-    """The drawn answers of one group in one round, in the order of the queue."""
+    """The answers of one group in one round."""
 
-    mean_reading: float
-    """Of all answers of the group in this round that were drawn from."""
     readings: Vector
-    """[drawn]"""
+    """[drawn], in the order of the queue."""
     labels: Vector
     """[drawn], NaN where nobody has labelled it yet."""
+    others: Vector
+    """[not drawn], the readings of all other answers, in an order that nothing they say decides."""
+
+    def corrected(self, places: int) -> Vector:
+        """Return the corrected value of the drawn answer at each of the first so many places."""
+        others = np.concatenate([self.readings[places:], self.others])
+        block = np.arange(len(others)) % places
+        sums = self.readings[:places] + np.bincount(block, others, minlength=places)
+        means = sums / (1 + np.bincount(block, minlength=places))
+        return np.asarray(self.labels[:places] - self.readings[:places] + means)
 
 
 def pair_counts(
@@ -48,21 +59,20 @@ def pair_counts(
     names
         [pairs]: a name for each place of the queue, which decides how its pair is rounded.
     """
-    n = min(len(a.labels), len(b.labels))
-    off = (a.labels[:n] - a.readings[:n]) - (b.labels[:n] - b.readings[:n])
-    known = np.isfinite(off)
-    width = SPAN * (bounds[1] - bounds[0])
-    found = (a.mean_reading - b.mean_reading + off[known]) / width
+    places = min(len(a.labels), len(b.labels))
+    if not places:
+        return (0,) * BINS
+    differences = a.corrected(places) - b.corrected(places)
+    known = np.isfinite(differences)
     luck = uniforms([name for name, there in zip(names, known, strict=False) if there])
-    return PairHistogram.of(found, luck, bins=BINS).counts
+    return PairHistogram.of(differences[known] / _width(bounds), luck, bins=BINS).counts
 
 
-def running_gap(counts: Sequence[Sequence[int]], bounds: Bounds, alpha: float) -> IntervalEstimate:
+def running_gap(counts: Sequence[Counts], bounds: Bounds, alpha: float) -> IntervalEstimate:
     """Return the gap over rounds from the sum of their counts, at every look at once.
 
-    The claim is about the answers of these rounds: the mean of their gaps, weighed by labelled
-    pairs. Draws within a round are without replacement, which makes bets vary less than the bound
-    allows for.
+    The claim is about the model as it answered in these rounds: the mean of their gaps, weighed by
+    labelled pairs.
 
     Parameters
     ----------
@@ -78,11 +88,37 @@ def running_gap(counts: Sequence[Sequence[int]], bounds: Bounds, alpha: float) -
     draws without replacement.
     """
     check_alpha(alpha)
-    summed = PairHistogram(tuple(int(each) for each in np.sum([*counts], axis=0)))
+    summed = _summed(counts)
     if not summed.units:
         return undefined("no pair of both groups is labelled")
-    width = SPAN * (bounds[1] - bounds[0])
+    width, reach = _width(bounds), bounds[1] - bounds[0]
     low, high = summed.interval(alpha)
     value = width * (summed.estimate or 0.0)
-    reach = bounds[1] - bounds[0]
     return IntervalEstimate(value, max(width * low, -reach), min(width * high, reach), METHOD)
+
+
+def running_log_e(counts: Sequence[Counts], bounds: Bounds, tolerance: float) -> float:
+    """Return the log e-value against gaps of at most the tolerance in every one of these rounds.
+
+    Parameters
+    ----------
+    tolerance
+        In the number's units, at least 0.
+    """
+    summed = _summed(counts)
+    return summed.log_e_beyond(_share(tolerance, bounds)) if summed.units else 0.0
+
+
+def _summed(counts: Sequence[Counts]) -> PairHistogram:
+    if not counts:
+        return PairHistogram.empty(BINS)
+    return PairHistogram(tuple(int(each) for each in np.sum([*counts], axis=0)))
+
+
+def _width(bounds: Bounds) -> float:
+    return SPAN * (bounds[1] - bounds[0])
+
+
+def _share(tolerance: float, bounds: Bounds) -> float:
+    """Return a tolerance in widths of a difference; no gap is wider than the scale."""
+    return min(tolerance, bounds[1] - bounds[0]) / _width(bounds)

@@ -91,9 +91,8 @@ def test_labels_of_several_windows_add_up_to_a_gap_that_may_be_looked_at_any_tim
         commands.keep(commands.taken(run.id, asked, "anna").new)
         [found] = correct.corrected(run)
         store.records.write([found])
-        [gap] = found.gaps
-        assert gap.running is not None
-        running.append(gap.running)
+        [part] = found.over_rounds
+        running.append(part.running)
         said = " ".join(correction_sentences([found]))
     first, second = running
     assert (first.rounds, first.pairs) == (1, 40)
@@ -102,7 +101,9 @@ def test_labels_of_several_windows_add_up_to_a_gap_that_may_be_looked_at_any_tim
     assert first.low is not None
     assert second.low is not None
     assert first.low < second.low < 0
-    assert "Over 2 labelled rounds (80 pairs)" in said
+    assert "over 2 labelled rounds (80 pairs)" in said
+    assert second.no_alarm is not None
+    assert "It raises no alarm: users of production traffic are matched" in said
 
 
 def test_a_window_that_is_under_way_is_not_drawn_from(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""What labels of one round add to the gap over all labelled rounds of a monitor, and their sum."""
+"""What labels of one round add to the gap over labelled rounds of a monitor, and their sum."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,11 +6,13 @@ import numpy as np
 
 from services.diagnoser.domain.findings.observations import within
 from services.diagnoser.domain.labels.labelled_rows import Case, labels_by_answer
+from services.diagnoser.domain.labels.labelled_tests import LabelledTest
 from shared.contracts import Comparison, Label, LabelDraw, LabelSample, RunningGap, Verdict
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap
+from shared.stats.anytime.rounding import uniforms
+from shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap, running_log_e
 
 Counts = tuple[int, ...]
+Bounds = tuple[float, float]
 
 
 def round_counts(
@@ -24,71 +26,104 @@ def round_counts(
     if sample.draw is not LabelDraw.EVEN or pair.b is None or pair.dimension != sample.dimension:
         return ()
     said = labels_by_answer(labels)
-    readings = dict(
-        zip(
-            (id_ for id_, _ in cases),
-            within([case.values.get(sample.feature) for _, case in cases], _bounds(sample)),
-            strict=True,
-        )
-    )
-    groups = {id_: case.groups.get(sample.dimension) for id_, case in cases}
-    sides = [_group(name, sample, readings, groups, said) for name in (pair.a, pair.b)]
+    bounds = (sample.low, sample.high)
+    values = within([case.values.get(sample.feature) for _, case in cases], bounds)
+    there = [
+        (id_, case.groups.get(sample.dimension), value)
+        for (id_, case), value in zip(cases, values.tolist(), strict=True)
+        if np.isfinite(value)
+    ]
+    sides = [
+        _group({id_: value for id_, group, value in there if group == name}, sample, said)
+        for name in (pair.a, pair.b)
+    ]
     places = min(len(side.labels) for side in sides)
     if not places:
         return ()
     names = [f"{sample.run_id}/{watched.key}/{place}" for place in range(places)]
-    return pair_counts(sides[0], sides[1], _bounds(sample), names)
+    return pair_counts(sides[0], sides[1], bounds, names)
+
+
+def in_force(samples: Sequence[LabelSample], labels: Sequence[Label]) -> LabelSample:
+    """Return the largest sample that was drawn before anybody labelled, else the smallest one.
+
+    Who draws more after having seen what labels say must not decide what the bets are made on.
+    """
+    first = min((each.at for each in labels), default=None)
+    before = [each for each in samples if first is None or each.at <= first]
+    if before:
+        return max(before, key=lambda each: each.wanted)
+    return min(samples, key=lambda each: each.wanted)
 
 
 def summed_rounds(
-    counts: Sequence[Counts], watched: Comparison, bounds: tuple[float, float], level: float
+    counts: Mapping[int, Counts], watched: Comparison, bounds: Bounds, test: LabelledTest
 ) -> RunningGap:
-    """Return what all labelled rounds together show of one comparison."""
-    found = running_gap(counts, bounds, level)
+    """Return what labelled rounds together show of one comparison, in the test under way.
+
+    `counts` are those of each labelled round of the epoch, by its number.
+    """
+    mine = {number: each for number, each in counts.items() if number >= test.since_round}
     tolerance = watched.watched.tolerance
+    found = running_gap([*mine.values()], bounds, test.level)
+    log_e = running_log_e([*mine.values()], bounds, tolerance)
+    if log_e >= test.bound:
+        verdict = Verdict.DISPARITY
+    elif _inside(found.low, found.high, tolerance):
+        verdict = Verdict.NO_DISPARITY
+    else:
+        verdict = Verdict.NOT_ENOUGH
     return RunningGap(
         value=found.value,
         low=found.low,
         high=found.high,
+        method=found.method,
         reason=found.reason,
-        rounds=len(counts),
-        pairs=sum(map(sum, counts)),
-        level=level,
+        rounds=sum(any(each) for each in mine.values()),
+        pairs=sum(map(sum, mine.values())),
+        since_round=test.since_round,
         tolerance=tolerance,
-        verdict=_verdict(found, tolerance),
+        verdict=verdict,
+        log_e=log_e,
+        level=test.level,
+        bound=test.bound,
+        test=test.number,
     )
+
+
+def is_over(
+    counts: Mapping[int, Counts], watched: Comparison, bounds: Bounds, test: LabelledTest
+) -> tuple[RunningGap, float] | None:
+    """Return the gap of rounds after an alarm that show it to be over, and the limit it lies in.
+
+    That is the tolerance, or half of the gap of the alarm where that is more: so that an alarm at
+    tolerance 0 can be cleared, too.
+    """
+    if test.alarm is None:
+        return None
+    later = LabelledTest(test.number, test.alarm.round + 1, test.level, None)
+    found = summed_rounds(counts, watched, bounds, later)
+    limit = max(watched.watched.tolerance, abs(test.alarm.gap.value or 0.0) / 2)
+    over = found.verdict is not Verdict.DISPARITY and _inside(found.low, found.high, limit)
+    return (found, limit) if over else None
+
+
+def _inside(low: float | None, high: float | None, limit: float) -> bool:
+    return low is not None and high is not None and -limit < low and high < limit
 
 
 def _group(
-    name: str,
-    sample: LabelSample,
-    readings: Mapping[str, float],
-    groups: Mapping[str, str | None],
-    said: Mapping[str, Mapping[str, float]],
+    readings: Mapping[str, float], sample: LabelSample, said: Mapping[str, Mapping[str, float]]
 ) -> LabelledGroup:
-    mine = [
-        each.response_id
-        for each in sample.drawn
-        if sample.strata[each.stratum].group == name and each.response_id in readings
+    drawn = [each.response_id for each in sample.drawn if each.response_id in readings]
+    known = set(drawn)
+    rest = [id_ for id_ in readings if id_ not in known]
+    order = np.argsort(uniforms(rest, sample.run_id)) if rest else ()
+    labels = [
+        float(np.mean(list(said[id_].values()))) if said.get(id_) else np.nan for id_ in drawn
     ]
-    every = [value for id_, value in readings.items() if groups[id_] == name and np.isfinite(value)]
-    labels = [float(np.mean(list(said[id_].values()))) if said.get(id_) else np.nan for id_ in mine]
     return LabelledGroup(
-        mean_reading=float(np.mean(every)) if every else np.nan,
-        readings=np.array([readings[id_] for id_ in mine]),
+        readings=np.array([readings[id_] for id_ in drawn]),
         labels=np.array(labels),
+        others=np.array([readings[rest[place]] for place in order]),
     )
-
-
-def _bounds(sample: LabelSample) -> tuple[float, float]:
-    return sample.low, sample.high
-
-
-def _verdict(found: IntervalEstimate, tolerance: float) -> Verdict:
-    if found.low is None or found.high is None:
-        return Verdict.NOT_ENOUGH
-    if found.low > tolerance or found.high < -tolerance:
-        return Verdict.DISPARITY
-    if -tolerance < found.low and found.high < tolerance:
-        return Verdict.NO_DISPARITY
-    return Verdict.NOT_ENOUGH

@@ -47,6 +47,22 @@ def gap_sentence(comparison: Comparison, found: GapFound, watched: Numbers = ())
 
     Text of users is in it as they wrote it: whoever shows the sentence escapes it.
     """
+    counted = f"over {found.units:,} units and {_rounds(found.rounds)}{_since(found.since)}"
+    head, gap = _head(comparison, found, watched), _gap_told(comparison, found.gap)
+    return f"{comparison.pair.dimension}: {head}. {gap}, {counted}."
+
+
+def labelled_sentence(comparison: Comparison, found: GapFound, watched: Numbers = ()) -> str:
+    """Return the same of a gap as labels of people correct it; a unit is a pair of answers."""
+    corrected = (
+        f"as labels of {2 * found.units:,} answers of {_rounds(found.rounds)} correct what"
+        f" {comparison.watched.extractor.replace('_', ' ')} reads"
+    )
+    head, gap = _head(comparison, found, watched), _gap_told(comparison, found.gap)
+    return f"{comparison.pair.dimension}: {head}, {corrected}. {gap}."
+
+
+def _head(comparison: Comparison, found: GapFound, watched: Numbers) -> str:
     first, second = names_of(comparison)
     up = (found.gap.value or 0.0) > 0
     higher, lower = (first, second) if up else (second, first)
@@ -57,9 +73,7 @@ def gap_sentence(comparison: Comparison, found: GapFound, watched: Numbers = ())
     else:
         worse, better = (higher, lower) if direction is Direction.WORSE else (lower, higher)
         head = f"{worse} is worse off than {better} in {_feature(comparison, watched)}"
-    counted = f"over {found.units:,} units and {_rounds(found.rounds)}{_since(found.since)}"
-    gap = _gap_told(comparison, found.gap)
-    return f"{comparison.pair.dimension}: {head}{told}. {gap}, {counted}."
+    return f"{head}{told}"
 
 
 def change_sentence(

@@ -113,6 +113,8 @@ def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[Al
             reason = "a new epoch has begun: " + "; ".join(closed.changed or ("see its rounds",))
         elif what is AlarmKind.DISPARITY:
             reason = _over(evidence)
+        elif what is AlarmKind.LABELLED:
+            reason = ""  # only labels of later rounds say that
         else:
             reason = _settled(_changes(evidence)[what])
         if reason:
@@ -155,7 +157,7 @@ def _alarm(
     raised = news.state is AlarmState.RAISED
     change = _changes(evidence).get(news.what)
     log_evidence = evidence.log_e if change is None else change.log_evidence or 0.0
-    source = change or evidence.test
+    source = None if news.what is AlarmKind.LABELLED else change or evidence.test
     since_round = source.since_round if source and raised else None
     since = None if since_round is None else began_at(since_round)
     sides = _sides(evidence) if raised and news.what is AlarmKind.DISPARITY else None
