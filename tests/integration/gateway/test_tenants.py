@@ -206,6 +206,7 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/runs/{run_id}/comparisons.csv"): Asked(READ, page=True, names=True),
     ("GET", "/runs/{run_id}/groups.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/comparisons.csv"): Asked(READ, page=True, names=True),
+    ("GET", "/monitors/{name}/labelled.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/history.csv"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/charts.json"): Asked(READ, page=True, names=True),
     ("GET", "/monitors/{name}/strata"): Asked(READ, page=True, names=True),

@@ -11,7 +11,7 @@ from shared.contracts import Response, Run
 from shared.store import Store
 from shared.store.archived_runs import ArchivableRun, ArchiveState
 from tests.support.labelled_run import labelled, write_labelled_run
-from tests.support.records import AT
+from tests.support.records import AT, make_label
 
 LATER = AT + timedelta(hours=1)
 
@@ -52,13 +52,14 @@ def test_labels_that_have_just_come_are_on_their_usual_way(store: Store, run: Ru
     assert lost(store, AT + timedelta(seconds=1)).due() == []
 
 
-def test_corrections_that_do_not_arrive_are_computed_ever_more_rarely(
-    store: Store, run: Run
-) -> None:
+def test_labels_that_no_correction_can_hold_are_looked_at_ever_more_rarely(store: Store) -> None:
+    run, _ = write_labelled_run(store)
+    label = {"run_id": run.id, "response_id": _answers(store)[0], "extractor": "judge"}
+    store.records.write([make_label(**label, feature="rude")])  # of an answer of no sample
     looks, attempts = lost(store), []
     for look in range(40):
         for run_id in looks.due():
-            looks.again(run_id)
+            assert looks.again(run_id) == []
             attempts.append(look)
     assert attempts == [0, 1, 3, 7, 15, 31]
 

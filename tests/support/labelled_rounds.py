@@ -1,0 +1,134 @@
+"""Rounds of a monitor whose instrument errs for one group, labelled by somebody who knows."""
+
+from datetime import datetime, timedelta
+from random import Random
+
+from services.diagnoser.domain.findings import AnalysisPlan
+from services.diagnoser.handlers import CloseRounds
+from services.diagnoser.handlers.labels import CorrectByLabels
+from services.gateway.labels.commands import LabelCommands
+from services.gateway.labels.queries import LabelQueries
+from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from services.gateway.runs.queries import RunQueries
+from shared.contracts import (
+    Alarm,
+    AlarmKind,
+    Label,
+    Probe,
+    Record,
+    Run,
+    Suite,
+    SuiteProbe,
+    Upkeep,
+    WatchedFeature,
+    WatchedPair,
+    probes_of,
+    response_id_of,
+)
+from shared.contracts.features import ExtractorStatus
+from shared.store import Store
+from tests.support.monitored import Values, play
+from tests.support.records import AT, make_monitor, make_plan
+
+GROUPS = ("asian", "white")
+SUITE = Suite(
+    name="letters",
+    extractors=("judge",),
+    features=("rude",),
+    probes=tuple(
+        SuiteProbe(key=f"{group}{n}", prompt=f"Letter {n}", set=f"s{n}", groups={"race": group})
+        for n in range(100)
+        for group in GROUPS
+    ),
+)
+FEATURE = WatchedFeature(extractor="judge", feature="rude", higher_is="worse")
+PAIR = WatchedPair(dimension="race", a="white", b="asian")
+"""Not in the order of their names: a monitor decides what is less what."""
+MONITOR = make_monitor(
+    name="letters",
+    plan=make_plan(suite=SUITE.name, suite_hash=SUITE.hash, features=(FEATURE,),
+                   comparisons=(PAIR,)),
+    upkeep=Upkeep(cadence_s=3600, webhook="https://alarms.example/here"),
+)  # fmt: skip
+
+
+class LabelledPlatform:
+    """Gateway and diagnoser on one store, without a bus."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.time = AT
+        store.suites.keep(SUITE, AT)
+        store.extractors.announce(ExtractorStatus("judge", "1", ("rude",), AT))
+        store.records.write([MONITOR])
+        store.schedule.want(MONITOR)
+        self.runs = RunQueries(store)
+        self.commands = LabelCommands(
+            store, self.runs, LabelQueries(store, self.runs), lambda: self.time
+        )
+        self.close = CloseRounds(store, now=lambda: self.time)
+
+    def truth_of(self, gap: float) -> Values:
+        """Return what is true of an answer: rude in .2, to white names more often by the gap."""
+
+        def values(probe: Probe, round_: int) -> dict[str, float | None]:
+            rate = 0.2 + gap * (probe.groups["race"] == "white")
+            return {"rude": float(Random(f"{probe.key}/{round_}").random() < rate)}
+
+        return values
+
+    def reading_of(self, gap: float, wrong: float = 0.3) -> Values:
+        """Return what the instrument reads: rudeness to Asian names that is not there, too."""
+        truth = self.truth_of(gap)
+
+        def values(probe: Probe, round_: int) -> dict[str, float | None] | None:
+            found = truth(probe, round_)
+            slip = Random(f"slip {probe.key}/{round_}").random() < wrong
+            if found and probe.groups["race"] == "asian" and slip:
+                return {"rude": 1.0}
+            return found
+
+        return values
+
+    def round(self, number: int, gap: float, model: str = "m-1") -> Run:
+        """Ask, read and close one round."""
+        self.time = AT + timedelta(hours=number)
+        return play(self.store, self.close, MONITOR, number, self.reading_of(gap), model)
+
+    def labels(self, run: Run, gap: float, wanted: int = 80) -> list[Label]:
+        """Draw answers of a round, and store what somebody says who knows the truth."""
+        request = SampleRequest(feature="rude", group="race", wanted=wanted)
+        sample = self.commands.sample_for(run.id, request)
+        self.commands.keep([sample])
+        truth = self._truths(run, gap)
+        given = [
+            GivenLabel(response_id=each.response_id, value=truth[each.response_id])
+            for each in sample.drawn
+        ]
+        asked = LabelsRequest(extractor="judge", feature="rude", labels=given)
+        found = self.commands.taken(run.id, asked, "anna").new
+        self.commands.keep(found)
+        return found
+
+    def diagnoser(self, at: datetime | None = None) -> CorrectByLabels:
+        """Return a diagnoser that has just begun."""
+        return CorrectByLabels(self.store, now=lambda: at or self.time, plan=AnalysisPlan())
+
+    def label_round(self, number: int, gap: float, model: str = "m-1") -> list[Record]:
+        """Ask a round, have it labelled, and return what the diagnoser makes of the labels."""
+        run = self.round(number, gap, model)
+        return list(self.diagnoser()(self.labels(run, gap)))
+
+    @property
+    def alarms(self) -> list[Alarm]:
+        """The alarms by labels, in the order in which they were made."""
+        found = self.store.records.of_monitor(Alarm, MONITOR.monitor_id)
+        mine = [each for each in found if each.what is AlarmKind.LABELLED]
+        return sorted(mine, key=lambda each: (each.at, each.state != "raised"))
+
+    def _truths(self, run: Run, gap: float) -> dict[str, float]:
+        values = self.truth_of(gap)
+        return {
+            response_id_of(probe): float((values(probe, run.round or 0) or {})["rude"] or 0)
+            for probe in probes_of(run, SUITE, run.at)
+        }
