@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from services.gateway.monitors.evidence_views import evidence_view
-from services.gateway.monitors.labelled_views import labelled_evidence
+from services.gateway.monitors.labelled_queries import labelled_evidence
 from services.gateway.monitors.stored_monitors import StoredMonitor, stored_monitors
 from services.gateway.monitors.views import (
     MOMENT_FIELDS,
