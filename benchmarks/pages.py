@@ -19,6 +19,10 @@ from pathlib import Path
 import httpx2
 
 from services.diagnoser.handlers import CloseRounds
+from services.gateway.labels.commands import LabelCommands
+from services.gateway.labels.queries import LabelQueries
+from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from services.gateway.runs.queries import RunQueries
 from shared.contracts import (
     Diagnosis,
     Estimate,
@@ -27,6 +31,7 @@ from shared.contracts import (
     Features,
     Gap,
     GroupSummary,
+    LabelSample,
     Monitor,
     Record,
     Round,
@@ -42,6 +47,8 @@ from shared.store import Store, migrate
 from tests.support.api import api_on
 from tests.support.monitored import play
 from tests.support.records import make_diagnosis, make_response, make_run
+from tests.support.stratified_traffic import NAME as STRATIFIED
+from tests.support.stratified_traffic import stratified_traffic
 
 BAR_MS = 300.0
 GROUPS = tuple(f"group {n:02}" for n in range(20))
@@ -49,6 +56,12 @@ FEATURES = tuple(f"feature_{n}" for n in range(10))
 PAIRS = 50
 """Of groups; each is compared in a feature and in what is missing."""
 REAL_ROUNDS = 6
+STRATA = 20
+"""Of traffic; a window shows no more."""
+DRAWN, LABELLED = 1000, 900
+"""Answers of the run that people are to label, and those that are labelled."""
+PERSON = "this machine"
+"""What the gateway calls whoever needs no token."""
 TRIES = 3
 WRITTEN_AT_ONCE = 5000
 
@@ -99,6 +112,20 @@ async def filled(store: Store, answers: int, rounds: int) -> None:
             some.clear()
     store.records.write(some)
     await watched(store, rounds)
+    store.records.write(stratified_traffic([f"topic {n:02}" for n in range(STRATA)], rounds))
+    label(store, run)
+
+
+def label(store: Store, run: Run) -> None:
+    """Draw answers of the run, and label most of them."""
+    runs = RunQueries(store)
+    commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: datetime.now(UTC))
+    wanted = SampleRequest(feature=FEATURES[0], wanted=DRAWN, low=0, high=100)
+    sample = commands.sample_for(run.id, wanted)
+    commands.keep([sample])
+    given = [GivenLabel(response_id=each.response_id, value=50) for each in sample.drawn]
+    asked = LabelsRequest(extractor="words", feature=FEATURES[0], labels=given[:LABELLED])
+    commands.keep(commands.taken(run.id, asked, PERSON).new)
 
 
 def suite_of(sets: int, suite: str) -> Suite:
@@ -192,11 +219,15 @@ async def measured(store: Store) -> int:
     """Ask for each page, and print the least CPU time that it took."""
     run = next(each for each in store.records.all(Run) if each.suite == "large")
     at = f"/runs/{run.id}"
-    comparison = next(iter(store.records.all(Monitor))).plan.watched[0].key
+    monitors = {each.name: each for each in store.records.all(Monitor)}
+    comparison = monitors["long"].plan.watched[0].key
+    [sample] = store.records.read(LabelSample, run_id=run.id)
     addresses = [
         *("/", at, f"{at}/answers", f"{at}/answers?group=of=group 03", f"{at}/twins?set=s7"),
         *("/monitors/long", "/monitors/long?span=day", f"/monitors/long?comparison={comparison}"),
         *("/monitors/long/charts.json", "/monitors/long/alarms", "/compare"),
+        *(f"/monitors/{STRATIFIED}", f"/monitors/{STRATIFIED}/strata"),
+        *(f"{at}/label/{sample.id}", f"{at}/label/{sample.id}?hide=1"),
         *(f"/compare?before={run.id}&after={run.id}", "/extractors", "/traffic", "/audit", "/docs"),
     ]
     over = False
@@ -211,7 +242,7 @@ async def measured(store: Store) -> int:
                 if reply.status_code != 200:
                     raise RuntimeError(f"{address}: {reply.status_code} {reply.text[:200]}")
             over |= min(times) > BAR_MS
-            shown = address.replace(run.id, "RUN")
+            shown = address.replace(run.id, "RUN").replace(sample.id, "SAMPLE")
             print(f"{min(times):7.0f} ms (first {times[0]:5.0f})  {size:5} KB  {shown}")
     print(f"bar: {BAR_MS:.0f} ms of CPU a page")
     return int(over)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from biaswatch.cli.options import Json, Server, Token
 from biaswatch.exporting.label_requests import (
@@ -14,6 +13,7 @@ from biaswatch.exporting.label_requests import (
     drawn_sample,
     label_plan,
     latest_round,
+    read_answers,
     samples_of,
     send_labels,
     stored_labels,
@@ -23,12 +23,16 @@ from biaswatch.local.client import POLL_EVERY_S
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import corrections_of
 from biaswatch.readers.label_files import labels_in
-from biaswatch.render.label_plans import print_label_plan
+from biaswatch.render.labels import (
+    MOST_DISAGREEMENTS,
+    print_corrected,
+    print_label_plan,
+    print_progress,
+)
 from biaswatch.render.output import print_json
-from biaswatch.render.tables import escape, printable, terminal_table
-from services.gateway.labels.correction_words import ERROR_COLUMNS, correction_sentences, error_rows
+from services.gateway.exports.views import ExportedAnswer
 from services.gateway.labels.hidden_words import hidden_words
-from services.gateway.labels.views import RunCorrections, SampleProgress, StoredLabel
+from services.gateway.labels.views import SampleProgress, StoredLabel
 from shared.contracts import LabelDraw
 from shared.errors import UsageError
 
@@ -37,7 +41,6 @@ app = typer.Typer(
     help="Labels of people: how wrong an instrument is, and findings corrected by it.",
     no_args_is_help=True,
 )
-MOST_DISAGREEMENTS = 20
 Source = Annotated[
     str, typer.Argument(metavar="RUN | MONITOR", help="A run; of a monitor, its latest round.")
 ]
@@ -108,7 +111,7 @@ def sample(
         print_json(found)
         return
     typer.echo(f"Sample {found.sample.id}:")
-    _print_progress([found])
+    print_progress([found])
     typer.echo(
         f"Label them on the dashboard at /runs/{found.sample.run_id}/label/{found.sample.id},"
         " or `biaswatch labels export` them."
@@ -129,7 +132,7 @@ def status(
     if as_json:
         print_json(found)
     elif found:
-        _print_progress(found)
+        print_progress(found)
     else:
         typer.echo("No answers of this run are drawn. `biaswatch labels sample` draws some.")
 
@@ -201,7 +204,7 @@ def show(
 ) -> None:
     """Show findings by readings and as labels correct them, the error by group, disagreements."""
 
-    async def work() -> tuple[Any, list[StoredLabel]]:
+    async def work() -> tuple[Any, dict[str, list[str]], list[ExportedAnswer]]:
         async with connected(server, token, with_models=False) as client:
             run_id = await latest_round(client, source)
             until = asyncio.get_running_loop().time() + wait
@@ -209,15 +212,16 @@ def show(
             while found.behind and asyncio.get_running_loop().time() < until:
                 await asyncio.sleep(POLL_EVERY_S)
                 found = await corrections_of(client, run_id)
-            return found, await stored_labels(client, run_id)
+            differing = disagreements(await stored_labels(client, run_id))
+            ids = [] if as_json else list(differing)[:MOST_DISAGREEMENTS]
+            return found, differing, await read_answers(client, run_id, ids)
 
-    found, labels = asyncio.run(work())
-    differing = disagreements(labels)
+    found, differing, answers = asyncio.run(work())
     if as_json:
         print_json({"corrections": found.corrections, "behind": found.behind,
                     "disagreements": differing})  # fmt: skip
         return
-    _print_corrections(found, differing)
+    print_corrected(found, differing, answers)
 
 
 def disagreements(labels: list[StoredLabel]) -> dict[str, list[str]]:
@@ -247,35 +251,3 @@ def _scale(written: str | None) -> dict[str, float]:
         return {"low": float(low), "high": float(high)}
     except ValueError:
         raise UsageError(f"--scale {written} is not written like 1:5.") from None
-
-
-def _print_progress(found: list[SampleProgress]) -> None:
-    rows = [
-        (
-            f"{each.sample.extractor}.{each.sample.feature}", one.target, one.group,
-            str(one.answers), str(one.drawn), str(one.labelled),
-        )
-        for each in found
-        for one in each.strata
-    ]  # fmt: skip
-    head = ("number", "target", "group", "answers", "drawn", "labelled")
-    Console(emoji=False).print(terminal_table(head, rows))
-    for each in found:
-        if each.skipped:
-            typer.echo(printable(f"Of {each.skipped} answers nobody could tell."))
-
-
-def _print_corrections(found: RunCorrections, differing: dict[str, list[str]]) -> None:
-    console = Console(emoji=False)
-    if found.behind:
-        console.print("Labels have come that these numbers do not hold yet.")
-    elif not found.corrections:
-        console.print("Nothing is labelled yet. `biaswatch labels sample` draws answers.")
-    for each in found.corrections:
-        title = f"{each.target}: {each.extractor}.{each.feature} by {each.dimension}"
-        console.print(f"\n[bold]{escape(title)}[/]")
-        console.print(terminal_table(ERROR_COLUMNS, error_rows(each)))
-    for sentence in correction_sentences(found.corrections):
-        console.print(f"• {escape(sentence)}")
-    for id_, values in list(differing.items())[:MOST_DISAGREEMENTS]:
-        console.print(escape(f"People differ on {id_}: {', '.join(values)}"))

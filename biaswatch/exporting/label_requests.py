@@ -1,6 +1,6 @@
 """What the command line asks a gateway about labels."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -84,16 +84,23 @@ async def answers_of(client: GatewayClient, sample: LabelSample) -> list[Task]:
             f"What the {sample.extractor} judged is labelled on the dashboard, at"
             f" /runs/{sample.run_id}/label/{sample.id}; it has no answers to export."
         )
-    wanted = {each.response_id: n for n, each in enumerate(sample.drawn)}
-    found: dict[str, Task] = {}
+    order = {each.response_id: n for n, each in enumerate(sample.drawn)}
+    found = await read_answers(client, sample.run_id, order.keys())
+    return sorted(map(_task, found), key=lambda task: order[task["response_id"]])
+
+
+async def read_answers(
+    client: GatewayClient, run_id: str, wanted: Collection[str]
+) -> list[ExportedAnswer]:
+    """Read through a run until all answers that are wanted are found."""
+    found: list[ExportedAnswer] = []
     after: str | None = ""
-    while after is not None:
+    while after is not None and len(found) < len(wanted):
         query = urlencode({"after": after, "limit": AT_ONCE})
-        where = f"{path('runs', sample.run_id, 'responses')}?{query}"
-        page = await client.read(AnswersPage, where)
-        found |= {e.response_id: _task(e) for e in page.answers if e.response_id in wanted}
+        page = await client.read(AnswersPage, f"{path('runs', run_id, 'responses')}?{query}")
+        found += [each for each in page.answers if each.response_id in wanted]
         after = page.after
-    return sorted(found.values(), key=lambda task: wanted[task["response_id"]])
+    return found
 
 
 def _task(answer: ExportedAnswer) -> Task:

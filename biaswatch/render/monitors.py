@@ -81,7 +81,7 @@ def print_alarm(each: AlarmView, console: Console) -> None:
     alarm = each.alarm
     if alarm.words:
         print_sentence(console, alarm.words, style="bold")
-    about = "" if alarm.words else f": {alarm.comparison_key}"
+    about = "" if alarm.words else f": {alarm.called}"
     said = f"round {alarm.round}: {alarm.what} {alarm.state}{about}"
     print_sentence(console, f"{said}: {alarm.reason}.")
     if alarm.promise:

@@ -161,10 +161,10 @@ def web_app(
     pages = AnswerQueries(store), provenances, values, studies, interpretations, overview
     sources = PageSources(runs, monitors, *pages, in_store, StartQueries(store, runs), strata)
     changes = runs, run_commands, monitors, monitor_commands
-    actions = PageActions(*changes, send, audit, SingleUse(store, now))
-    app.include_router(
-        page_routes(sources, actions, LabelPages(labels, label_commands, send), tokens, now)
-    )
+    forms = SingleUse(store, now)
+    actions = PageActions(*changes, send, audit, forms)
+    label_pages = LabelPages(labels, label_commands, send, forms)
+    app.include_router(page_routes(sources, actions, label_pages, tokens, now))
     add_error_handlers(app)
     describe(app)
     app.add_middleware(BodyLimits, body_s=settings.gateway_body_s)

@@ -30,6 +30,7 @@ from shared.contracts.comparison import (
     WatchedFeature,
     WatchedPair,
 )
+from shared.contracts.comparison_titles import comparison_title, comparison_titles
 from shared.contracts.completion import (
     FEATURES,
     FOLLOWED_UP_FOR,

@@ -59,6 +59,8 @@ class Alarm(Record):
     """The run of that round."""
     comparison_key: Name
     """The comparison."""
+    title: str = ""
+    """What is compared, for people; of older alarms it is not known."""
     what: AlarmKind
     """What the alarm is about."""
     state: AlarmState
@@ -101,6 +103,11 @@ class Alarm(Record):
     def occurrence(self) -> str:
         """What tells this record from others of the same kind of alarm in the epoch."""
         return f"{self.state}-{self.occasion}" if self.occasion else str(self.state)
+
+    @property
+    def called(self) -> str:
+        """What people are told is compared."""
+        return self.title or self.comparison_key
 
     @property
     def occasion_key(self) -> tuple[str, AlarmKind, int, int]:

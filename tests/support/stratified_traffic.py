@@ -27,12 +27,12 @@ NAME = "stratified"
 WINDOWS = 3
 
 
-def stratified_traffic(facts: Iterable[str]) -> list[Record]:
+def stratified_traffic(facts: Iterable[str], windows: int = WINDOWS) -> list[Record]:
     """Return the monitor and its windows, in which each fact is a stratum of ten users a side."""
-    monitor = _monitor()
+    monitor, topics = _monitor(), list(facts)
     records: list[Record] = [monitor]
-    for number in range(WINDOWS):
-        records += _window(monitor, number, list(facts))
+    for number in range(windows):
+        records += _window(monitor, number, topics)
     return records
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ from services.gateway.auth import PAGE_HEADERS, Tokens
 from services.gateway.callers import Caller
 from services.gateway.dashboard.page_forms import PageForms, forms_with, sent_form
 from services.gateway.dashboard.rendering import page
+from services.gateway.dashboard.single_use import SingleUse
 from services.gateway.labels.commands import LabelCommands
 from services.gateway.labels.hidden_words import hidden_words
 from services.gateway.labels.queries import LabelQueries
@@ -36,6 +38,7 @@ class LabelPages:
     queries: LabelQueries
     commands: LabelCommands
     send: Callable[[Label], Awaitable[None]]
+    forms: SingleUse
 
 
 def label_page_routes(pages: LabelPages, tokens: Tokens) -> APIRouter:
@@ -83,20 +86,26 @@ def label_page_routes(pages: LabelPages, tokens: Tokens) -> APIRouter:
         sample = (await in_thread(pages.queries.sample, run_id, sample_id)).sample
         back = {"hide": 1} if fields.get("hide") else {}
         try:
-            given = await in_thread(_given, pages, sample, caller, fields)
+            await pages.forms.once(request, caller, partial(_take, pages, sample, caller, fields))
         except UsageError:  # the page says what can be typed; an address should say nothing
             return _to(sample, {**back, "wrong": 1})
-        if given is not None:
-            asked = LabelsRequest(
-                extractor=sample.extractor, feature=sample.feature, labels=[given]
-            )
-            taken = await in_thread(pages.commands.taken, run_id, asked, caller.name)
-            await in_thread(pages.commands.keep, taken.new)
-            for label in taken.new:
-                await pages.send(label)
         return _to(sample, back)
 
     return router
+
+
+async def _take(
+    pages: LabelPages, sample: LabelSample, caller: Caller, fields: dict[str, str]
+) -> None:
+    """Keep and send what a form says; what the form undoes is looked up when it is taken."""
+    given = await in_thread(_given, pages, sample, caller, fields)
+    if given is None:
+        return
+    asked = LabelsRequest(extractor=sample.extractor, feature=sample.feature, labels=[given])
+    taken = await in_thread(pages.commands.taken, sample.run_id, asked, caller.name)
+    await in_thread(pages.commands.keep, taken.new)
+    for label in taken.new:
+        await pages.send(label)
 
 
 def _state(pages: LabelPages, sample: LabelSample, caller: Caller) -> QueueState:

@@ -12,6 +12,7 @@ from services.gateway.auth import Tokens
 from services.gateway.dashboard.chart_data import ChartColumns, chart_columns
 from services.gateway.dashboard.charts import evidence_chart, gap_chart
 from services.gateway.dashboard.live_numbers import live_monitor
+from services.gateway.dashboard.monitor_spans import RANGES, in_time
 from services.gateway.dashboard.monitor_tables import (
     accounts_table,
     evidence_table,
@@ -19,7 +20,6 @@ from services.gateway.dashboard.monitor_tables import (
     labelled_table,
     window_table,
 )
-from services.gateway.dashboard.monitor_titles import RANGES, in_time, titles_of
 from services.gateway.dashboard.overview_queries import OverviewQueries
 from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.rendering import csv_file, page
@@ -28,7 +28,7 @@ from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.labelled_views import labelled_promise_in_words
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.views import History
-from shared.contracts import standing_of
+from shared.contracts import comparison_titles, standing_of
 
 RELOAD_S = 30
 MOST_CHARTS = 6
@@ -62,7 +62,7 @@ def monitor_page_routes(
     ) -> HTMLResponse:
         view = monitors.show(name)
         plan = monitors.monitor(name).plan
-        titles, traffic = titles_of(plan), plan.traffic
+        titles, traffic = comparison_titles(plan), plan.traffic
         chosen = _chosen(view.evidence, comparison)
         drawn = drawn_in(name, chosen, span, traffic=traffic is not None)
         windows = monitors.windows(name, MOST_WINDOWS) if view.accounts else []
@@ -101,7 +101,7 @@ def monitor_page_routes(
 
     @router.get("/monitors/{name}/charts.json")
     def read_charts(name: str, comparison: str = "", span: str = "") -> list[ChartColumns]:
-        view, titles = monitors.show(name), titles_of(monitors.monitor(name).plan)
+        view, titles = monitors.show(name), comparison_titles(monitors.monitor(name).plan)
         chosen = _chosen(view.evidence, comparison)
         drawn = drawn_in(name, chosen, span, traffic=view.accounts is not None)
         return [chart_columns(each, titles.get(each.comparison, each.comparison)) for each in drawn]
@@ -113,7 +113,7 @@ def monitor_page_routes(
             "alarms.html",
             name=name,
             forms=forms,
-            titles=titles_of(monitors.monitor(name).plan),
+            titles=comparison_titles(monitors.monitor(name).plan),
             alarms=alarms,
             standing={each.id for each in standing_of(view.alarm for view in alarms).values()},
             notes=overview.acknowledgements(each.alarm.id for each in alarms),
@@ -131,7 +131,7 @@ def _add_files(
 
     @router.get("/monitors/{name}/comparisons.csv")
     def download_comparisons(name: str) -> Response:
-        titles = titles_of(monitors.monitor(name).plan)
+        titles = comparison_titles(monitors.monitor(name).plan)
         return csv_file(evidence_table(name, monitors.show(name).evidence, titles), "comparisons")
 
     @router.get("/monitors/{name}/labelled.csv")
@@ -144,7 +144,7 @@ def _add_files(
         monitor = monitors.monitor(name)
         traffic = monitor.plan.traffic is not None
         histories = timed(monitors.histories(name), name, span, traffic=traffic)
-        return csv_file(history_table(histories, titles_of(monitor.plan)), "history")
+        return csv_file(history_table(histories, comparison_titles(monitor.plan)), "history")
 
 
 def _charts_address(name: str, comparison: str, span: str) -> str:

@@ -10,7 +10,6 @@ from fastapi.responses import HTMLResponse, Response
 from services.gateway.auth import Tokens
 from services.gateway.callers import Caller
 from services.gateway.dashboard.live_numbers import live_overview
-from services.gateway.dashboard.monitor_titles import titles_of
 from services.gateway.dashboard.operation_tables import (
     audit_table,
     extractors_table,
@@ -24,7 +23,7 @@ from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.dashboard.static_files import LIVE
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.runs.queries import RunQueries
-from shared.contracts import Alarm
+from shared.contracts import Alarm, comparison_titles
 from shared.contracts.access import Right
 from shared.store.audit import AuditFilter
 
@@ -90,7 +89,9 @@ def _titles(monitors: MonitorQueries, alarms: Iterable[Alarm]) -> dict[tuple[str
     known = monitors.latest()
     there = {each.monitor for each in alarms} & known.keys()
     return {
-        (name, key): title for name in there for key, title in titles_of(known[name].plan).items()
+        (name, key): title
+        for name in there
+        for key, title in comparison_titles(known[name].plan).items()
     }
 
 

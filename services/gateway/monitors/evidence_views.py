@@ -4,12 +4,17 @@ from collections.abc import Collection
 
 from pydantic import BaseModel
 
-from services.gateway.monitors.evidence_words import (
-    adjustment_words,
+from services.gateway.monitors.evidence_words import adjustment_words, selection_words
+from shared.contracts import (
+    Change,
+    Comparison,
+    Estimate,
+    Evidence,
+    Recovery,
+    UserCounts,
+    Verdict,
     comparison_title,
-    selection_words,
 )
-from shared.contracts import Change, Comparison, Estimate, Evidence, Recovery, UserCounts, Verdict
 
 SAID = {"comparison", "title", "number", "test"}
 """What a view says in its own way."""

@@ -1,25 +1,7 @@
-"""A comparison and what stands beside its evidence in words: units selected, users matched."""
+"""What stands beside a comparison's evidence in words: units selected, users matched."""
 
-from collections.abc import Collection
-
-from shared.contracts import Comparison, Estimate, Evidence
-from shared.contracts.comparison import MISSING
-from shared.formatting import number, number_name
-
-
-def comparison_title(comparison: Comparison, watched: Collection[tuple[str, str]] = ()) -> str:
-    """Return what is compared, for people: the number, the groups, the grouping.
-
-    `watched` are the extractors and features of the whole monitor.
-    """
-    about, pair = comparison.watched, comparison.pair
-    if about.feature == MISSING:
-        said = f"no {about.extractor.replace('_', ' ')} measured"
-    else:
-        said = number_name(about.extractor, about.feature, watched)
-        if about.method.of_selections:
-            said = f"selected by {said}, in log odds"
-    return f"{said}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"
+from shared.contracts import Estimate, Evidence
+from shared.formatting import number
 
 
 def selection_words(evidence: Evidence) -> str | None:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-from services.gateway.monitors.evidence_words import comparison_title
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.monitors.stored_monitors import stored_monitors
 from services.gateway.monitors.strata_views import StrataView, strata_view
-from shared.contracts import Described, Description, Evidence, Monitor
+from shared.contracts import Described, Description, Evidence, Monitor, comparison_title
 from shared.store import Store
 
 MOST_WINDOWS = 500

@@ -14,13 +14,18 @@ import pytest
 from lxml import html
 
 from services.gateway.dashboard.run_estimates import SCAFFOLDS
+from services.gateway.labels.commands import LabelCommands
+from services.gateway.labels.queries import LabelQueries
+from services.gateway.labels.requests import SampleRequest
 from services.gateway.monitors.commands import MonitorCommands
+from services.gateway.runs.queries import RunQueries
 from services.gateway.settings import GatewaySettings
 from services.generator.domain import scaffolds
 from shared.contracts import (
     AuditAction,
     Cancellation,
     ExtractorStatus,
+    Label,
     Monitor,
     MonitorState,
     Run,
@@ -33,6 +38,7 @@ from shared.runtime.web import web_server
 from shared.store import Store, migrate
 from shared.store.audit import AuditFilter
 from tests.support.api import api_on
+from tests.support.labelled_run import write_labelled_run
 from tests.support.records import AT, make_alarm, make_monitor, make_run
 from tests.support.waiting import PATIENCE_S
 
@@ -275,3 +281,23 @@ async def test_a_run_is_started_only_from_a_page_of_ours(store: Store, tmp_path:
 
 def test_the_page_offers_every_scaffold_there_is() -> None:
     assert set(SCAFFOLDS) == set(scaffolds.SCAFFOLDS)
+
+
+async def test_a_label_and_its_undoing_pressed_twice_are_taken_once(
+    store: Store, tmp_path: Path
+) -> None:
+    run, _ = write_labelled_run(store)
+    runs = RunQueries(store)
+    commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: AT)
+    sample = commands.sample_for(run.id, SampleRequest(feature="rude", wanted=8))
+    commands.keep([sample])
+    page = f"/runs/{run.id}/label/{sample.id}"
+    async with signed_in(store, tmp_path, "run") as client:
+        for each in sample.drawn[:2]:
+            form = await form_on(client, page, page)
+            sent = {**form, "response_id": each.response_id, "typed": "1"}
+            assert {each.status_code for each in await pressed_twice(client, page, sent)} == {303}
+        undoing = {**await form_on(client, page, page), "value": "u"}
+        assert {each.status_code for each in await pressed_twice(client, page, undoing)} == {303}
+    kept = list(store.records.read(Label, run_id=run.id))
+    assert sorted(each.withdrawn for each in kept) == [False, False, True]

@@ -46,6 +46,18 @@ def test_no_text_of_others_is_markup_in_any_medium(hostile: str) -> None:
     assert "@here" not in written
 
 
+def test_the_title_of_an_alarm_says_what_is_compared_in_words() -> None:
+    named = make_alarm(title="words: France less Peru, by concept")
+    assert (
+        message_of(named, None).title == "coasts: disparity in words: France less Peru, by concept"
+    )
+    older = make_alarm()
+    assert message_of(older, None).title == f"coasts: disparity in {older.comparison_key}"
+    [alert] = alerts_of([named], ALERTMANAGER, AT)
+    assert alert["annotations"]["summary"].endswith(f"in {compared}")
+    assert alert["labels"]["comparison"] == "concept:France-Peru"  # machines go by the key
+
+
 def test_a_mail_address_stays_one_that_can_be_copied() -> None:
     assert plain("for fairness@example.org") == "for fairness@example.org"
 

@@ -2,18 +2,18 @@
 
 from datetime import timedelta
 
+from services.gateway.dashboard.monitor_spans import in_time
 from services.gateway.dashboard.monitor_tables import evidence_table, history_table
-from services.gateway.dashboard.monitor_titles import in_time, titles_of
 from services.gateway.monitors.evidence_views import evidence_view
 from services.gateway.monitors.views import histories_of
 from services.gateway.monitors.window_views import WindowState, WindowView
-from shared.contracts import Window
+from shared.contracts import Window, comparison_titles
 from tests.support.records import AT, make_evidence
 from tests.support.records.monitoring import make_plan
 
 
 def test_every_comparison_has_a_title_of_its_own_in_words() -> None:
-    titles = titles_of(make_plan())
+    titles = comparison_titles(make_plan())
     assert len(set(titles.values())) == len(titles)
     assert all(" less " in title and ":" in title for title in titles.values())
     assert any(title.startswith("no ") for title in titles.values())  # missing answers

@@ -101,7 +101,7 @@ def _alert(
 def _annotations(alarm: Alarm) -> Mapping[str, str]:
     """Return what a person reads; of an alarm that stands the same at every send."""
     said = {
-        "summary": f"{alarm.monitor}: {alarm.what} in {alarm.comparison_key}",
+        "summary": f"{alarm.monitor}: {alarm.what} in {alarm.called}",
         "description": " ".join(filter(None, (alarm.words, f"{alarm.reason}."))),
         "gap": in_numbers(alarm.gap),
         "owners": ", ".join(alarm.owners),

@@ -42,7 +42,7 @@ def message_of(alarm: Alarm, dashboard_url: str | None) -> AlarmMessage:
         lines.append(f"For {', '.join(alarm.owners)}")
     written = [isolated(plain(line)) for line in lines]
     written.append(_what_to_look_at(alarm, dashboard_url))
-    title = isolated(plain(f"{alarm.monitor}: {alarm.what} in {alarm.comparison_key}"))
+    title = isolated(plain(f"{alarm.monitor}: {alarm.what} in {alarm.called}"))
     return AlarmMessage(title, "\n".join(written), over)
 
 

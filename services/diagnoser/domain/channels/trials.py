@@ -18,6 +18,7 @@ def trial_alarm(delivery: AlarmDelivery) -> Alarm:
         round=0,
         run_id=delivery.alarm_id,
         comparison_key="words.words:group:first-second",
+        title="words: first less second, by group",
         what=AlarmKind.DISPARITY,
         state=AlarmState.RAISED,
         reason="this is a trial of the channel, and no alarm: nothing was found",

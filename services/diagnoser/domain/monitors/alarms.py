@@ -26,6 +26,7 @@ from shared.contracts import (
     Monitor,
     MonitorPlan,
     Round,
+    comparison_titles,
     standing_of,
 )
 from shared.contracts import Twins as SentTwins
@@ -166,6 +167,7 @@ def _alarm(
         monitor=monitor.name,
         epoch=news.epoch,
         comparison_key=key,
+        title=comparison_titles(monitor.plan).get(key, ""),
         what=news.what,
         state=news.state,
         occasion=news.occasion,

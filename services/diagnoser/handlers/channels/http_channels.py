@@ -67,7 +67,7 @@ def webhook_body(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
     the ids of their responses, and the link leads to what was said. The id is the same however
     often the alarm comes.
     """
-    said = f"{alarm.monitor}: {alarm.what} {alarm.state}: {alarm.comparison_key}: {alarm.reason}"
+    said = f"{alarm.monitor}: {alarm.what} {alarm.state}: {alarm.called}: {alarm.reason}"
     if alarm.words:
         said = f"{alarm.monitor}: {alarm.words} {said}"
     record = alarm.model_dump(mode="json", exclude={"webhook", "channels"})

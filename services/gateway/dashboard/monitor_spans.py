@@ -1,23 +1,10 @@
-"""What monitors compare, in words: the titles of comparisons, instead of their keys."""
+"""The stretches of time that a monitor's charts show: a day, a week, a month, all there is."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from services.gateway.monitors.evidence_words import comparison_title
 from services.gateway.monitors.views import History
 from services.gateway.monitors.window_views import WindowView
-from shared.contracts import MonitorPlan
-
-
-def titles_of(plan: MonitorPlan) -> dict[str, str]:
-    """Return the title of each comparison by its key; no two of a monitor have the same."""
-    titles = {each.key: comparison_title(each, plan.numbers) for each in plan.watched}
-    several = {title for title in titles.values() if list(titles.values()).count(title) > 1}
-    by_key = {each.key: each for each in plan.watched}
-    return {
-        key: f"{title} ({by_key[key].watched.method})" if title in several else title
-        for key, title in titles.items()
-    }
 
 
 def in_time(
