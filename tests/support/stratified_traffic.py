@@ -1,7 +1,7 @@
 """A monitor of traffic with strata, whose facts somebody hostile has sent in, as it is stored."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from shared.contracts import (
     Described,
@@ -12,6 +12,7 @@ from shared.contracts import (
     Traffic,
     UserCounts,
     WatchedFeature,
+    window_at,
 )
 from shared.contracts.comparison import Method
 from shared.contracts.round_evidence import round_evidence
@@ -20,11 +21,12 @@ from tests.support.records import (
     make_evidence,
     make_increment,
     make_round,
+    make_run,
     make_traffic_monitor,
 )
 
 NAME = "stratified"
-WINDOWS = 3
+WINDOWS, WINDOW_S = 3, 3600
 
 
 def stratified_traffic(facts: Iterable[str], windows: int = WINDOWS) -> list[Record]:
@@ -39,16 +41,20 @@ def stratified_traffic(facts: Iterable[str], windows: int = WINDOWS) -> list[Rec
 def _monitor() -> Monitor:
     plain = make_traffic_monitor(name=NAME, at=datetime.now(UTC)).plan
     words = WatchedFeature(extractor="words", feature="words", high=10, method=Method.MATCHED)
-    traffic = Traffic(window_s=3600, strata=("topic", "language"))
+    traffic = Traffic(window_s=WINDOW_S, strata=("topic", "language"))
     plan = plain.model_copy(update={"traffic": traffic, "features": (words,)})
     return make_traffic_monitor(name=NAME, plan=plan.model_validate(plan.model_dump()))
 
 
 def _window(monitor: Monitor, number: int, facts: list[str]) -> list[Record]:
     comparison = monitor.plan.watched[0]
-    run_id = f"{number + 1:032x}"
+    window = window_at(monitor.at + timedelta(seconds=number * WINDOW_S), WINDOW_S)
+    run = make_run(
+        purpose="production", suite=monitor.plan.target.model, suite_hash=None, window=window,
+        monitor_id=monitor.monitor_id, round=number,
+    )  # fmt: skip
     common = {
-        "monitor_id": monitor.monitor_id, "round": number, "run_id": run_id,
+        "monitor_id": monitor.monitor_id, "round": number, "run_id": run.id,
         "purpose": "production",
     }  # fmt: skip
     strata = tuple(
@@ -70,7 +76,8 @@ def _window(monitor: Monitor, number: int, facts: list[str]) -> list[Record]:
         users=UserCounts(first=8, second=9, first_alone=2, second_alone=1, without_stratum=0),
     )
     return [
+        run,
         make_round(**common, monitor=NAME),
         *round_evidence([make_increment(**common, comparison=comparison)], [evidence]),
-        make_description(**common, monitor=NAME, described=(described,)),
+        make_description(**common, monitor=NAME, window=window, described=(described,)),
     ]

@@ -44,9 +44,9 @@ def monitor_page_routes(
     page_forms = forms_with(tokens)
 
     def timed(found: Sequence[History], name: str, span: str, *, traffic: bool) -> list[History]:
-        windows = monitors.windows(name, MOST_WINDOWS_IN_TIME) if traffic else []
+        ends = monitors.window_ends(name, MOST_WINDOWS_IN_TIME) if traffic else {}
         length = RANGES.get(span)
-        return in_time(found, windows, now() - length if length else None)
+        return in_time(found, ends, now() - length if length else None)
 
     def drawn_in(name: str, chosen: Sequence[str], span: str, *, traffic: bool) -> list[History]:
         return timed(monitors.drawn(name, chosen), name, span, traffic=traffic)

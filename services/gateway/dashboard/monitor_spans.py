@@ -1,20 +1,18 @@
 """The stretches of time that a monitor's charts show: a day, a week, a month, all there is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from services.gateway.monitors.views import History
-from services.gateway.monitors.window_views import WindowView
 
 
 def in_time(
-    histories: Iterable[History], windows: Iterable[WindowView], since: datetime | None
+    histories: Iterable[History], ends: Mapping[int, datetime], since: datetime | None
 ) -> list[History]:
     """Return histories since a moment; a round of traffic has the moment at which it ended.
 
     A history that would have fewer than two rounds stays whole.
     """
-    ends = {each.round: each.window.ends for each in windows if each.round is not None}
     found = []
     for history in histories:
         moments = [

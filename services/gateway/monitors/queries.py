@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -33,6 +34,7 @@ from shared.contracts import (
     Response,
     Round,
     RoundEvidence,
+    Run,
     evidence_fields,
     evidence_in,
     standing_of,
@@ -139,6 +141,16 @@ class MonitorQueries:
     ) -> list[WindowView]:
         """Return a traffic monitor's last windows, the latest first, also those not read yet."""
         return self._windows(self.monitor(name), last)
+
+    def window_ends(self, name: str, last: int) -> dict[int, datetime]:
+        """Return when the windows of a traffic monitor's last rounds ended, by round.
+
+        Read from their runs: a window's description holds numbers of every stratum.
+        """
+        rounds = self._store.rounds.latest(Round, self.monitor(name), last)
+        runs = self._store.records.get(Run, [each.run_id for each in rounds])
+        ends = {each.id: each.window.ends for each in runs if each.window}
+        return {each.round: ends[each.run_id] for each in rounds if each.run_id in ends}
 
     def _windows(self, monitor: Monitor, last: int) -> list[WindowView]:
         read = {each.run_id: each for each in self._store.rounds.latest(Description, monitor, last)}

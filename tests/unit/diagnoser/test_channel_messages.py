@@ -47,10 +47,9 @@ def test_no_text_of_others_is_markup_in_any_medium(hostile: str) -> None:
 
 
 def test_the_title_of_an_alarm_says_what_is_compared_in_words() -> None:
-    named = make_alarm(title="words: France less Peru, by concept")
-    assert (
-        message_of(named, None).title == "coasts: disparity in words: France less Peru, by concept"
-    )
+    compared = "words: France less Peru, by concept"
+    named = make_alarm(title=compared)
+    assert message_of(named, None).title == f"coasts: disparity in {compared}"
     older = make_alarm()
     assert message_of(older, None).title == f"coasts: disparity in {older.comparison_key}"
     [alert] = alerts_of([named], ALERTMANAGER, AT)

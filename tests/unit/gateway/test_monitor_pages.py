@@ -6,8 +6,7 @@ from services.gateway.dashboard.monitor_spans import in_time
 from services.gateway.dashboard.monitor_tables import evidence_table, history_table
 from services.gateway.monitors.evidence_views import evidence_view
 from services.gateway.monitors.views import histories_of
-from services.gateway.monitors.window_views import WindowState, WindowView
-from shared.contracts import Window, comparison_titles
+from shared.contracts import comparison_titles
 from tests.support.records import AT, make_evidence
 from tests.support.records.monitoring import make_plan
 
@@ -21,22 +20,16 @@ def test_every_comparison_has_a_title_of_its_own_in_words() -> None:
 
 def test_a_round_of_traffic_is_shown_when_its_window_ended() -> None:
     history = histories_of([make_evidence(round=n) for n in range(2)])
-    windows = [
-        WindowView(
-            window=Window(begins=AT, ends=AT + timedelta(hours=n + 1)), run_id="0" * 32,
-            state=WindowState.READ, round=n, sent=None, accounts=None,
-        )
-        for n in range(2)
-    ]  # fmt: skip
-    [found] = in_time(history, windows, None)
+    ends = {n: AT + timedelta(hours=n + 1) for n in range(2)}
+    [found] = in_time(history, ends, None)
     assert [point.at - AT for point in found.moments] == [timedelta(hours=n) for n in (1, 2)]
 
 
 def test_a_range_cuts_what_is_older_and_never_leaves_one_round_alone() -> None:
     history = histories_of([make_evidence(round=n, at=AT + timedelta(days=n)) for n in range(5)])
-    [recent] = in_time(history, [], AT + timedelta(days=2))
+    [recent] = in_time(history, {}, AT + timedelta(days=2))
     assert [point.round for point in recent.moments] == [2, 3, 4]
-    [whole] = in_time(history, [], AT + timedelta(days=9))
+    [whole] = in_time(history, {}, AT + timedelta(days=9))
     assert len(whole.moments) == 5
 
 
