@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 
-from services.gateway.monitors.evidence_words import comparison_title
 from services.gateway.monitors.labelled_views import LabelledEvidence
 from shared.contracts import (
     Alarm,
@@ -10,6 +9,7 @@ from shared.contracts import (
     Correction,
     Monitor,
     Round,
+    comparison_title,
     latest_over_rounds,
     standing_of,
 )

@@ -25,6 +25,7 @@ from shared.contracts import (
     Round,
     RunningGap,
     Verdict,
+    comparison_titles,
 )
 from shared.formatting import number
 
@@ -136,6 +137,7 @@ def _about(monitor: Monitor, last: Round, comparison: Comparison, now: datetime)
         "round": last.round,
         "run_id": last.run_id,
         "comparison_key": comparison.key,
+        "title": comparison_titles(monitor.plan)[comparison.key],
         "what": AlarmKind.LABELLED,
         "owners": monitor.upkeep.owners,
         "webhook": monitor.upkeep.webhook,
