@@ -9,18 +9,16 @@ import pytest
 
 from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.round_answers import Counts, summed
-from services.diagnoser.domain.monitors.traffic import Entrants, TrafficAnswer, groups_by_user
-from services.diagnoser.domain.monitors.traffic_matching import (
-    count_users,
-    user_matches,
-    window_users,
-)
+from services.diagnoser.domain.monitors.traffic_matching import count_users, user_matches
+from services.diagnoser.domain.monitors.traffic_users import window_users
 from shared.contracts import Method, Traffic
 from tests.support.evidence_checks import most_allowed
 from tests.support.traffic_streams import ALPHA, DAY_S, Stream, comparison_of, daily, steady
+from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, plan_of
 
 COMPARED = comparison_of(Method.MATCHED)
 HOURLY = Traffic(window_s=3600)
+PLAN = plan_of(COMPARED, HOURLY)
 Window = list[TrafficAnswer]
 Life = Callable[[Stream, int, np.random.Generator], Window]
 """What comes in a window, of users who come evenly otherwise."""
@@ -81,10 +79,10 @@ LIVES = (outage, late_group, lost_group, nothing_read, beyond_the_range, windows
 
 def counted(heard: Iterable[TrafficAnswer], known: set[str]) -> Counts:
     there = list(heard)
-    users = groups_by_user(there, "gender")
-    who = Entrants(new=users.keys() - known, known=users.keys() & known, mixed=())
-    known |= users.keys()
-    return count_users(COMPARED, there, who, HOURLY).counted.counts
+    users, columns = {each.user for each in there if each.user}, columns_of(PLAN, there)
+    who = entrants_of(columns, users - known)
+    known |= users
+    return count_users(COMPARED, columns, who, HOURLY)[0].counted.counts
 
 
 def alarms_at(windows: Iterable[Window]) -> int | None:
@@ -134,13 +132,15 @@ def test_a_daily_cycle_of_level_and_mix_leaves_next_to_nothing_in_a_days_differe
     left, seen = list[float](), list[float]()
     for day in range(60):
         heard = stream.window(day % 30, np.random.default_rng(day))
-        who = Entrants(new={each.user for each in heard if each.user}, known=(), mixed=())
-        users = window_users(COMPARED, heard, who, traffic).matchable
-        matches = user_matches(users, traffic.longest_apart_s, COMPARED.key)
+        columns = columns_of(plan_of(COMPARED, traffic), heard)
+        who = entrants_of(columns, {each.user for each in heard if each.user})
+        users = window_users(COMPARED, columns, who, traffic).matchable
+        parts = user_matches(columns, users, traffic, COMPARED.key)
+        matches = [match for _, part in parts for match in part]
         by_moment = [
             [
-                np.mean([stream.level(each.at_s % DAY_S / DAY_S, "") for each in side])
-                for side in (match.first, match.second)
+                np.mean([stream.level(users.at_s[n] % DAY_S / DAY_S, "") for n in side])
+                for side in (match.users.first, match.users.second)
             ]
             for match in matches
         ]

@@ -8,12 +8,7 @@ import pytest
 
 from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.round_answers import summed
-from services.diagnoser.domain.monitors.traffic import (
-    Entrants,
-    TrafficAnswer,
-    count_window,
-    groups_by_user,
-)
+from services.diagnoser.domain.monitors.traffic import count_window
 from shared.contracts import Method
 from tests.support.evidence_checks import most_allowed
 from tests.support.records import make_traffic_monitor
@@ -27,8 +22,10 @@ from tests.support.traffic_streams import (
     share_alarmed,
     users_needed,
 )
+from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of
 
-WORDS = make_traffic_monitor().plan.watched[0]
+PLAN = make_traffic_monitor().plan
+WORDS = PLAN.watched[0]
 BOUND = -np.log(0.05)
 WINDOWS = 12
 REGULARS = 60
@@ -77,10 +74,11 @@ def alarms(seed: int, gap: float, *, again: bool = False) -> bool:
     known: set[str] = set()
     counts = None
     for heard in windows(rng, gap):
-        there = groups_by_user(heard, "gender").keys()
-        who = Entrants(new=there if again else there - known, known=known, mixed=())
+        there = {each.user for each in heard if each.user}
+        columns = columns_of(PLAN, heard)
+        who = entrants_of(columns, there if again else there - known)
         known |= there
-        found = count_window(WORDS, heard, who).counts
+        found = count_window(WORDS, columns, who)[0].counts
         counts = found if counts is None else summed(counts, found)
         state = method_of(Method.TWO_GROUPS).evidence([counts])
         if state.log_es_beyond(np.zeros(1))[0] >= BOUND:

@@ -9,11 +9,11 @@ import numpy as np
 
 from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.round_answers import summed
-from services.diagnoser.domain.monitors.traffic import Entrants, TrafficAnswer
 from services.diagnoser.domain.monitors.traffic_matching import count_users
 from shared.contracts import Comparison, Method, Traffic, WatchedFeature, WatchedPair
 from shared.stats.anytime.bets import Floats
 from shared.stats.anytime.matched_planning import Arrivals, plan_matched
+from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, plan_of
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 HOUR_S = 3600
@@ -184,11 +184,13 @@ def users_until_alarm(
     """Return how many users had come when a monitor alarmed, which looks after every window."""
     rng, comparison = np.random.default_rng(seed), comparison_of(method, tolerance)
     traffic, counts, users = traffic_of(stream, strata), None, 0
+    plan = plan_of(comparison, traffic)
     for number in range(stream.windows):
         heard = stream.window(number, rng)
         users += len(heard)
-        entrants = Entrants(new={each.user for each in heard if each.user}, known=(), mixed=())
-        added = count_users(comparison, heard, entrants, traffic).counted.counts
+        columns = columns_of(plan, heard)
+        entrants = entrants_of(columns, {each.user for each in heard if each.user})
+        added = count_users(comparison, columns, entrants, traffic)[0].counted.counts
         counts = added if counts is None else summed(counts, added)
         state = method_of(method).evidence([counts])
         if state.log_es_beyond(np.array([tolerance]))[0] >= -log(ALPHA):

@@ -33,6 +33,8 @@ class ServiceSpec:
     cpu: str = "100m"
     memory: tuple[str, str] = ("128Mi", "384Mi")
     """Request and limit."""
+    scratch: str = "64Mi"
+    """The most that its temporary files may take."""
     port: int | None = None
     """The port of its HTTP API, beside the one for health and metrics."""
     secrets: tuple[str, ...] = ()
@@ -46,7 +48,11 @@ SERVICE_SPECS = {
         grace_s=LONGEST_CALL_S, memory=("192Mi", "768Mi"), secrets=PROVIDER_KEYS
     ),
     "extractor": ServiceSpec(cpu="500m", memory=("192Mi", "768Mi")),
-    "diagnoser": ServiceSpec(cpu="500m", memory=("384Mi", "2Gi")),
+    "diagnoser": ServiceSpec(
+        cpu="500m",
+        memory=("384Mi", "2Gi"),
+        scratch="4Gi",  # a window of traffic lies in files while it is counted
+    ),
     "gateway": ServiceSpec(
         port=8080,
         secrets=(

@@ -121,7 +121,8 @@ def _rests(period_s: int) -> Object:
 
 def _pod(service: str, containers: list[Object], *, key: str | None = None) -> Object:
     """Return a pod with the Secret of its own key, or of another."""
-    volumes: list[Object] = [{"name": "tmp", "emptyDir": {"sizeLimit": "64Mi"}}]
+    scratch = spec_of(service).scratch
+    volumes: list[Object] = [{"name": "tmp", "emptyDir": {"sizeLimit": scratch}}]
     if service not in NOT_ON_BUS:
         own = {"secretName": f"biaswatch-{key or service}", "defaultMode": 0o440}
         # The certificate's issuer alone: the key beside it stays with the bus.

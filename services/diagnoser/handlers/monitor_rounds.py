@@ -1,8 +1,10 @@
 """Closes rounds of monitors: reads a round once, keeps its increments for ever, adds them up."""
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from itertools import islice
+from tempfile import TemporaryFile
 
 from services.diagnoser.domain.monitors.alarms import alarms
 from services.diagnoser.domain.monitors.evidence import (
@@ -80,14 +82,7 @@ class CloseRounds:
         for each in waiting:
             ended = completion if each.id == run.id else self._completion(each, monitor)
             before = self._store.rounds.get(monitor, (each.round or 0) - 1)
-            window = self._windows.read(each, ended) if each.window is not None else None
-            models = self._models(each) if window is None else window.models
-            closed = closed_round(each, monitor, ended, models, before, self._now())
-            seen = (
-                self._seen(each, monitor, closed)
-                if window is None
-                else self._windows.count(window, each, monitor, closed)
-            )
+            closed, seen = self._read(each, monitor, ended, before)
             with nothing_collected():
                 left = self._left(closed, seen, monitor, before)
             self._store.records.write([closed, *left])
@@ -103,6 +98,20 @@ class CloseRounds:
                 self._store.window_answers.settle(record.run_id, record.accounts)
         self._send([each for each in left if isinstance(each, Alarm)])
         return left
+
+    def _read(
+        self, run: Run, monitor: Monitor, ended: Completion, before: Round | None
+    ) -> tuple[Round, RoundData]:
+        """Return a round as it closes, and what it adds; a window is read by way of files."""
+        if run.window is None:
+            closed = closed_round(run, monitor, ended, self._models(run), before, self._now())
+            return closed, self._seen(run, monitor, closed)
+        with ExitStack() as files:
+            window = self._windows.read(
+                run, monitor, ended, lambda: files.enter_context(TemporaryFile())
+            )
+            closed = closed_round(run, monitor, ended, window.models, before, self._now())
+            return closed, self._windows.count(window, run, monitor, closed)
 
     def _send(self, alarms: Sequence[Alarm]) -> None:
         """Note to which channels alarms go; what was noted before stays as it is."""

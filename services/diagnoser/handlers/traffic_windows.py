@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
+import numpy as np
+
 from services.diagnoser.domain.monitors.evidence import CARRIED, models_of
 from services.diagnoser.domain.monitors.methods.matched import user_counts_of
-from services.diagnoser.domain.monitors.round_answers import RoundCounts, RoundData
+from services.diagnoser.domain.monitors.round_answers import RoundData
 from services.diagnoser.domain.monitors.traffic import (
     Entrants,
-    Member,
-    TrafficAnswer,
     accounts_of,
-    groups_by_user,
+    users_in_groups,
     window_descriptions,
 )
 from services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
-from services.diagnoser.domain.monitors.traffic_strata import most_strata, strata_of_window
-from services.diagnoser.domain.shared_values import SharedValues
+from services.diagnoser.domain.monitors.traffic_strata import most_strata
+from services.diagnoser.domain.monitors.window_columns import OpenFile, WindowColumns
+from services.diagnoser.domain.monitors.window_writing import Reading, WindowAnswer, WindowWriter
 from shared.contracts import (
     RUN_GATHER,
     Completion,
@@ -29,16 +30,18 @@ from shared.contracts import (
     Response,
     Round,
     Run,
-    StratumUsers,
-    Traffic,
+    features_id,
 )
 from shared.errors import PoisonError, TransientError
+from shared.stats.anytime.bets import Bools
 from shared.store import Store
 from shared.telemetry import log
 
 SOON_S = 0.2
 AT_ONCE = 500
 """Records that are in memory beside what is kept of a window."""
+USERS_AT_ONCE = 5000
+"""Users that are enrolled in one transaction."""
 LOST_AFTER = timedelta(minutes=10)
 """How long a closed window waits for what the recorder has not written; then it is lost."""
 
@@ -49,9 +52,8 @@ class ReadWindow:
 
     size: int
     """How many answers are on the list of members."""
-    members: Mapping[str, Member]
-    """Those that the store has, by the ids of their responses."""
-    heard: Sequence[TrafficAnswer]
+    columns: WindowColumns
+    """Those that the store has."""
     models: tuple[str, ...]
     """What answered, by the names and fingerprints it gave."""
 
@@ -70,8 +72,10 @@ class TrafficWindows:
         self._measured = store.gathers(RUN_GATHER)
         self._now = now
 
-    def read(self, run: Run, completion: Completion) -> ReadWindow:
-        """Return the members of a closed window.
+    def read(
+        self, run: Run, monitor: Monitor, completion: Completion, open_file: OpenFile
+    ) -> ReadWindow:
+        """Return the members of a closed window, which lie in files.
 
         Raises
         ------
@@ -81,58 +85,61 @@ class TrafficWindows:
         listed = self._store.window_answers.members(run.id)
         if listed is None:
             raise PoisonError(f"The list of the members of the window {run.id} was never fixed.")
-        shared = SharedValues()
-        size, members, reported = 0, dict[str, Member](), set()
+        closed = self._measured.look(run.id)
+        lacking, size, reported = closed.arrived if closed else 0, 0, set()
+        writer = WindowWriter(monitor.plan, open_file, (pin.name for pin in run.extractors))
         while some := list(islice(listed, AT_ONCE)):
+            responses = list(self._store.records.get(Response, some, texts=False))
+            readings, measured = self._readings(run, some)
+            writer.add([_answer(each, readings.get(each.id, {})) for each in responses])
+            reported |= {(each.model, each.fingerprint) for each in responses}
             size += len(some)
-            for response in self._store.records.get(Response, some, texts=False):
-                members[response.id] = _member(response, shared)
-                reported.add((response.model, response.fingerprint))
-        heard, lacking = self._heard(run, members, shared)
-        self._wait_for(lacking + size - len(members), run, completion)
-        return ReadWindow(size, members, heard, models_of(reported))
+            lacking += len(some) - len(responses) - measured
+        self._wait_for(lacking, run, completion)
+        return ReadWindow(size, writer.columns(), models_of(reported))
 
     def count(self, read: ReadWindow, run: Run, monitor: Monitor, closed: Round) -> RoundData:
         """Return what a closed window adds.
 
         Who counts it again, after a death, finds the same users new.
         """
-        entrants = {
-            dimension: self._entrants(closed, dimension, read.heard)
-            for dimension in sorted({pair.dimension for pair in monitor.plan.comparisons})
-        }
-        traffic = monitor.plan.traffic
+        traffic, window = monitor.plan.traffic, read.columns
         if traffic is None:
             raise PoisonError(f"The monitor {monitor.name} watches no traffic, but has a window.")
-        users = {
-            each.key: count_users(each, read.heard, entrants[each.pair.dimension], traffic)
-            for each in monitor.plan.watched
+        entrants = {
+            dimension: self._entrants(closed, dimension, window)
+            for dimension in sorted({pair.dimension for pair in monitor.plan.comparisons})
         }
-        observed = {key: each.counted for key, each in users.items()}
-        strata = _strata(monitor, traffic, users)
+        most, used = most_strata(len(monitor.plan.watched)), np.zeros(window.size, dtype=np.bool_)
+        users: dict[str, CountedUsers] = {}
+        for each in monitor.plan.watched:
+            who = entrants[each.pair.dimension]
+            users[each.key], its = count_users(each, window, who, traffic, most)
+            used |= its
         return RoundData(
-            counted=observed,
+            counted={key: each.counted for key, each in users.items()},
             sets={key: each.heaviest for key, each in users.items()},
-            described=(_description(run, monitor, closed, read, entrants, observed, strata),),
+            described=(_description(run, monitor, closed, read, entrants, users, used),),
         )
 
-    def _heard(
-        self, run: Run, members: Mapping[str, Member], shared: SharedValues
-    ) -> tuple[list[TrafficAnswer], int]:
-        """Return what was measured when the window closed, and how much of it is not stored."""
-        closed = self._measured.look(run.id)
-        lacking = closed.arrived if closed else 0
-        stored = self._store.records.read(Features, run_id=run.id)
-        heard: list[TrafficAnswer] = []
-        while some := list(islice(stored, AT_ONCE)):
-            in_time = self._measured.arrived(run.id, (each.id for each in some), in_time=True)
-            lacking -= len(in_time)
-            heard += (
-                _heard(members[features.response_id], features, shared)
-                for features in some
-                if features.id in in_time and features.response_id in members
-            )
-        return heard, lacking
+    def _readings(
+        self, run: Run, members: Sequence[str]
+    ) -> tuple[dict[str, dict[str, Reading]], int]:
+        """Return what was measured of some members in time, and how many records that is."""
+        ids = [
+            features_id(run.tenant, run.purpose, member, pin.name, pin.version)
+            for member in members
+            for pin in run.extractors
+        ]
+        in_time = self._measured.arrived(run.id, ids, in_time=True)
+        found: dict[str, dict[str, Reading]] = {}
+        measured = 0
+        for features in self._store.records.get(Features, in_time):
+            measured += 1
+            values = None if features.unscorable else features.values
+            reading = Reading(values, features.unscorable)
+            found.setdefault(features.response_id, {})[features.extractor] = reading
+        return found, measured
 
     def _wait_for(self, lacking: int, run: Run, completion: Completion) -> None:
         if lacking and self._now() < completion.at + LOST_AFTER:
@@ -143,54 +150,32 @@ class TrafficWindows:
         if lacking:
             log("diagnoser").error("a window lacks records that are lost", run=run.id, lost=lacking)
 
-    def _entrants(self, closed: Round, dimension: str, heard: Sequence[TrafficAnswer]) -> Entrants:
-        users = groups_by_user(heard, dimension)
-        new = self._store.enrolled_units.enroll(
-            closed.monitor_id, closed.epoch, dimension, users, closed.round
-        )
-        mixed = {user for user, groups in users.items() if len(groups) > 1}
-        return Entrants(new=new, known=users.keys() - new, mixed=mixed)
+    def _entrants(self, closed: Round, dimension: str, window: WindowColumns) -> Entrants:
+        """Enroll the users of a dimension, some at a time: whoever dies goes on where it ended."""
+        found, new = users_in_groups(window, dimension), np.zeros(window.users, dtype=np.bool_)
+        users = np.flatnonzero(found.there)
+        for begin in range(0, len(users), USERS_AT_ONCE):
+            codes = users[begin : begin + USERS_AT_ONCE].tolist()
+            by_name = {window.name(user): user for user in codes}
+            enrolled = self._store.enrolled_units.enroll(
+                closed.monitor_id, closed.epoch, dimension, by_name, closed.round
+            )
+            new[[by_name[name] for name in enrolled]] = True
+        return Entrants(new=new, known=found.there & ~new, mixed=found.mixed)
 
 
-def _member(response: Response, shared: SharedValues) -> Member:
+def _answer(response: Response, readings: Mapping[str, Reading]) -> WindowAnswer:
     probe = response.probe
-    return Member(
+    return WindowAnswer(
         key=probe.key,
         user=probe.set_id,
-        groups=shared.words(probe.groups),
-        said_at=probe.at,
+        groups=probe.groups,
+        readings=readings,
         has_text=response.ending is Ending.ANSWERED,
-        facts=shared.words(probe.facts),
+        said_at=probe.at,
+        facts=probe.facts,
         response_id=response.id,
     )
-
-
-def _heard(member: Member, features: Features, shared: SharedValues) -> TrafficAnswer:
-    return TrafficAnswer(
-        key=member.key,
-        user=member.user,
-        groups=member.groups,
-        extractor=features.extractor,
-        values=None if features.unscorable else shared.numbers(features.values),
-        unscorable=features.unscorable,
-        said_at=member.said_at,
-        facts=member.facts,
-        response_id=member.response_id,
-    )
-
-
-def _strata(
-    monitor: Monitor, traffic: Traffic, users: Mapping[str, CountedUsers]
-) -> dict[str, tuple[StratumUsers, ...]]:
-    """Return the users of each stratum by comparison; nothing where no strata are declared."""
-    if not traffic.strata:
-        return {}
-    most = most_strata(len(users))
-    return {
-        each.key: strata_of_window(each, counted.matchable, counted.matches, most)
-        for each in monitor.plan.watched
-        for counted in [users[each.key]]
-    }
 
 
 def _description(
@@ -199,25 +184,23 @@ def _description(
     closed: Round,
     read: ReadWindow,
     entrants: Mapping[str, Entrants],
-    observed: Mapping[str, RoundCounts],
-    strata: Mapping[str, tuple[StratumUsers, ...]],
+    counted: Mapping[str, CountedUsers],
+    used: Bools,
 ) -> Description:
     if run.window is None:
         raise PoisonError(f"The run {run.id} has no window to describe.")
-    members = read.members.values()
-    measured = {each.key for each in read.heard}
-    used = frozenset().union(*(each.used for each in observed.values()))
-    accounts = accounts_of(members, monitor.plan.comparisons, measured, used)
-    lost = read.size - len(members)
-    users = {key: user_counts_of(each.counts) for key, each in observed.items()}
+    window, lost = read.columns, read.size - read.columns.size
+    accounts = accounts_of(window, monitor.plan.comparisons, used)
+    users = {key: user_counts_of(each.counted.counts) for key, each in counted.items()}
+    strata = {key: each.strata for key, each in counted.items()}
     return Description(
         **closed.model_dump(include=CARRIED - {"epoch"}),
         monitor=monitor.name,
         window=run.window,
         answers=read.size,
         accounts=accounts.model_copy(update={"unmeasured": accounts.unmeasured + lost}),
-        without_unit=sum(each.user is None for each in members),
-        known_units={name: len(each.known) for name, each in entrants.items()},
-        mixed_units={name: len(each.mixed) for name, each in entrants.items()},
-        described=window_descriptions(monitor.plan, read.heard, users, strata),
+        without_unit=window.size - int(window.starts[-1]),
+        known_units={name: int(each.known.sum()) for name, each in entrants.items()},
+        mixed_units={name: int(each.mixed.sum()) for name, each in entrants.items()},
+        described=window_descriptions(monitor.plan, window, users, strata),
     )

@@ -113,7 +113,7 @@ def _matches(shares: list[Floats], arrivals: Arrivals, rng: np.random.Generator)
     first = rng.random(SAMPLE) < arrivals.first_share
     drawn = [rng.choice(VALUE_BINS, SAMPLE, p=each) / (VALUE_BINS - 1) for each in shares]
     times_s, luck = rng.uniform(0, SAMPLE / arrivals.neighbours, SAMPLE), rng.random(SAMPLE)
-    matches = matches_in_time(times_s, first, luck, within_s=1.0)
+    matches = list(matches_in_time(times_s, first, luck, within_s=1.0))
     if len(matches) < SAMPLE**0.5:
         raise ValueError(
             "so few users of both groups come within the time in which neighbours are looked for"

@@ -1,6 +1,5 @@
 """Users of two groups matched by the time of their first answers, whatever they were told."""
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -30,7 +29,7 @@ class Match:
 
 def matches_in_time(
     times_s: Floats, first: NDArray[np.bool_], luck: Floats, *, within_s: float
-) -> list[Match]:
+) -> Iterator[Match]:
     """Return who is compared with whom, in the order of time; each user is in one match or none.
 
     Time is cut into stretches of `within_s`, and these into halves, and so on, until none has more
@@ -58,6 +57,10 @@ def matches_in_time(
     ValueError
         The lengths differ, or `within_s` is below 0 or no number.
 
+    Returns
+    -------
+    Matches one by one: there may be millions.
+
     References
     ----------
     Rosenbaum (1991), A characterization of optimal designs for observational studies, for matches
@@ -67,36 +70,43 @@ def matches_in_time(
         raise ValueError("times, groups and luck are of the same users")
     if not within_s >= 0:
         raise ValueError(f"a time between two users is at least 0 s, not {within_s:g}")
+    return _matches(times_s, first, luck, within_s)
+
+
+def _matches(
+    times_s: Floats, first: NDArray[np.bool_], luck: Floats, within_s: float
+) -> Iterator[Match]:
     order = np.lexsort((luck, times_s))
-    return [
-        match
-        for there in _stretches(order, times_s[order], within_s)
-        for match in _matched(there[first[there]], there[~first[there]], luck)
-    ]
+    sorted_s = times_s[order]
+    for begin, end in _stretches(sorted_s, within_s):
+        there = order[begin:end]
+        yield from _matched(there[first[there]], there[~first[there]], luck)
 
 
-def _stretches(order: Places, sorted_s: Floats, within_s: float) -> Iterator[Places]:
-    """Yield the users of each stretch, in the order of time."""
-    if not len(order):
+def _stretches(sorted_s: Floats, within_s: float) -> Iterator[tuple[int, int]]:
+    """Yield where each stretch begins and ends, in the order of time."""
+    if not len(sorted_s):
         return
     width_s = max(within_s, SHORTEST_S)
     numbers = np.floor(sorted_s / width_s)
     begins = np.flatnonzero(np.diff(numbers, prepend=-np.inf))
-    waiting = [
-        (order[begin:end], float(numbers[begin]) * width_s, width_s)
-        for begin, end in zip(begins, [*begins[1:], len(order)], strict=True)
-    ][::-1]
-    times_s = dict(zip(order.tolist(), sorted_s.tolist(), strict=True))
-    while waiting:
-        users, begin_s, width_s = waiting.pop()
-        if len(users) <= MOST_USERS or width_s <= SHORTEST_S:
-            yield users
-            continue
-        half_s = width_s / 2
-        cut = bisect_left(users.tolist(), begin_s + half_s, key=times_s.__getitem__)
-        waiting.append((users[cut:], begin_s + half_s, half_s))
-        if cut:
-            waiting.append((users[:cut], begin_s, half_s))
+    for begin, end in zip(begins, np.append(begins[1:], len(sorted_s)), strict=True):
+        yield from _halves(sorted_s, int(begin), int(end), float(numbers[begin]) * width_s, width_s)
+
+
+def _halves(
+    sorted_s: Floats, begin: int, end: int, begin_s: float, width_s: float
+) -> Iterator[tuple[int, int]]:
+    """Yield a stretch, or both halves of one with too many users, and so on."""
+    if end - begin <= MOST_USERS or width_s <= SHORTEST_S:
+        yield begin, end
+        return
+    half_s = width_s / 2
+    cut = begin + int(np.searchsorted(sorted_s[begin:end], begin_s + half_s))
+    if cut > begin:
+        yield from _halves(sorted_s, begin, cut, begin_s, half_s)
+    if cut < end:
+        yield from _halves(sorted_s, cut, end, begin_s + half_s, half_s)
 
 
 def _matched(first: Places, second: Places, luck: Floats) -> Iterator[Match]:

@@ -3,19 +3,19 @@
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 import pytest
 
+from services.diagnoser.domain.monitors.round_answers import RoundCounts
 from services.diagnoser.domain.monitors.traffic import (
-    Entrants,
-    Member,
-    TrafficAnswer,
     accounts_of,
     count_window,
-    groups_by_user,
+    users_in_groups,
     window_descriptions,
 )
-from shared.contracts import GroupSummary
+from shared.contracts import Comparison, GroupSummary
 from tests.support.records import AT, make_traffic_monitor
+from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, named, names_of
 
 PLAN = make_traffic_monitor().plan
 WORDS, MISSING = PLAN.watched
@@ -33,24 +33,33 @@ def heard(user: str | None, group: str | None, value: float | None, **fields: An
     return TrafficAnswer(**{**given, **fields})
 
 
-def entrants(new: Collection[str], mixed: Collection[str] = ()) -> Entrants:
-    return Entrants(new=new, known=(), mixed=mixed)
+def count(
+    comparison: Comparison,
+    seen: list[TrafficAnswer],
+    new: Collection[str],
+    mixed: Collection[str] = (),
+) -> RoundCounts:
+    window = columns_of(PLAN, seen)
+    return count_window(comparison, window, entrants_of(window, new, mixed))[0]
 
 
-def sides(seen: list[TrafficAnswer], who: Entrants) -> tuple[int, int]:
-    counts = count_window(WORDS, seen, who).counts
+def sides(
+    seen: list[TrafficAnswer], new: Collection[str], mixed: Collection[str] = ()
+) -> tuple[int, int]:
+    counts = count(WORDS, seen, new, mixed).counts
     return sum(counts["first"]), sum(counts["second"])
 
 
 def means(seen: list[TrafficAnswer], feature: int = 0) -> list[GroupSummary]:
-    return list(window_descriptions(PLAN, seen, {}, {})[feature].groups)
+    window = columns_of(PLAN, seen)
+    return list(window_descriptions(PLAN, window, {}, {})[feature].groups)
 
 
 def test_a_user_is_one_unit_however_many_answers_there_are() -> None:
     seen = [heard("ann", "female", value) for value in (2, 4, 6)] + [heard("bob", "male", 5)]
-    assert sides(seen, entrants({"ann", "bob"})) == (1, 1)
-    first = count_window(WORDS, seen, entrants({"ann", "bob"})).counts["first"]
-    only = count_window(WORDS, [heard("ann", "female", 4)], entrants({"ann"})).counts["first"]
+    assert sides(seen, {"ann", "bob"}) == (1, 1)
+    first = count(WORDS, seen, {"ann", "bob"}).counts["first"]
+    only = count(WORDS, [heard("ann", "female", 4)], {"ann"}).counts["first"]
     assert first == only
 
 
@@ -63,32 +72,33 @@ def test_users_that_entered_before_or_are_in_two_groups_or_have_no_name_do_not_e
         heard("none", None, 4),
         heard("new", "male", 4),
     ]
-    assert groups_by_user(seen, "gender") == {
-        "old": {"female"}, "both": {"female", "male"}, "new": {"male"}
-    }  # fmt: skip
-    assert sides(seen, entrants({"both", "new"}, mixed={"both"})) == (0, 1)
+    window = columns_of(PLAN, seen)
+    found, names = users_in_groups(window, "gender"), np.array(names_of(window))
+    assert set(names[found.there]) == {"old", "both", "new"}
+    assert set(names[found.mixed]) == {"both"}
+    assert sides(seen, {"both", "new"}, mixed={"both"}) == (0, 1)
 
 
 def test_a_user_without_any_number_is_missing_and_one_with_some_is_not() -> None:
     seen = [heard("ann", "female", None), heard("eve", "female", 3), heard("eve", "female", None)]
-    found = count_window(WORDS, seen, entrants({"ann", "eve"}))
+    found = count(WORDS, seen, {"ann", "eve"})
     assert (sum(found.counts["first"]), found.missing) == (1, 1)
 
 
 def test_that_answers_are_missing_is_a_number_of_every_user() -> None:
     seen = [heard("ann", "female", None), heard("bob", "male", 3)]
-    counts = count_window(MISSING, seen, entrants({"ann", "bob"})).counts
+    counts = count(MISSING, seen, {"ann", "bob"}).counts
     assert (counts["first"][-1], counts["second"][0]) == (1, 1)
 
 
 def test_a_value_beyond_the_declared_range_is_counted_and_not_used() -> None:
-    found = count_window(WORDS, [heard("ann", "female", 11)], entrants({"ann"}))
+    found = count(WORDS, [heard("ann", "female", 11)], {"ann"})
     assert (found.outside, found.missing) == (1, 1)
 
 
 def test_another_extractors_numbers_are_not_mixed_in() -> None:
     seen = [heard("ann", "female", 4, extractor="other")]
-    assert sides(seen, entrants({"ann"})) == (0, 0)
+    assert sides(seen, {"ann"}) == (0, 0)
 
 
 def test_groups_are_described_with_an_interval_over_users() -> None:
@@ -115,22 +125,22 @@ def test_answers_that_are_missing_are_described_with_their_reasons() -> None:
     assert share.mean.value == 1
 
 
-def member(name: str, **fields: Any) -> Member:
-    given = {"key": name, "user": name, "groups": {"gender": "male"}, "said_at": AT}
-    return Member(**{**given, "has_text": True, **fields})
+def member(name: str, **fields: Any) -> TrafficAnswer:
+    return heard(name, "male", 1.0, **{"key": name, "said_at": AT, **fields})
 
 
 def test_every_member_of_a_window_is_in_one_account() -> None:
     members = [
         member("counted"),
         member("counted before"),
-        member("not measured"),
+        member("not measured", measured=False),
         member("no text", has_text=False, groups={}),
         member("no group", groups={"age": "old"}),
         member("of no side", groups={"gender": "unknown"}),
     ]
-    measured = {each.key for each in members} - {"not measured"}
-    found = accounts_of(members, PLAN.comparisons, measured, {"counted"})
+    window = columns_of(PLAN, members)
+    used = np.array([members[place].key == "counted" for place in window.members])
+    found = accounts_of(window, PLAN.comparisons, used)
     assert found.model_dump() == {
         "evidence": 1, "described": 1, "unmeasured": 1, "without_text": 1, "without_group": 2,
     }  # fmt: skip
@@ -144,8 +154,9 @@ def test_a_comparison_names_the_answers_that_it_counts() -> None:
         heard(None, "male", 3.0, key="d"),
         heard("mixed", "female", 3.0, key="e"),
     ]
-    who = entrants({"new", "mixed"}, mixed={"mixed"})
-    assert count_window(WORDS, seen, who).used == {"a", "b"}
+    window = columns_of(PLAN, seen)
+    _, used = count_window(WORDS, window, entrants_of(window, {"new", "mixed"}, {"mixed"}))
+    assert named(window, used, seen) == {"a", "b"}
 
 
 @pytest.mark.parametrize("users", [1, 2, 30])

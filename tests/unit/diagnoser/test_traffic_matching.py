@@ -1,5 +1,6 @@
 """Users of traffic are compared with neighbours in time and stratum; others are described."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from math import isnan
 from typing import Any
@@ -10,10 +11,10 @@ from services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, su
 from services.diagnoser.domain.monitors.method import method_of
 from services.diagnoser.domain.monitors.methods.matched import user_counts_of
 from services.diagnoser.domain.monitors.round_answers import summed
-from services.diagnoser.domain.monitors.traffic import Entrants, TrafficAnswer
 from services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
 from shared.contracts import Comparison, Method, Traffic, UserCounts, WatchedFeature, WatchedPair
 from shared.contracts.identity import derived_id
+from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, named, plan_of
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 WORDS = WatchedFeature(extractor="words", feature="words", high=10, method=Method.MATCHED)
@@ -43,11 +44,34 @@ def counted(
     *answers: TrafficAnswer,
     traffic: Traffic = HOURLY,
     comparison: Comparison = COMPARISON,
-    **who: set[str],
+    most_strata: int = 20,
+    new: set[str] | None = None,
+    mixed: Collection[str] = (),
 ) -> CountedUsers:
-    users = {each.user for each in answers if each.user}
-    entrants = Entrants(**{"new": users, "known": (), "mixed": (), **who})
-    return count_users(comparison, answers, entrants, traffic)
+    return counted_with_used(
+        *answers,
+        traffic=traffic,
+        comparison=comparison,
+        most_strata=most_strata,
+        new=new,
+        mixed=mixed,
+    )[0]
+
+
+def counted_with_used(
+    *answers: TrafficAnswer,
+    traffic: Traffic = HOURLY,
+    comparison: Comparison = COMPARISON,
+    most_strata: int = 20,
+    new: set[str] | None = None,
+    mixed: Collection[str] = (),
+) -> tuple[CountedUsers, set[str]]:
+    """Return also the names of the answers that are counted."""
+    window = columns_of(plan_of(comparison, traffic), answers)
+    users = {each.user for each in answers if each.user} if new is None else new
+    who = entrants_of(window, users, mixed)
+    found, used = count_users(comparison, window, who, traffic, most_strata)
+    return found, named(window, used, answers)
 
 
 def users(found: CountedUsers) -> UserCounts:
@@ -62,7 +86,7 @@ def gap(found: CountedUsers) -> float | None:
 
 
 def test_neighbours_are_compared_and_others_are_counted_as_alone() -> None:
-    found = counted(
+    found, used = counted_with_used(
         heard("f1", 0, 8), heard("m1", 5, 3), heard("f2", 300, 9), heard("m2", 700, 1),
         traffic=BY_TOPIC,
     )  # fmt: skip
@@ -70,7 +94,7 @@ def test_neighbours_are_compared_and_others_are_counted_as_alone() -> None:
         first=1, second=1, first_alone=1, second_alone=1, without_stratum=0
     )
     assert gap(found) == pytest.approx(0.5)
-    assert found.counted.used == {"f1@0", "m1@5"}
+    assert used == {"f1@0", "m1@5"}
 
 
 def test_users_of_another_stratum_are_no_neighbours() -> None:
@@ -87,12 +111,12 @@ def test_a_user_whose_first_answer_lacks_a_declared_fact_is_described() -> None:
 
 
 def test_only_answers_near_the_first_and_of_its_stratum_make_a_users_mean() -> None:
-    found = counted(
+    found, used = counted_with_used(
         heard("f1", 0, 2), heard("f1", 9, 4), heard("f1", 5, 10, topic="refunds"),
         heard("f1", 11, 10), heard("m1", 1, 3), traffic=BY_TOPIC,
     )  # fmt: skip
     assert gap(found) == pytest.approx(0.0)
-    assert found.counted.used == {"f1@0", "f1@9", "m1@1"}
+    assert used == {"f1@0", "f1@9", "m1@1"}
 
 
 def test_the_order_in_which_answers_are_read_changes_nothing() -> None:
@@ -104,7 +128,7 @@ def test_matching_does_not_look_at_values() -> None:
     answers = [heard(f"{'fm'[n % 3 == 0]}{n}", n % 7, 5) for n in range(60)]
     others = [heard(f"{'fm'[n % 3 == 0]}{n}", n % 7, (n * 7) % 11 % 10) for n in range(60)]
     assert users(counted(*answers)) == users(counted(*others))
-    assert counted(*answers).counted.used == counted(*others).counted.used
+    assert counted_with_used(*answers)[1] == counted_with_used(*others)[1]
 
 
 def test_users_who_entered_before_or_are_in_two_groups_are_matched_with_nobody() -> None:

@@ -2,17 +2,16 @@
 
 from collections import Counter
 
-from services.diagnoser.domain.monitors.traffic_strata import most_strata, strata_of_window
+from services.diagnoser.domain.monitors.traffic_strata import most_strata
 from shared.contracts import StratumUsers
-from tests.unit.diagnoser.test_traffic_matching import BY_TOPIC, COMPARISON, counted, heard
+from tests.unit.diagnoser.test_traffic_matching import BY_TOPIC, counted, heard
 
 TOPICS = ("billing", "refunds", "delivery")
 ANSWERS = [heard(f"{'fm'[n % 2]}{n}", n % 9, n % 10, topic=TOPICS[n % 7 % 3]) for n in range(120)]
 
 
 def strata(most: int = 20) -> list[StratumUsers]:
-    found = counted(*ANSWERS, traffic=BY_TOPIC)
-    return list(strata_of_window(COMPARISON, found.matchable, found.matches, most))
+    return list(counted(*ANSWERS, traffic=BY_TOPIC, most_strata=most).strata)
 
 
 def test_strata_add_up_to_what_the_evidence_counts() -> None:
@@ -45,6 +44,5 @@ def test_many_comparisons_tell_fewer_strata_apart() -> None:
 
 
 def test_a_long_fact_is_cut() -> None:
-    found = counted(heard("f1", 0, 1, topic="x" * 999), traffic=BY_TOPIC)
-    [one] = strata_of_window(COMPARISON, found.matchable, found.matches, 5)
+    [one] = counted(heard("f1", 0, 1, topic="x" * 999), traffic=BY_TOPIC).strata
     assert one.facts == ("x" * 40,)

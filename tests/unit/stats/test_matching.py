@@ -18,7 +18,7 @@ DAY_S = 24 * HOUR_S
 def matched(times_s: list[float], groups: str, within_s: float = 60.0) -> list[Match]:
     """Match users, a letter each; everybody is equally lucky."""
     first = np.array([group == "a" for group in groups])
-    return matches_in_time(np.array(times_s), first, np.zeros(len(groups)), within_s=within_s)
+    return list(matches_in_time(np.array(times_s), first, np.zeros(len(groups)), within_s=within_s))
 
 
 def arrivals(
@@ -47,7 +47,7 @@ def test_each_user_is_in_one_match_at_most_near_all_others_of_it(
     share: float, within_s: float
 ) -> None:
     times_s, first, luck = arrivals(1, share=share)
-    found = matches_in_time(times_s, first, luck, within_s=within_s)
+    found = list(matches_in_time(times_s, first, luck, within_s=within_s))
     users = [user for each in found for user in (*each.first, *each.second)]
     assert len(users) == len(set(users))
     for each in found:
@@ -62,9 +62,9 @@ def test_each_user_is_in_one_match_at_most_near_all_others_of_it(
 def test_users_of_one_moment_are_ordered_by_luck_and_not_by_their_places() -> None:
     first = np.array([True, False] * 20)
     luck = np.random.default_rng(2).random(40)
-    found = matches_in_time(np.zeros(40), first, luck, within_s=0.0)
+    found = list(matches_in_time(np.zeros(40), first, luck, within_s=0.0))
     order = np.random.default_rng(3).permutation(40)
-    again = matches_in_time(np.zeros(40), first[order], luck[order], within_s=0.0)
+    again = list(matches_in_time(np.zeros(40), first[order], luck[order], within_s=0.0))
 
     def named(matches: list[Match], names: Callable[[int], int]) -> set[tuple[int, ...]]:
         return {tuple(sorted(map(names, (*m.first, *m.second)))) for m in matches}
@@ -75,7 +75,7 @@ def test_users_of_one_moment_are_ordered_by_luck_and_not_by_their_places() -> No
 
 def test_the_larger_group_is_used_whole_where_a_run_has_both() -> None:
     times_s, first, luck = arrivals(4, share=0.5)
-    found = matches_in_time(times_s, first, luck, within_s=DAY_S)
+    found = list(matches_in_time(times_s, first, luck, within_s=DAY_S))
     assert sum(len(each.first) + len(each.second) for each in found) > 0.999 * len(times_s)
 
 

@@ -200,8 +200,6 @@ class RoundCounts:
     """Units of which answers are missing."""
     outside: int = 0
     """Values beyond the declared range, which count as missing."""
-    used: frozenset[str] = frozenset()
-    """The answers of a window of traffic that are counted, by their names."""
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,23 @@
 """A window of production traffic: what it adds to the evidence, and what it looked like."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from statistics import fmean
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import fsum
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.methods.two_groups import SIDES, share_of_range, side_counts
-from services.diagnoser.domain.monitors.round_answers import RoundCounts, Values, value_of
+from services.diagnoser.domain.monitors.methods.two_groups import SIDES
+from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts
+from services.diagnoser.domain.monitors.window_columns import (
+    NOT_MEASURED,
+    Block,
+    ComparedRows,
+    Places,
+    WindowColumns,
+)
 from shared.contracts import (
+    MISSING,
     Comparison,
     Described,
     Estimate,
@@ -22,153 +29,184 @@ from shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
+from shared.stats.anytime.bets import Bools, Floats
+from shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+from shared.stats.anytime.two_groups import BINS, TwoHistograms
 from shared.stats.comparisons.mean_interval import mean_interval
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class TrafficAnswer:
-    """One production answer as measured by one extractor."""
-
-    key: str
-    """The answer's own name."""
-    user: str | None
-    """The user or conversation, where one is named."""
-    groups: Mapping[str, str]
-    extractor: str
-    values: Values
-    unscorable: str | None = None
-    """Why there are no values."""
-    said_at: datetime = EPOCH
-    """When it was given."""
-    facts: Mapping[str, str] = field(default_factory=dict)
-    """What else is known of it: topic, language, product."""
-    response_id: str = ""
-
-    @property
-    def at_s(self) -> float:
-        """When it was given, in seconds since 1970."""
-        return self.said_at.timestamp()
+NO_SIDE = -1
 
 
 @dataclass(frozen=True)
 class Entrants:
-    """Who may enter the evidence of one dimension in this window."""
+    """Who may enter the evidence of one dimension in a window, by the codes of users."""
 
-    new: Collection[str]
+    new: Bools
     """Users who had not entered in this epoch before."""
-    known: Collection[str]
+    known: Bools
     """Users who had, and do not enter again."""
-    mixed: Collection[str]
+    mixed: Bools
     """Users in several groups of the dimension, who are evidence for none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """An answer that was taken in time for a window."""
+@dataclass(frozen=True)
+class UsersInGroups:
+    """The users of whom a dimension is known, by their codes."""
 
-    key: str
-    """The answer's own name."""
-    user: str | None
-    """The user or conversation, where one is named."""
-    groups: Mapping[str, str]
-    said_at: datetime
-    """When it was given."""
-    has_text: bool
-    """Whether there was an answer at all."""
-    facts: Mapping[str, str] = field(default_factory=dict)
-    """What else is known of it."""
-    response_id: str = ""
+    there: Bools
+    mixed: Bools
+    """Those in several groups of it."""
 
 
-def accounts_of(
-    members: Iterable[Member],
-    pairs: Iterable[WatchedPair],
-    measured: Collection[str],
-    used: Collection[str],
-) -> MemberAccounts:
+def side_of(pair: WatchedPair, groups: Mapping[str, str]) -> int:
+    """Return on which side of a comparison an answer is, 0 or 1; `NO_SIDE` if on none."""
+    group = groups.get(pair.dimension)
+    if group == pair.a:
+        return 0
+    return 1 if group is not None and pair.b in (None, group) else NO_SIDE
+
+
+def sides_of(pair: WatchedPair, window: WindowColumns) -> Places:
+    """Return the side of each code of groups."""
+    return np.array([side_of(pair, each) for each in window.groups_by_code], dtype=np.int64)
+
+
+def compared_rows(
+    comparison: Comparison, window: WindowColumns, block: Block, sides: Places
+) -> ComparedRows:
+    """Return the answers of a block that one comparison is about, whoever they were given to."""
+    watched = comparison.watched
+    states = window.of(window.states[watched.extractor], block)
+    side = sides[window.of(window.groups, block)]
+    there = np.flatnonzero((side != NO_SIDE) & (states != NOT_MEASURED))
+    if watched.feature == MISSING:
+        empty = np.array([empty for empty, _ in window.reasons_by_code], dtype=np.float64)
+        values = empty[states[there]]
+    else:
+        column = window.values[watched.extractor, watched.feature]
+        values = window.of(column, block)[there]
+    users = window.users_of(block)[there]
+    second = side[there] == 1
+    return ComparedRows(there + block.rows.start, users, second, values, states[there])
+
+
+def accounts_of(window: WindowColumns, pairs: Sequence[WatchedPair], used: Bools) -> MemberAccounts:
     """Return what became of a window's members, each in one account: the first that applies.
 
     Parameters
     ----------
     pairs
         The groups that are compared.
-    measured
-        The names of the answers that any extractor has measured.
     used
-        The names of those that any comparison counts.
+        [answers]: which of them any comparison counts.
     """
-    compared = list(pairs)
-
-    def account(member: Member) -> str:
-        if not member.has_text:
-            return "without_text"
-        if all(side_of(pair, member.groups) is None for pair in compared):
-            return "without_group"
-        if member.key not in measured:
-            return "unmeasured"
-        return "evidence" if member.key in used else "described"
-
-    return MemberAccounts(**Counter(map(account, members)))
-
-
-def groups_by_user(heard: Iterable[TrafficAnswer], dimension: str) -> dict[str, set[str]]:
-    """Return the groups of every user who has any in this dimension; of nobody without a name."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for each in heard:
-        if each.user is not None and dimension in each.groups:
-            found[each.user].add(each.groups[dimension])
-    return dict(found)
+    by_code = [all(side_of(p, g) == NO_SIDE for p in pairs) for g in window.groups_by_code]
+    without_group = np.array(by_code, dtype=np.bool_)
+    found: Counter[str] = Counter()
+    for block in window.blocks():
+        rows = slice(block.rows.start, block.rows.stop)
+        left = window.of(window.has_text, block)
+        found["without_text"] += int((~left).sum())
+        for account, which in (
+            ("without_group", without_group[window.of(window.groups, block)]),
+            ("unmeasured", ~window.measured(block)),
+            ("evidence", used[rows]),
+        ):
+            found[account] += int((left & which).sum())
+            left = left & ~which
+        found["described"] += int(left.sum())
+    return MemberAccounts(**found)
 
 
-def side_of(pair: WatchedPair, groups: Mapping[str, str]) -> str | None:
-    """Tell on which side of a comparison an answer is, if on any."""
-    group = groups.get(pair.dimension)
-    if group == pair.a:
-        return SIDES[0]
-    return SIDES[1] if group is not None and pair.b in (None, group) else None
+def users_in_groups(window: WindowColumns, dimension: str) -> UsersInGroups:
+    """Return the users who have any group of a dimension by an answer that was measured."""
+    groups = [each.get(dimension) for each in window.groups_by_code]
+    codes: dict[str | None, int] = {None: -1}
+    of_code = np.array([codes.setdefault(each, len(codes)) for each in groups], dtype=np.int64)
+    there, mixed = (np.zeros(window.users, dtype=np.bool_) for _ in range(2))
+    for block in window.blocks(nobody=False):
+        group = of_code[window.of(window.groups, block)]
+        known = window.measured(block) & (group >= 0)
+        users, group = window.users_of(block)[known], group[known]
+        starts = firsts_of(users)
+        if len(starts):
+            least, most = (f.reduceat(group, starts) for f in (np.minimum, np.maximum))
+            there[users[starts]] = True
+            mixed[users[starts]] = least != most
+    return UsersInGroups(there, mixed)
+
+
+def firsts_of(users: Places) -> Places:
+    """Return the places at which a user is not the one before."""
+    if not len(users):
+        return np.empty(0, dtype=np.int64)
+    return np.append(0, np.flatnonzero(users[1:] != users[:-1]) + 1)
+
+
+def means_by_user(users: Places, values: Floats) -> tuple[Places, Floats]:
+    """Return each user, in the same order, and the mean of the user's values, rounded once.
+
+    Parameters
+    ----------
+    users
+        The user of each value; the values of one stand together.
+    """
+    starts = firsts_of(users)
+    sizes = np.diff(np.append(starts, len(users)))
+    # One number and the sum of two are exact as they are: others are summed without rounding.
+    sums = np.add.reduceat(values, starts) + 0.0 if len(starts) else np.empty(0)
+    for place in np.flatnonzero(sizes > 2).tolist():
+        begin = int(starts[place])
+        sums[place] = fsum(values[begin : begin + int(sizes[place])].tolist())
+    return users[starts], sums / sizes
+
+
+def shares_of_range(watched: WatchedFeature, means: Floats) -> Floats:
+    """Return means from 0 to 1; rounding errors may put them a hair beyond the range."""
+    return np.clip((means - watched.low) / (watched.high - watched.low), 0.0, 1.0)
+
+
+def side_histogram(comparison: Comparison, side: int, units: Hashes, shares: Floats) -> Places:
+    """Return the histogram of users of one side, rounded as 64 bits of their names say."""
+    luck = uniform_table(units, hashes([f"{comparison.key}/{SIDES[side]}"]))[:, 0]
+    nobody = np.empty(0)
+    return np.array(TwoHistograms.of(shares, nobody, luck, nobody).first, dtype=np.int64)
 
 
 def count_window(
-    comparison: Comparison, heard: Iterable[TrafficAnswer], who: Entrants
-) -> RoundCounts:
+    comparison: Comparison, window: WindowColumns, who: Entrants
+) -> tuple[RoundCounts, Bools]:
     """Count one comparison: the mean of each new user, on the side of the user's group.
 
     A user has the mean of those answers that have a number, and is missing where none has: users
-    ask different things anyway, so what is missing is no hole in a set of twins.
+    ask different things anyway, so what is missing is no hole in a set of twins. Returned are also
+    the answers that are counted.
     """
-    sides, outside, used = _sides(comparison, heard, who)
-    counts, missing = {}, 0
-    for name in SIDES:
-        means = {user: fmean(values) for user, values in sides[name].items() if values}
-        missing += len(sides[name]) - len(means)
-        shares = {user: share_of_range(comparison.watched, mean) for user, mean in means.items()}
-        counts[name] = side_counts(comparison, name, shares)
-    return RoundCounts(counts, missing, outside, frozenset(used))
+    watched, missing, outside = comparison.watched, 0, 0
+    used = np.zeros(window.size, dtype=np.bool_)
+    counts = [np.zeros(BINS, dtype=np.int64) for _ in SIDES]
+    for found in entering(comparison, window, who):
+        used[found.rows] = True
+        inside = (found.values >= watched.low) & (found.values <= watched.high)
+        outside += int((~np.isnan(found.values) & ~inside).sum())
+        for side in range(len(SIDES)):
+            mine = found.second == bool(side)
+            users, means = means_by_user(found.users[mine & inside], found.values[mine & inside])
+            missing += len(firsts_of(found.users[mine])) - len(users)
+            shares = shares_of_range(watched, means)
+            counts[side] += side_histogram(comparison, side, window.user_hashes(users), shares)
+    named: Counts = {name: tuple(c.tolist()) for name, c in zip(SIDES, counts, strict=True)}
+    return RoundCounts(named, missing, outside), used
 
 
-def _sides(
-    comparison: Comparison, heard: Iterable[TrafficAnswer], who: Entrants
-) -> tuple[dict[str, dict[str, list[float]]], int, set[str]]:
-    watched, outside, used = comparison.watched, 0, set()
-    sides: dict[str, dict[str, list[float]]] = {name: {} for name in SIDES}
-    for each in heard:
-        side = side_of(comparison.pair, each.groups)
-        if side is None or each.extractor != watched.extractor or each.user is None:
-            continue
-        if each.user not in who.new or each.user in who.mixed:
-            continue
-        used.add(each.key)
-        values = sides[side].setdefault(each.user, [])
-        value = value_of(each.values, watched.feature)
-        if value is None:
-            continue
-        if watched.low <= value <= watched.high:
-            values.append(value)
-        else:
-            outside += 1
-    return sides, outside, used
+def entering(
+    comparison: Comparison, window: WindowColumns, who: Entrants
+) -> Iterator[ComparedRows]:
+    """Yield the answers of users who may enter, some users at a time."""
+    sides, allowed = sides_of(comparison.pair, window), who.new & ~who.mixed
+    for block in window.blocks(nobody=False):
+        found = compared_rows(comparison, window, block, sides)
+        yield found.where(allowed[found.users])
 
 
 NAMELESS = (
@@ -180,60 +218,71 @@ UNEXPLAINED = "no such number"
 
 def window_descriptions(
     plan: MonitorPlan,
-    heard: Collection[TrafficAnswer],
+    window: WindowColumns,
     users: Mapping[str, UserCounts | None],
     strata: Mapping[str, tuple[StratumUsers, ...]],
 ) -> tuple[Described, ...]:
     """Describe every number that is watched in every comparison that is declared."""
     return tuple(
-        _described(each, heard, plan.alpha).model_copy(
+        _described(each, window, plan.alpha).model_copy(
             update={"users": users.get(each.key), "strata": strata.get(each.key, ())}
         )
         for each in plan.watched
     )
 
 
-def _described(comparison: Comparison, heard: Iterable[TrafficAnswer], alpha: float) -> Described:
+def _described(comparison: Comparison, window: WindowColumns, alpha: float) -> Described:
     watched, pair = comparison.watched, comparison.pair
-    mine = [each for each in heard if each.extractor == watched.extractor]
-    names = dict(zip(SIDES, (pair.a, pair.b or f"any but {pair.a}"), strict=True))
-    by_side = {side: [a for a in mine if side_of(pair, a.groups) == side] for side in SIDES}
+    names = (pair.a, pair.b or f"any but {pair.a}")
     return Described(
         extractor=watched.extractor,
         feature=watched.feature,
         dimension=pair.dimension,
         comparison_key=comparison.key,
         groups=tuple(
-            _summary(names[side], there, watched, alpha) for side, there in by_side.items()
+            _summary(name, comparison, window, alpha, second=bool(side))
+            for side, name in enumerate(names)
         ),
     )
 
 
 def _summary(
-    name: str, heard: Collection[TrafficAnswer], watched: WatchedFeature, alpha: float
+    name: str, comparison: Comparison, window: WindowColumns, alpha: float, *, second: bool
 ) -> GroupSummary:
-    units: dict[tuple[str | None, str], list[float]] = defaultdict(list)
+    watched, sides = comparison.watched, sides_of(comparison.pair, window)
     missing: Counter[str] = Counter()
-    for each in heard:
-        value = value_of(each.values, watched.feature)
-        if value is None:
-            missing[each.unscorable or UNEXPLAINED] += 1
-        else:
-            # Who is not named is taken for nobody else.
-            units[each.user, "" if each.user else each.key].append(value)
-    means = [fmean(values) for _, values in sorted(units.items(), key=lambda item: str(item[0]))]
-    if nameless := sum(len(values) for (user, _), values in units.items() if user is None):
-        mean = Estimate(value=fmean(means), method="mean", reason=NAMELESS.format(nameless))
-    else:
-        # Values beyond the range that was declared say that it is not the range.
-        known = all(watched.low <= value <= watched.high for value in means)
-        bounds = (watched.low, watched.high) if known else None
-        mean = Estimate(**asdict(mean_interval(np.array(means), bounds, alpha)))
+    parts, responses, nameless = [np.empty(0)], 0, 0
+    for block in window.blocks():
+        found = compared_rows(comparison, window, block, sides)
+        found = found.where(found.second == second)
+        responses += len(found.rows)
+        lacks = np.isnan(found.values)
+        for code, count in enumerate(np.bincount(found.reasons[lacks]).tolist()):
+            if count:
+                missing[window.reasons_by_code[code][1] or UNEXPLAINED] += count
+        users, values = found.users[~lacks], found.values[~lacks]
+        if block.users:
+            parts.append(means_by_user(users, values)[1])
+        else:  # Who is not named is taken for nobody else.
+            parts.append(values + 0.0)
+            nameless += len(values)
+    means = np.concatenate(parts)
+    del parts
     return GroupSummary(
         group=name,
-        responses=len(heard),
+        responses=responses,
         missing=missing.total(),
         missing_reasons=dict(sorted(missing.items())),
         units=len(means),
-        mean=mean,
+        mean=_mean_of(means, nameless, watched, alpha),
     )
+
+
+def _mean_of(means: Floats, nameless: int, watched: WatchedFeature, alpha: float) -> Estimate:
+    if nameless:
+        mean = fsum(means) / len(means)
+        return Estimate(value=mean, method="mean", reason=NAMELESS.format(nameless))
+    # Values beyond the range that was declared say that it is not the range.
+    known = bool(((means >= watched.low) & (means <= watched.high)).all())
+    bounds = (watched.low, watched.high) if known else None
+    return Estimate(**asdict(mean_interval(means, bounds, alpha)))

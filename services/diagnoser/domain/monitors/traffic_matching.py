@@ -1,15 +1,14 @@
 """The users of a window of traffic, matched in time and within strata: what they add."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from statistics import fmean
 
 import numpy as np
 
 from services.diagnoser.domain.monitors.methods.matched import DIFFERENCES, LEVELS, USERS
-from services.diagnoser.domain.monitors.methods.two_groups import SIDES, share_of_range
 from services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
@@ -17,73 +16,45 @@ from services.diagnoser.domain.monitors.round_answers import (
     RoundCounts,
     SetAnswers,
     UnitAnswers,
-    value_of,
 )
 from services.diagnoser.domain.monitors.traffic import (
     Entrants,
-    TrafficAnswer,
     count_window,
-    side_of,
+    firsts_of,
+    shares_of_range,
 )
-from shared.contracts import Comparison, Method, Traffic
-from shared.stats.anytime.bets import Floats
+from services.diagnoser.domain.monitors.traffic_strata import LONGEST_FACT, StrataCounts
+from services.diagnoser.domain.monitors.traffic_users import (
+    MatchableUsers,
+    WindowUsers,
+    window_users,
+)
+from services.diagnoser.domain.monitors.window_columns import Places, WindowColumns
+from shared.contracts import Comparison, Method, StratumUsers, Traffic
+from shared.stats.anytime.bets import Bools, Floats
 from shared.stats.anytime.matching import Match, matches_in_time
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.rounding import uniforms
+from shared.stats.anytime.pairs import BINS, PairHistogram
+from shared.stats.anytime.rounding import Hashes, hashes, uniform_table
 
-Stratum = tuple[str, ...]
-LONGEST_FACT = 40
-"""Characters of a fact in the name of a match."""
-
-
-@dataclass(frozen=True)
-class TrafficUser:
-    """A user who may be matched, and what counts of the answers that the user got."""
-
-    name: str
-    first: bool
-    """Whether the user is of the first group."""
-    at_s: float
-    """When the first answer was given."""
-    stratum: Stratum
-    """The declared facts of that answer."""
-    value: float
-    """The mean of the answers that count, in the feature's units."""
-    answers: tuple[TrafficAnswer, ...]
-    """Those of the same stratum, soon enough after the first."""
+AT_ONCE = 4096
+"""Matches that are in memory together."""
+USERS_AT_ONCE = 65_536
+MOST_SHOWN = 5
+"""Matches of an alarm, and answers of each side of one."""
 
 
 @dataclass(frozen=True)
 class UserMatch:
-    """Users of both groups who are compared."""
+    """Users of both groups who are compared, by their places among the matchable."""
 
-    first: tuple[TrafficUser, ...]
-    second: tuple[TrafficUser, ...]
-
-    @property
-    def sides(self) -> tuple[float, float]:
-        """Return the means of both sides, in the feature's units."""
-        first, second = (fmean(user.value for user in side) for side in (self.first, self.second))
-        return first, second
+    users: Match
+    sides: tuple[float, float]
+    """The means of both sides, in the feature's units."""
 
     @property
     def gap(self) -> float:
         """Return the first side less the second."""
-        first, second = self.sides
-        return first - second
-
-
-@dataclass(frozen=True)
-class WindowUsers:
-    """The new users of a window, as one comparison sees them."""
-
-    matchable: Sequence[TrafficUser]
-    missing: int
-    """Users without any number."""
-    without_stratum: int
-    """Users whose first answer lacks a declared fact."""
-    outside: int
-    """Values beyond the declared range."""
+        return self.sides[0] - self.sides[1]
 
 
 @dataclass(frozen=True)
@@ -93,158 +64,178 @@ class CountedUsers:
     counted: RoundCounts
     heaviest: ComparedSets
     """The matches with the largest gaps either way, for an alarm to show."""
-    matchable: Sequence[TrafficUser] = ()
-    """The users who may be matched."""
-    matches: Sequence[UserMatch] = ()
+    strata: tuple[StratumUsers, ...] = ()
+    """The new users by stratum, where any are declared."""
 
 
 def count_users(
-    comparison: Comparison, heard: Collection[TrafficAnswer], who: Entrants, traffic: Traffic
-) -> CountedUsers:
-    """Count one comparison of a window, as its method says."""
-    pooled = count_window(comparison, heard, who)
+    comparison: Comparison,
+    window: WindowColumns,
+    who: Entrants,
+    traffic: Traffic,
+    most_strata: int = 1,
+) -> tuple[CountedUsers, Bools]:
+    """Count one comparison of a window, as its method says, and tell which answers are counted."""
+    pooled, used = count_window(comparison, window, who)
     if comparison.watched.method is Method.TWO_GROUPS:
-        return CountedUsers(pooled, ComparedSets({}, pooled.outside))
-    users = window_users(comparison, heard, who, traffic)
-    matches = user_matches(users.matchable, traffic.longest_apart_s, comparison.key)
-    counts = {**matched_counts(comparison, matches, users), **pooled.counts}
-    used = {a.key for m in matches for user in (*m.first, *m.second) for a in user.answers}
-    counted = RoundCounts(counts, users.missing, users.outside, frozenset(used))
-    heaviest = ComparedSets(_heaviest(matches), users.outside)
-    return CountedUsers(counted, heaviest, users.matchable, matches)
+        return CountedUsers(pooled, ComparedSets({}, pooled.outside)), used
+    users = window_users(comparison, window, who, traffic)
+    strata = StrataCounts(comparison, window, users.matchable, most_strata)
+    found = _MatchCounts(comparison, window, users.matchable, strata)
+    for stratum, some in user_matches(window, users.matchable, traffic, comparison.key):
+        found.add(stratum, some)
+    counts = {**found.counts(users), **pooled.counts}
+    counted = CountedUsers(
+        RoundCounts(counts, users.missing, users.outside),
+        ComparedSets(_shown(found.ends, window, users), users.outside),
+        strata.counted() if traffic.strata else (),
+    )
+    return counted, _used(window, users, found.is_matched)
 
 
-def window_users(
-    comparison: Comparison, heard: Iterable[TrafficAnswer], who: Entrants, traffic: Traffic
-) -> WindowUsers:
-    """Return the users of a window, each with the answers that belong to the first one.
+def user_matches(
+    window: WindowColumns, users: MatchableUsers, traffic: Traffic, salt: str
+) -> Iterator[tuple[int, list[UserMatch]]]:
+    """Match users within their strata; yield the code of a stratum and some matches in it.
 
-    A user is one of the moment and the stratum of the first answer: what comes later than
-    neighbours may be apart, or in another stratum, depends on how long and about what else a user
-    goes on, and would bring other moments and topics back in.
+    Neither values nor the order of the records matter.
     """
-    matchable, missing, without_stratum, outside = [], 0, 0, 0
-    for name, first, answers in _by_user(comparison, heard, who):
-        stratum = _stratum(answers[0], traffic)
-        if stratum is None:
-            without_stratum += 1
-            continue
-        until = answers[0].at_s + traffic.longest_apart_s
-        mine = [a for a in answers if a.at_s <= until and _stratum(a, traffic) == stratum]
-        values = [value_of(each.values, comparison.watched.feature) for each in mine]
-        numbers = [each for each in values if each is not None]
-        inside = [n for n in numbers if comparison.watched.low <= n <= comparison.watched.high]
-        outside += len(numbers) - len(inside)
-        if not inside:
-            missing += 1
-            continue
-        at_s, value = answers[0].at_s, fmean(inside)
-        matchable.append(TrafficUser(name, first, at_s, stratum, value, tuple(mine)))
-    return WindowUsers(matchable, missing, without_stratum, outside)
+    order = np.argsort(users.strata, kind="stable")
+    codes = users.strata[order]
+    starts = firsts_of(codes).tolist()
+    ranges = {
+        int(codes[begin]): (begin, end)
+        for begin, end in zip(starts, [*starts[1:], len(codes)][: len(starts)], strict=True)
+    }
+    for code in sorted(ranges, key=window.strata_by_code.__getitem__):
+        begin, end = ranges[code]
+        mine = order[begin:end]
+        luck = _luck(window, users.users[mine], f"{salt}/order")
+        found = matches_in_time(
+            users.at_s[mine], users.first[mine], luck, within_s=traffic.longest_apart_s
+        )
+        while some := list(islice(found, AT_ONCE)):
+            yield code, [_match(each, mine, users.values) for each in some]
 
 
-def user_matches(users: Iterable[TrafficUser], within_s: float, salt: str) -> list[UserMatch]:
-    """Match users within their strata; neither values nor the order of the records matter."""
-    strata: dict[Stratum, list[TrafficUser]] = defaultdict(list)
-    for user in users:
-        strata[user.stratum].append(user)
-    return [
-        UserMatch(tuple(mine[n] for n in each.first), tuple(mine[n] for n in each.second))
-        for _, mine in sorted(strata.items())
-        for each in _matches(mine, within_s, salt)
-    ]
+def _luck(window: WindowColumns, users: Places, salt: str) -> Floats:
+    salts, found = hashes([salt]), np.empty(len(users))
+    for begin in range(0, len(users), USERS_AT_ONCE):
+        some = slice(begin, begin + USERS_AT_ONCE)
+        found[some] = uniform_table(window.user_hashes(users[some]), salts)[:, 0]
+    return found
 
 
-def _matches(users: Sequence[TrafficUser], within_s: float, salt: str) -> list[Match]:
-    times_s = np.array([user.at_s for user in users])
-    first = np.array([user.first for user in users])
-    luck = uniforms([user.name for user in users], f"{salt}/order")
-    return matches_in_time(times_s, first, luck, within_s=within_s)
+def _match(match: Match, mine: Places, values: Floats) -> UserMatch:
+    first, second = (mine[list(side)] for side in (match.first, match.second))
+    sides = fmean(values[first].tolist()), fmean(values[second].tolist())
+    return UserMatch(Match(tuple(first.tolist()), tuple(second.tolist())), sides)
 
 
-def matched_counts(
-    comparison: Comparison, matches: Sequence[UserMatch], users: WindowUsers
-) -> Counts:
-    """Return what matches add up to: their differences, their levels, and their users."""
-    matched = [sum(len(m.first) for m in matches), sum(len(m.second) for m in matches)]
-    there = [sum(user.first is first for user in users.matchable) for first in (True, False)]
-    alone = [there[0] - matched[0], there[1] - matched[1]]
+class _MatchCounts:
+    """Adds matches up: their differences, their levels, and who is in them."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        window: WindowColumns,
+        users: MatchableUsers,
+        strata: StrataCounts,
+    ) -> None:
+        self._comparison, self._window, self._users = comparison, window, users
+        self._strata = strata
+        self._differences, self._levels = (np.zeros(BINS, dtype=np.int64) for _ in range(2))
+        self._matched = [0, 0]
+        self.is_matched = np.zeros(len(users.users), dtype=np.bool_)
+        """[users]: who is in a match."""
+        self.ends: list[UserMatch] = []
+        """Those with the largest gaps either way, in the order of gaps."""
+
+    def add(self, stratum: int, matches: Sequence[UserMatch]) -> None:
+        """Add some matches of a stratum."""
+        sides = shares_of_range(self._comparison.watched, np.array([m.sides for m in matches]))
+        names = self._names(matches)
+        differences = self._counted(DIFFERENCES, names, sides[:, 0] - sides[:, 1])
+        self._differences += differences
+        self._levels += self._counted(LEVELS, names, sides.sum(axis=1) - 1)
+        matched = [sum(len(each) for each in side) for side in _places(matches)]
+        self._matched = [sum(each) for each in zip(self._matched, matched, strict=True)]
+        self._strata.add(stratum, differences, matched)
+        for side in _places(matches):
+            self.is_matched[[place for each in side for place in each]] = True
+        ordered = sorted([*self.ends, *matches], key=lambda each: each.gap)
+        self.ends = [*ordered[:MOST_SHOWN], *ordered[MOST_SHOWN:][-MOST_SHOWN:]]
+
+    def _names(self, matches: Sequence[UserMatch]) -> Hashes:
+        name, users = self._window.name, self._users.users
+        return hashes(
+            [f"{name(users[m.users.first[0]])} {name(users[m.users.second[0]])}" for m in matches]
+        )
+
+    def _counted(self, name: str, matches: Hashes, values: Floats) -> Places:
+        luck = uniform_table(matches, hashes([f"{self._comparison.key}/{name}"]))[:, 0]
+        # Rounding errors may put a value a hair beyond the ends.
+        found = PairHistogram.of(np.clip(values, -1.0, 1.0), luck)
+        return np.array(found.counts, dtype=np.int64)
+
+    def counts(self, users: WindowUsers) -> Counts:
+        """Return what matches add up to: their differences, their levels, and their users."""
+        first = int(users.matchable.first.sum())
+        there = (first, len(users.matchable.first) - first)
+        alone = [all_ - some for all_, some in zip(there, self._matched, strict=True)]
+        return {
+            DIFFERENCES: tuple(self._differences.tolist()),
+            LEVELS: tuple(self._levels.tolist()),
+            USERS: (*self._matched, *alone, users.without_stratum),
+        }
+
+
+def _places(matches: Sequence[UserMatch]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    return [m.users.first for m in matches], [m.users.second for m in matches]
+
+
+def _used(window: WindowColumns, users: WindowUsers, is_matched: Bools) -> Bools:
+    """Return which answers of matched users count."""
+    matched = np.zeros(window.users, dtype=np.bool_)
+    matched[users.matchable.users[is_matched]] = True
+    used = np.zeros(window.size, dtype=np.bool_)
+    for block in window.blocks(nobody=False):
+        rows = slice(block.rows.start, block.rows.stop)
+        used[rows] = users.counting[rows] & matched[window.users_of(block)]
+    return used
+
+
+def _shown(
+    matches: Sequence[UserMatch], window: WindowColumns, users: WindowUsers
+) -> dict[str, SetAnswers]:
+    """Return matches as sets by a name that people read."""
     return {
-        DIFFERENCES: match_differences(comparison, matches),
-        LEVELS: _counted(
-            comparison, LEVELS, matches, _sides_of(comparison, matches).sum(axis=1) - 1
-        ),
-        USERS: (*matched, *alone, users.without_stratum),
+        _name(each, window, users.matchable, number): SetAnswers(
+            _side(each.users.first, window, users), _side(each.users.second, window, users)
+        )
+        for number, each in enumerate(matches, start=1)
     }
 
 
-def match_differences(comparison: Comparison, matches: Sequence[UserMatch]) -> tuple[int, ...]:
-    """Return the histogram of the first side less the second, as shares of the range."""
-    sides = _sides_of(comparison, matches)
-    return _counted(comparison, DIFFERENCES, matches, sides[:, 0] - sides[:, 1])
-
-
-def _sides_of(comparison: Comparison, matches: Iterable[UserMatch]) -> Floats:
-    """Return [matches, 2]: the means of both sides, from 0 to 1."""
-    ends = [[share_of_range(comparison.watched, mean) for mean in m.sides] for m in matches]
-    return np.array(ends, dtype=np.float64).reshape(-1, 2)
-
-
-def _counted(
-    comparison: Comparison, name: str, matches: Sequence[UserMatch], values: Floats
-) -> tuple[int, ...]:
-    names = [f"{each.first[0].name} {each.second[0].name}" for each in matches]
-    luck = uniforms(names, f"{comparison.key}/{name}")
-    # Rounding errors may put a value a hair beyond the ends.
-    return PairHistogram.of(np.clip(values, -1.0, 1.0), luck).counts
-
-
-def _by_user(
-    comparison: Comparison, heard: Iterable[TrafficAnswer], who: Entrants
-) -> list[tuple[str, bool, list[TrafficAnswer]]]:
-    """Return the users who may enter, whether each is of the first group, and their answers."""
-    found: dict[str, tuple[bool, list[TrafficAnswer]]] = {}
-    for each in heard:
-        side = side_of(comparison.pair, each.groups)
-        if side is None or each.extractor != comparison.watched.extractor or each.user is None:
-            continue
-        if each.user in who.new and each.user not in who.mixed:
-            found.setdefault(each.user, (side == SIDES[0], []))[1].append(each)
-    return [
-        (name, first, sorted(answers, key=lambda each: (each.at_s, each.key)))
-        for name, (first, answers) in sorted(found.items())
-    ]
-
-
-def _stratum(answer: TrafficAnswer, traffic: Traffic) -> Stratum | None:
-    """Return the declared facts of an answer; None where one is not given."""
-    given = [answer.facts.get(name) for name in traffic.strata]
-    known = tuple(fact for fact in given if fact is not None)
-    return known if len(known) == len(given) else None
-
-
-MOST_SHOWN = 5
-"""Matches of an alarm, and answers of each side of one."""
-
-
-def _heaviest(matches: Sequence[UserMatch]) -> dict[str, SetAnswers]:
-    """Return the matches with the largest gaps either way, as sets by a name that people read."""
-    ordered = sorted(matches, key=lambda each: each.gap)
-    ends = [*ordered[:MOST_SHOWN], *ordered[MOST_SHOWN:][-MOST_SHOWN:]]
-    return {
-        _name(each, number): SetAnswers(_side(each.first), _side(each.second))
-        for number, each in enumerate(ends, start=1)
-    }
-
-
-def _name(match: UserMatch, number: int) -> str:
-    moment = datetime.fromtimestamp(min(u.at_s for u in (*match.first, *match.second)), UTC)
-    facts = "".join(f", {fact[:LONGEST_FACT]}" for fact in match.first[0].stratum)
+def _name(match: UserMatch, window: WindowColumns, users: MatchableUsers, number: int) -> str:
+    there = [*match.users.first, *match.users.second]
+    moment = datetime.fromtimestamp(float(users.at_s[there].min()), UTC)
+    stratum = window.strata_by_code[int(users.strata[there[0]])]
+    facts = "".join(f", {fact[:LONGEST_FACT]}" for fact in stratum)
     return f"users of {moment:%Y-%m-%d %H:%M} UTC{facts} ({number})"
 
 
-def _side(users: Iterable[TrafficUser]) -> GroupAnswers:
-    there = list(users)
-    units = {user.name: UnitAnswers([user.value]) for user in there}
-    responses = [each.response_id for user in there for each in user.answers]
-    return GroupAnswers({"": units}, responses[:MOST_SHOWN])
+def _side(places: Sequence[int], window: WindowColumns, users: WindowUsers) -> GroupAnswers:
+    codes = users.matchable.users[list(places)].tolist()
+    values = users.matchable.values[list(places)].tolist()
+    units = {
+        window.name(user): UnitAnswers([value]) for user, value in zip(codes, values, strict=True)
+    }
+    rows = (
+        row
+        for user in codes
+        for row in range(int(window.starts[user]), int(window.starts[user + 1]))
+        if users.counting[row]
+    )
+    responses = [window.response_id(row) for row in islice(rows, MOST_SHOWN)]
+    return GroupAnswers({"": units}, responses)
