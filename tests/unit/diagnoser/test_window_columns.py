@@ -80,9 +80,7 @@ def test_an_answer_more_in_a_window_takes_a_few_numbers_of_memory(
     assert (most_bytes(MANY) - most_bytes(FEW)) / (MANY - FEW) < 110
 
 
-def test_how_many_answers_are_read_at_once_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_how_many_answers_are_read_at_once_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = [
         heard("fm"[n % 2] + str(n % 40), n % 11 * 5, n % 10, key=f"{n}", response_id=f"{n:032x}")
         for n in range(200)
