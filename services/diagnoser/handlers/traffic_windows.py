@@ -19,7 +19,11 @@ from services.diagnoser.domain.monitors.traffic import (
 from services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
 from services.diagnoser.domain.monitors.traffic_strata import most_strata
 from services.diagnoser.domain.monitors.window_columns import OpenFile, WindowColumns
-from services.diagnoser.domain.monitors.window_writing import Reading, WindowAnswer, WindowWriter
+from services.diagnoser.domain.monitors.window_writing import (
+    AnswerReading,
+    WindowAnswer,
+    WindowWriter,
+)
 from shared.contracts import (
     RUN_GATHER,
     Completion,
@@ -124,7 +128,7 @@ class TrafficWindows:
 
     def _readings(
         self, run: Run, members: Sequence[str]
-    ) -> tuple[dict[str, dict[str, Reading]], int]:
+    ) -> tuple[dict[str, dict[str, AnswerReading]], int]:
         """Return what was measured of some members in time, and how many records that is."""
         ids = [
             features_id(run.tenant, run.purpose, member, pin.name, pin.version)
@@ -132,12 +136,12 @@ class TrafficWindows:
             for pin in run.extractors
         ]
         in_time = self._measured.arrived(run.id, ids, in_time=True)
-        found: dict[str, dict[str, Reading]] = {}
+        found: dict[str, dict[str, AnswerReading]] = {}
         measured = 0
         for features in self._store.records.get(Features, in_time):
             measured += 1
             values = None if features.unscorable else features.values
-            reading = Reading(values, features.unscorable)
+            reading = AnswerReading(values, features.unscorable)
             found.setdefault(features.response_id, {})[features.extractor] = reading
         return found, measured
 
@@ -164,7 +168,7 @@ class TrafficWindows:
         return Entrants(new=new, known=found.there & ~new, mixed=found.mixed)
 
 
-def _answer(response: Response, readings: Mapping[str, Reading]) -> WindowAnswer:
+def _answer(response: Response, readings: Mapping[str, AnswerReading]) -> WindowAnswer:
     probe = response.probe
     return WindowAnswer(
         key=probe.key,

@@ -19,7 +19,11 @@ from services.diagnoser.domain.monitors.traffic import (
     window_descriptions,
 )
 from services.diagnoser.domain.monitors.traffic_matching import count_users
-from services.diagnoser.domain.monitors.window_writing import Reading, WindowAnswer, WindowWriter
+from services.diagnoser.domain.monitors.window_writing import (
+    AnswerReading,
+    WindowAnswer,
+    WindowWriter,
+)
 from shared.contracts import Traffic
 from tests.support.traffic_streams import BEGIN, GENDER, comparison_of
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, plan_of
@@ -46,7 +50,7 @@ def answers(amount: int) -> Iterator[list[WindowAnswer]]:
                 key=f"an answer with a long name {n}",
                 user=f"a user with a long name {rng.integers(amount)}",
                 groups={GENDER.dimension: ("female", "male")[n % 2]},
-                readings={"refusal": Reading({"refused": float(rng.integers(2))})},
+                readings={"refusal": AnswerReading({"refused": float(rng.integers(2))})},
                 said_at=BEGIN + timedelta(seconds=float(rng.uniform(0, 86400))),
                 response_id=f"{n:032x}",
             )

@@ -23,7 +23,7 @@ AT_ONCE = 65_536
 ID_BYTES = "S32"
 
 
-class Column:
+class WindowColumn:
     """Numbers of one kind, in the order in which they were appended."""
 
     def __init__(self, file: BinaryIO, kind: str) -> None:
@@ -40,9 +40,9 @@ class Column:
         size = -1 if end is None else (end - begin) * self._kind.itemsize
         return np.frombuffer(self._file.read(size), self._kind)
 
-    def sorted_by(self, order: Places, file: BinaryIO) -> "Column":
+    def sorted_by(self, order: Places, file: BinaryIO) -> "WindowColumn":
         """Return the same numbers in another order, in a file of their own; this one is closed."""
-        found, values = Column(file, self._kind.str), self.read()
+        found, values = WindowColumn(file, self._kind.str), self.read()
         for begin in range(0, len(order), AT_ONCE):
             found.append(values[order[begin : begin + AT_ONCE]])
         self._file.close()
@@ -54,7 +54,7 @@ class TextColumn:
 
     def __init__(self, texts: BinaryIO, ends: BinaryIO) -> None:
         self._texts = texts
-        self._ends = Column(ends, "<u8")
+        self._ends = WindowColumn(ends, "<u8")
         self._end = 0
 
     def append(self, texts: Sequence[str]) -> None:
@@ -119,19 +119,19 @@ class WindowColumns:
     """[users + 1]: the first row of each user; the last number is the first row of nobody."""
     members: NDArray[np.int32]
     """[size]: at which place each answer was added."""
-    hashes: Column
+    hashes: WindowColumn
     """[users]: 64 bits of the name of each."""
-    at_s: Column
+    at_s: WindowColumn
     """[size]: when each was given, in seconds since 1970."""
-    groups: Column
+    groups: WindowColumn
     """[size]: codes of its groups."""
-    strata: Column
+    strata: WindowColumn
     """[size]: codes of its declared facts; -1 where one is not given."""
-    has_text: Column
+    has_text: WindowColumn
     """[size]: whether there was an answer at all."""
-    states: Mapping[str, Column]
+    states: Mapping[str, WindowColumn]
     """By extractor, [size]: codes of what it read; `NOT_MEASURED` where it did not."""
-    values: Mapping[tuple[str, str], Column]
+    values: Mapping[tuple[str, str], WindowColumn]
     """By extractor and feature, [size]; NaN where there is no such number."""
     groups_by_code: Sequence[Mapping[str, str]]
     strata_by_code: Sequence[tuple[str, ...]]
@@ -139,7 +139,7 @@ class WindowColumns:
     """Whether there are no values at all, and why."""
     names: TextColumn
     """The users' names, by the places of answers."""
-    response_ids: Column
+    response_ids: WindowColumn
     """By the places of answers."""
 
     @property
@@ -167,7 +167,7 @@ class WindowColumns:
         starts = self.starts[block.users.start : block.users.stop + 1]
         return np.repeat(np.arange(block.users.start, block.users.stop), np.diff(starts))
 
-    def of(self, column: Column, block: Block) -> Numbers:
+    def of(self, column: WindowColumn, block: Block) -> Numbers:
         """Return a column of the rows of a block."""
         return column.read(block.rows.start, block.rows.stop)
 

@@ -12,10 +12,10 @@ from services.diagnoser.domain.monitors.window_columns import (
     AT_ONCE,
     ID_BYTES,
     NOT_MEASURED,
-    Column,
     OpenFile,
     Places,
     TextColumn,
+    WindowColumn,
     WindowColumns,
 )
 from shared.contracts import MISSING, MonitorPlan
@@ -28,7 +28,7 @@ MOST_REASONS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnswerReading:
     """What one extractor read in an answer."""
 
     values: Values
@@ -45,7 +45,7 @@ class WindowAnswer:
     user: str | None
     """The user or conversation, where one is named."""
     groups: Mapping[str, str]
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, AnswerReading]
     """By extractor, of those that measured it in time."""
     has_text: bool = True
     """Whether there was an answer at all."""
@@ -83,8 +83,8 @@ class WindowWriter:
         self._states = {extractor: self._column("<i2") for extractor in sorted(measuring)}
         self._values = {each: self._column("<f8") for each in sorted(watched) if each[1] != MISSING}
 
-    def _column(self, kind: str) -> Column:
-        return Column(self._open(), kind)
+    def _column(self, kind: str) -> WindowColumn:
+        return WindowColumn(self._open(), kind)
 
     def _texts(self) -> TextColumn:
         return TextColumn(self._open(), self._open())
@@ -119,7 +119,7 @@ class WindowWriter:
             return -1
         return self._strata.setdefault(known, len(self._strata))
 
-    def _state(self, reading: Reading | None) -> int:
+    def _state(self, reading: AnswerReading | None) -> int:
         if reading is None:
             return NOT_MEASURED
         key = (not reading.values, reading.unscorable)
@@ -149,7 +149,7 @@ class WindowWriter:
             response_ids=self._ids,
         )
 
-    def _moved(self, column: Column, order: Places) -> Column:
+    def _moved(self, column: WindowColumn, order: Places) -> WindowColumn:
         return column.sorted_by(order, self._open())
 
     def _groups_of(self, key: Iterable[str | None]) -> Mapping[str, str]:
@@ -177,7 +177,7 @@ class WindowWriter:
 
     def _hashes_of_users(
         self, order: Places, starts: np.ndarray[tuple[int], np.dtype[np.int32]]
-    ) -> Column:
+    ) -> WindowColumn:
         found, of_answers = self._column("<u8"), self._hashes.read()
         for begin in range(0, len(starts) - 1, AT_ONCE):
             some: Hashes = of_answers[order[starts[begin : min(begin + AT_ONCE, len(starts) - 1)]]]
@@ -185,6 +185,6 @@ class WindowWriter:
         return found
 
 
-def _number(reading: Reading | None, feature: str) -> float:
+def _number(reading: AnswerReading | None, feature: str) -> float:
     value = reading.values.get(feature) if reading is not None and reading.values else None
     return nan if value is None else value
