@@ -12,7 +12,7 @@ from services.diagnoser.domain.monitors.traffic import Entrants
 from services.diagnoser.domain.monitors.window_columns import WindowColumns
 from services.diagnoser.domain.monitors.window_writing import (
     EPOCH,
-    AnswerReading,
+    MemberReading,
     WindowAnswer,
     WindowWriter,
 )
@@ -59,7 +59,7 @@ def _answer(given: TrafficAnswer) -> WindowAnswer:
         key=given.key,
         user=given.user,
         groups=given.groups,
-        readings={given.extractor: AnswerReading(given.values, given.unscorable)}
+        readings={given.extractor: MemberReading(given.values, given.unscorable)}
         if given.measured
         else {},
         has_text=given.has_text,

@@ -20,7 +20,7 @@ from services.diagnoser.domain.monitors.traffic_matching import CountedUsers, co
 from services.diagnoser.domain.monitors.traffic_strata import most_strata
 from services.diagnoser.domain.monitors.window_columns import OpenFile, WindowColumns
 from services.diagnoser.domain.monitors.window_writing import (
-    AnswerReading,
+    MemberReading,
     WindowAnswer,
     WindowWriter,
 )
@@ -128,7 +128,7 @@ class TrafficWindows:
 
     def _readings(
         self, run: Run, members: Sequence[str]
-    ) -> tuple[dict[str, dict[str, AnswerReading]], int]:
+    ) -> tuple[dict[str, dict[str, MemberReading]], int]:
         """Return what was measured of some members in time, and how many records that is."""
         ids = [
             features_id(run.tenant, run.purpose, member, pin.name, pin.version)
@@ -136,12 +136,12 @@ class TrafficWindows:
             for pin in run.extractors
         ]
         in_time = self._measured.arrived(run.id, ids, in_time=True)
-        found: dict[str, dict[str, AnswerReading]] = {}
+        found: dict[str, dict[str, MemberReading]] = {}
         measured = 0
         for features in self._store.records.get(Features, in_time):
             measured += 1
             values = None if features.unscorable else features.values
-            reading = AnswerReading(values, features.unscorable)
+            reading = MemberReading(values, features.unscorable)
             found.setdefault(features.response_id, {})[features.extractor] = reading
         return found, measured
 
@@ -168,7 +168,7 @@ class TrafficWindows:
         return Entrants(new=new, known=found.there & ~new, mixed=found.mixed)
 
 
-def _answer(response: Response, readings: Mapping[str, AnswerReading]) -> WindowAnswer:
+def _answer(response: Response, readings: Mapping[str, MemberReading]) -> WindowAnswer:
     probe = response.probe
     return WindowAnswer(
         key=probe.key,

@@ -20,7 +20,7 @@ from services.diagnoser.domain.monitors.traffic import (
 )
 from services.diagnoser.domain.monitors.traffic_matching import count_users
 from services.diagnoser.domain.monitors.window_writing import (
-    AnswerReading,
+    MemberReading,
     WindowAnswer,
     WindowWriter,
 )
@@ -50,7 +50,7 @@ def answers(amount: int) -> Iterator[list[WindowAnswer]]:
                 key=f"an answer with a long name {n}",
                 user=f"a user with a long name {rng.integers(amount)}",
                 groups={GENDER.dimension: ("female", "male")[n % 2]},
-                readings={"refusal": AnswerReading({"refused": float(rng.integers(2))})},
+                readings={"refusal": MemberReading({"refused": float(rng.integers(2))})},
                 said_at=BEGIN + timedelta(seconds=float(rng.uniform(0, 86400))),
                 response_id=f"{n:032x}",
             )

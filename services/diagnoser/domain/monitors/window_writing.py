@@ -28,7 +28,7 @@ MOST_REASONS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerReading:
+class MemberReading:
     """What one extractor read in an answer."""
 
     values: Values
@@ -45,7 +45,7 @@ class WindowAnswer:
     user: str | None
     """The user or conversation, where one is named."""
     groups: Mapping[str, str]
-    readings: Mapping[str, AnswerReading]
+    readings: Mapping[str, MemberReading]
     """By extractor, of those that measured it in time."""
     has_text: bool = True
     """Whether there was an answer at all."""
@@ -119,7 +119,7 @@ class WindowWriter:
             return -1
         return self._strata.setdefault(known, len(self._strata))
 
-    def _state(self, reading: AnswerReading | None) -> int:
+    def _state(self, reading: MemberReading | None) -> int:
         if reading is None:
             return NOT_MEASURED
         key = (not reading.values, reading.unscorable)
@@ -185,6 +185,6 @@ class WindowWriter:
         return found
 
 
-def _number(reading: AnswerReading | None, feature: str) -> float:
+def _number(reading: MemberReading | None, feature: str) -> float:
     value = reading.values.get(feature) if reading is not None and reading.values else None
     return nan if value is None else value
