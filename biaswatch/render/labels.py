@@ -16,6 +16,8 @@ from services.gateway.labels.views import (
 )
 from shared.formatting import number, number_name
 
+MEANS, ERRORS = (0, 1, 2, 3), (0, 4, 5, 6)
+"""Columns of an instrument's error in each group: what is corrected, and how it errs."""
 MOST_DISAGREEMENTS = 20
 MOST_CHARACTERS = 60
 """Of an answer on which people differ."""
@@ -85,7 +87,9 @@ def print_corrected(
         named = number_name(each.extractor, each.feature)
         title = f"{target_name(each)}: {named} by {each.dimension.replace('_', ' ')}"
         console.print(f"\n[bold]{escape(title)}[/]")
-        print_table(console, terminal_table(ERROR_COLUMNS, error_rows(each)))
+        for of in (MEANS, ERRORS):  # side by side they are wider than most terminals
+            rows = [[row[place] for place in of] for row in error_rows(each)]
+            print_table(console, terminal_table([ERROR_COLUMNS[place] for place in of], rows))
     for sentence in correction_sentences(found.corrections):
         print_sentence(console, sentence, bullet="• ")
     known = {each.response_id: each for each in answers}

@@ -29,6 +29,11 @@ class PlannedProbes:
         return self._outline.hash
 
     @property
+    def strata(self) -> tuple[str, ...]:
+        """The facts of questions within which the suite compares."""
+        return self._outline.header.strata
+
+    @property
     def questions(self) -> int:
         """Return how many questions the run asks, each counted once."""
         return len(self._asked)

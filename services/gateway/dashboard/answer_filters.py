@@ -29,7 +29,7 @@ class AnswerFilter(BaseModel):
     q: str = Field("", max_length=MOST_CHARACTERS)
     """A part of the question or of the answer, in any case."""
     group: str = Field("", max_length=MOST_CHARACTERS)
-    """`dimension=group`."""
+    """`dimension=group`; a stratum is named likewise."""
     target: str = Field("", max_length=MOST_CHARACTERS)
     scaffold: str = Field("", max_length=MOST_CHARACTERS)
     set: str = Field("", max_length=MOST_CHARACTERS)
@@ -69,11 +69,10 @@ class AnswerFilter(BaseModel):
         return "&".join(starmap(_as_sent, given))
 
     def fits_groups(self, item: SuiteProbe | Probe) -> bool:
-        """Tell whether a question is about the wanted group, and of the wanted set."""
+        """Tell whether a question is about the wanted group or stratum, and of the wanted set."""
         of_set = item.set if isinstance(item, SuiteProbe) else item.set_id
-        return (not self.group or self.group in group_names(item.groups)) and (
-            not self.set or of_set == self.set
-        )
+        known = [*group_names(item.groups), *group_names(item.facts)] if self.group else []
+        return (not self.group or self.group in known) and (not self.set or of_set == self.set)
 
     def fits_probe(self, probe: Probe) -> bool:
         """Tell whether a probe fits in all that is known before it is answered."""

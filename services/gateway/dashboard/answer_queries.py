@@ -69,8 +69,14 @@ class AnswerQueries:
         return tuple(group_name(each.dimension, each.group) for each in found)
 
     def _about(self, planned: PlannedProbes, group: str) -> PlannedProbes:
-        """Return the part of a plan that is about a group, as a filter names it."""
+        """Return the part of a plan that is about a group, as a filter names it.
+
+        Facts of questions are in no index: of a stratum the whole plan is looked through.
+        """
         found = self._store.suites.groups(planned.suite_hash)
+        dimension = group.partition("=")[0]
+        if dimension in planned.strata and dimension not in {each.dimension for each in found}:
+            return planned
         return planned.of_groups(
             [each.number for each in found if group_name(each.dimension, each.group) == group]
         )
@@ -89,7 +95,8 @@ class AnswerQueries:
         probes = planned.read(run.at, first=first, targets=targets, scaffolds=scaffolds)
         every = islice(probes, MOST_LOOKED_THROUGH)
         shown: list[AnswerView] = []
-        looked, step = first, AT_ONCE if wanted.q or wanted.needs_measurements else ON_A_PAGE
+        sieved = wanted.q or wanted.needs_measurements or wanted.group
+        looked, step = first, AT_ONCE if sieved else ON_A_PAGE
         while len(shown) < ON_A_PAGE and (some := list(islice(every, step))):
             for each in self._fitting(some, wanted):
                 looked += 1
@@ -142,12 +149,12 @@ class AnswerQueries:
         What is cheap to read decides first: numbers, then texts.
         """
         ids = {each.id: response_id_of(each) for each in probes}
-        kept = dict(ids)
+        kept = {each.id: ids[each.id] for each in probes if wanted.fits_groups(each)}
         if wanted.needs_measurements and not wanted.missing:
-            chosen = self._measured(ids.values(), extractor=wanted.extractor)
+            chosen = self._measured(kept.values(), extractor=wanted.extractor)
             kept = {
                 probe: id_
-                for probe, id_ in ids.items()
+                for probe, id_ in kept.items()
                 if wanted.fits_measurements(None, chosen.get(id_, []))
             }
         stored = {each.id: each for each in self._store.records.get(Response, kept.values())}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from services.gateway.dashboard.operation_tables import RunSpent, TrafficSource
 from services.gateway.monitors.queries import MonitorQueries
@@ -13,6 +14,7 @@ from shared.contracts import (
     ExtractorStatus,
     OwnGap,
     Round,
+    Run,
     UnwatchedSource,
 )
 from shared.store import Store
@@ -35,6 +37,8 @@ class MonitorRounds:
     """By all of them together."""
     began: Round | None
     """The round that began their epoch, and why; None where it is the first."""
+    began_at: datetime | None
+    """When: of traffic, when the window began."""
 
 
 class OverviewQueries:
@@ -61,7 +65,13 @@ class OverviewQueries:
         spent = RunSpent(tokens, sum(each.cost for each in found.values()))
         began = latest[-1].began_with
         first = self._store.rounds.get(monitor, began) if began else None
-        return MonitorRounds(len(latest), spent, first)
+        return MonitorRounds(len(latest), spent, first, self._began_at(first))
+
+    def _began_at(self, first: Round | None) -> datetime | None:
+        if first is None:
+            return None
+        run = next(self._store.records.get(Run, [first.run_id]), None)
+        return run.window.begins if run and run.window else first.at
 
     def extractors(self) -> list[ExtractorStatus]:
         """Return every extractor and version."""

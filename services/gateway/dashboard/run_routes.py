@@ -73,6 +73,7 @@ def run_page_routes(
             if run.judging and not progress.archived
             else (0, [])
         )
+        scores = _scores(studies, run) if progress.ended else None
         shown = page(
             "run.html",
             scripts=(GROUP_ROWS,) if progress.ended else (GROUP_ROWS, LIVE),
@@ -83,7 +84,8 @@ def run_page_routes(
             run=progress,
             summary=run_summary(diagnoses),
             certainty=list(certainty([each for each in diagnoses if each.gaps])),
-            scores=_scores(studies, run) if progress.ended else None,
+            scores=scores,
+            unscored=progress.ended and not scores and studies.has_scores(run),
             labels=_labels(labels, run_id),
             matrices=matrices_of(diagnoses),
             chosen=chosen,

@@ -12,7 +12,7 @@ from services.gateway.dashboard.page_tables import (
 from services.gateway.dashboard.run_findings import answers_query, strongest_first
 from services.gateway.labels.correction_words import ERROR_COLUMNS, error_rows
 from shared.contracts import Correction, Diagnosis, Gap, GroupSummary
-from shared.formatting import number, p_value
+from shared.formatting import number, number_name, p_value
 
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """Those that a page shows; the API has all."""
@@ -45,7 +45,10 @@ def errors_table(found: Correction) -> PageTable:
     """Return the error of a finding's instrument in each group, by labels of people."""
     columns = tuple(PageColumn(title, name=title == "group") for title in ERROR_COLUMNS)
     rows = tuple(tuple(map(words_cell, row)) for row in error_rows(found))
-    return PageTable(f"How {found.extractor} errs in {found.feature}", columns, rows)
+    where = found.target if found.scaffold == "direct" else f"{found.target}, {found.scaffold}"
+    said = number_name(found.extractor, found.feature)
+    by = found.dimension.replace("_", " ")
+    return PageTable(f"The instrument's error: {said} by {by}, at {where}", columns, rows)
 
 
 def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> PageTable:

@@ -10,13 +10,14 @@ DIFFERS_AT = 0.05
 
 
 def correction_sentences(corrections: Sequence[Correction]) -> list[str]:
-    """Return what labels make of the findings of a run, finding by finding."""
+    """Return what labels make of the findings of a run, finding by finding, each said once."""
     several = len({(each.target, each.scaffold) for each in corrections}) > 1
-    return [
+    said = (
         f"{each.target}: {sentence}" if several else sentence
         for each in corrections
         for sentence in _sentences(each)
-    ]
+    )
+    return list(dict.fromkeys(said))  # several groupings rest on the same labels
 
 
 def _sentences(found: Correction) -> Iterator[str]:

@@ -73,6 +73,10 @@ class StudyQueries:
             self._scored[run.id] = scores_of(few, ALPHA, rng)
         return self._scored[run.id]
 
+    def has_scores(self, run: Run) -> bool:
+        """Tell whether a run has bias scores, however many questions it asks."""
+        return next(self._rows(run), None) is not None
+
     def flagged(
         self, run_id: str, offset: NonNegativeInt = 0, *, count_failed: bool = False
     ) -> list[FlaggedPair]:

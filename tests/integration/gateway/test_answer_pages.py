@@ -30,13 +30,18 @@ from tests.support.records.pipeline import make_response
 from tests.support.waiting import PATIENCE_S
 
 NASTY = "<script>alert('x')</script>"
-SETS = 15
+SETS, DRY = 15, 5
 SUITE = Suite(
     name="coasts",
     extractors=("words",),
+    strata=("season",),
     probes=tuple(
         SuiteProbe(
-            key=f"{n:02}-{group}", prompt=f"On {group}?", set=f"s{n:02}", groups={"c": group}
+            key=f"{n:02}-{group}",
+            prompt=f"On {group}?",
+            set=f"s{n:02}",
+            groups={"c": group},
+            facts={"season": "dry" if n < DRY else "wet"},
         )
         for n in range(SETS)
         for group in ("Chile", "Peru")
@@ -100,6 +105,9 @@ async def shown(client: httpx2.AsyncClient, query: str) -> list[str]:
         ("missing=any", 2),
         ("missing=nothing+to+read&group=c%3DChile", 1),
         ("target=nobody", 0),
+        ("group=season%3Ddry", 2 * DRY),
+        ("group=season%3Ddry&feature=words.words&low=5", DRY),
+        ("group=season%3Dnever", 0),
     ],
 )
 async def test_answers_are_found_by_what_is_known_of_them(

@@ -122,7 +122,8 @@
 
   const plotted = (place, title, stretch, options, columns) => {
     const scales = {
-      x: { time: true, range: (_, min, max) => max > min ? [min, max] : [min - 60, max + 60] },
+      // Of one moment uPlot would make a stretch of years.
+      x: { time: true, range: (u, min, max) => u.data[0].length > 1 && max > min ? [min, max] : [u.data[0][0] - 60, u.data[0][0] + 60] },
       y: { range: (_, min, max) => stretch.kept.zoomed ? padded(min, max) : options.range },
     };
     const whenLeft = (plot) => plot.setLegend({ idx: lastOf(plot) });
@@ -216,7 +217,10 @@
 
   // All drawn comparisons as shares of what an alarm needs; each can be left out.
   const togetherPlot = (place, choices, charts, stretch) => {
-    const tables = charts.map((chart) => [chart.at, chart.log_e.map((each, n) => each / chart.bound[n])]);
+    const tables = charts.map((chart) => {
+      const [at, evidence, bound] = columnsOf(chart, ["log_e", "bound"], ["epoch"]).columns;
+      return [at, evidence.map((each, n) => each === null ? null : each / bound[n])];
+    });
     const columns = uPlot.join(tables), hue = (n) => HUES[n % HUES.length];
     const numbers = charts.map((chart, n) => {
       const label = put("label", choices), box = put("input", label);
@@ -231,8 +235,12 @@
     const plot = plotted(place, "How near each comparison is to an alarm", stretch, {
       range: padded(Math.min(0, ...shares), Math.max(1, ...shares)),
       legend: { show: false },
-      under: (u) => { level(u, 0, color("--soft")); level(u, 1, color("--red"), [5, 4]); },
-      series: [{}, ...charts.map((chart, n) => line(chart.title, hue(n), { spanGaps: true, dash: DASHES[n % 3], points: { show: false } }))],
+      under: (u) => {
+        level(u, 0, color("--soft"));
+        level(u, 1, color("--red"), [5, 4]);
+        new Set(charts.flatMap(epochStarts)).forEach((at) => upright(u, at));
+      },
+      series: [{}, ...charts.map((chart, n) => line(chart.title, hue(n), { dash: DASHES[n % 3], points: { show: false } }))],
       setLegend: (u) => numbers.forEach((each, n) => {
         const value = u.legend.idx === null || u.legend.idx === undefined ? null : u.data[n + 1][u.legend.idx];
         each.textContent = value === null || value === undefined ? "-" : `${Math.round(100 * value)} %`;
