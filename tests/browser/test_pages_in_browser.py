@@ -10,7 +10,16 @@ import pytest
 
 from services.diagnoser.domain.channels.messages import link_of
 from shared.contracts import Alarm
-from tests.support.browsed_platform import HUGE, NASTY, TURNING, browsed_platform, pages_of
+from tests.support.browsed_platform import (
+    HUGE,
+    NASTY,
+    RELEASED,
+    ROUNDS,
+    TURNING,
+    browsed_platform,
+    pages_of,
+)
+from tests.support.judged_run import RUN as JUDGED
 
 WIDE, NARROW = 1280, 390
 SERIOUS = {"serious", "critical"}
@@ -204,6 +213,32 @@ def test_strata_show_both_gaps_and_lead_to_a_file(opened: Any) -> None:
     assert page.locator(".row:not(.axis)").count() == 4  # all of them, and three
     with page.expect_download():
         page.get_by_role("link", name="All of it as CSV").click()
+
+
+def test_another_model_begins_an_epoch_and_the_page_says_what_it_did(opened: Any) -> None:
+    page = opened(f"/monitors/{RELEASED}")
+    said = " ".join(page.locator("main").inner_text().split())
+    assert f"Epoch 1 began with round {ROUNDS}" in said
+    assert "the model now calls itself m-2 <script>" in said
+    changed = page.locator("#changed ~ ul.findings").first.locator("li").all_inner_texts()
+    assert len(changed) == 4  # two pairs, of a number and of what is missing
+    assert all("at the end of the epoch before" in each for each in changed)
+
+
+def test_a_flagged_pair_is_named_by_its_question_and_unfolds_to_what_was_said(opened: Any) -> None:
+    page = opened(f"/runs/{JUDGED.id}")
+    pair = page.locator("#pairs ~ details").first
+    assert "Who kept the book?" in pair.locator("summary").inner_text()
+    assert NASTY not in pair.inner_text()
+    pair.locator("summary").click()
+    assert f"It speaks of {NASTY}." in pair.inner_text()
+    assert "each model judges itself" in page.locator("dl.facts").last.inner_text()
+
+
+def test_a_stratum_leads_to_its_answers(opened: Any) -> None:
+    page = opened(f"/runs/{JUDGED.id}/answers?group=condition%3Dambig")
+    assert page.locator("article").count() == 4
+    assert "the northern one did" not in page.locator("main").inner_text()
 
 
 def test_the_link_of_an_alarms_message_leads_to_its_answers(opened: Any, address: str) -> None:

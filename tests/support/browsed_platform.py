@@ -21,6 +21,7 @@ from shared.contracts import (
     GroupSummary,
     Monitor,
     OverallTest,
+    Probe,
     Record,
     Run,
     Suite,
@@ -29,6 +30,8 @@ from shared.contracts import (
     probes_of,
 )
 from shared.store import Store, migrate
+from tests.support.judged_run import RUN as JUDGED
+from tests.support.judged_run import write_judged_run
 from tests.support.monitored import play
 from tests.support.records import make_diagnosis, make_response, make_run
 from tests.support.served_pages import served
@@ -41,6 +44,8 @@ HUGE = "long" * 100
 FEATURES = ("words", "words_per_sentence", "a_number_with_a_long_name")
 GROUPS = (NASTY, f"turned {TURNING}around", HUGE, *(f"group {n}" for n in range(18)))
 SETS, ROUNDS = 4, 6
+RELEASED = "released"
+"""The monitor that sees another model."""
 SUITE = Suite(
     name="browsed",
     about=NASTY,
@@ -73,6 +78,10 @@ def pages_of() -> list[str]:
         f"/runs/{RUN.id}/twins?set=s01",
         "/monitors/browsed",
         "/monitors/browsed/alarms",
+        f"/monitors/{RELEASED}",
+        f"/monitors/{RELEASED}/alarms",
+        f"/runs/{JUDGED.id}",
+        f"/runs/{JUDGED.id}/answers",
         f"/monitors/{STRATIFIED}",
         f"/monitors/{STRATIFIED}/strata",
         "/compare",
@@ -103,6 +112,7 @@ def _fill(store: Store) -> None:
     store.suites.keep(SUITE, datetime.now(UTC))
     store.extractors.announce(ExtractorStatus("words", "1", FEATURES, datetime.now(UTC)))
     store.records.write([RUN, *_answers(RUN), *(_finding(name) for name in FEATURES)])
+    write_judged_run(store, NASTY)
 
 
 def _answers(run: Run) -> Iterator[Record]:
@@ -142,7 +152,10 @@ def _finding(feature: str) -> Diagnosis:
 
 
 async def _watch(address: str, store: Store) -> None:
-    """Apply a monitor, and close rounds in which one group's answers are longer."""
+    """Apply monitors, and close rounds in which one group's answers are longer.
+
+    One of them sees another model from its middle on, which begins a second epoch.
+    """
     asked = {
         "name": "browsed",
         "suite_hash": SUITE.hash,
@@ -155,11 +168,18 @@ async def _watch(address: str, store: Store) -> None:
         ],
     }
     async with httpx2.AsyncClient(base_url=address, timeout=60) as api:
-        (await api.post("/v1/monitors", json=asked)).raise_for_status()
-    [monitor] = store.records.all(Monitor)
+        for name in ("browsed", RELEASED):
+            applied = await api.post("/v1/monitors", json={**asked, "name": name})
+            applied.raise_for_status()
+    monitors = {each.name: each for each in store.records.all(Monitor)}
     closes = CloseRounds(store, now=lambda: datetime.now(UTC))
     for number in range(ROUNDS * 4):
-        play(
-            store, closes, monitor, number,
-            lambda probe, _: {"words": 9.0 if probe.groups["of"] == NASTY else 1.0},
-        )  # fmt: skip
+        play(store, closes, monitors["browsed"], number, _longer)
+    for number in range(ROUNDS * 2):
+        model = "m-1" if number < ROUNDS else f"m-2 {NASTY}"
+        play(store, closes, monitors[RELEASED], number, _longer, model)
+
+
+def _longer(probe: Probe, _: int) -> dict[str, float | None]:
+    """Return an answer's length: one group's are longer."""
+    return {"words": 9.0 if probe.groups["of"] == NASTY else 1.0}
