@@ -1,9 +1,13 @@
 """A study as large as BBQ through the real services: the most memory of each, and a look's cost.
 
 `python -m benchmarks.large_run 58492` asks a simulated model so many short questions, measured by
-two extractors; `make bench` asks 1,000. The suite is uploaded, and the run started and followed, as
-people do it: over HTTP. The bars are 256 MiB for each service and 512 MiB for the diagnoser, and
-1 ms of CPU for a look at progress, requests excluded.
+two extractors; `make bench` asks 1,000. `--bbq` asks all of BBQ instead, in pairs that the oracle
+judges; `--limits` runs each service within the memory that deploy/k8s allows it, which the kernel
+enforces as it does for a container (by control groups; needs root).
+
+The suite is uploaded, and the run started and followed, as people do it: over HTTP. The bars are
+256 MiB for each service and 512 MiB for the diagnoser, and 1 ms of CPU for a look at progress,
+requests excluded.
 """
 
 import argparse
@@ -13,13 +17,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
+from benchmarks.bbq import write_files
+from benchmarks.memory_limits import MemoryGroup, deployed_limit_mib, memory_groups
+from biaswatch.bbq.rows import read_folder
+from biaswatch.bbq.suite import suite_of
 from services.gateway.runs.queries import RunQueries
 from shared.bus.jetstream import Admin, Connection, provision
 from shared.bus.server import EmbeddedServer
@@ -59,8 +67,16 @@ async def _provision(url: str) -> None:
     await connection.close()
 
 
+def bbq_suite(folder: Path) -> dict[str, Any]:
+    """Return all of BBQ, in our own words, as it is uploaded."""
+    write_files(folder)
+    return suite_of(read_folder(folder)).model_dump(mode="json", exclude_defaults=True)
+
+
 @contextmanager
-def services(folder: Path) -> Iterator[tuple[str, Store, dict[str, int]]]:
+def services(
+    folder: Path, groups: Mapping[str, MemoryGroup]
+) -> Iterator[tuple[str, Store, dict[str, int]]]:
     """Start every service as a process; return the API, the store and the process ids."""
     url = f"sqlite:///{folder / 'store.db'}"
     migrate(url)
@@ -79,7 +95,14 @@ def services(folder: Path) -> Iterator[tuple[str, Store, dict[str, int]]]:
         }
         started = {
             name: subprocess.Popen(
-                [sys.executable, "-m", f"services.{name}.app"], env=given, stdout=subprocess.DEVNULL
+                [
+                    *(groups[name].started_inside if name in groups else ()),
+                    sys.executable,
+                    "-m",
+                    f"services.{name}.app",
+                ],
+                env=given,
+                stdout=subprocess.DEVNULL,
             )
             for name in SERVICES
         }
@@ -93,17 +116,24 @@ def services(folder: Path) -> Iterator[tuple[str, Store, dict[str, int]]]:
                 process.wait()
 
 
-def measured(probes: int, folder: Path) -> int:
+def measured(
+    uploaded_suite: dict[str, Any],
+    asked: dict[str, Any],
+    folder: Path,
+    groups: Mapping[str, MemoryGroup],
+) -> int:
     """Run a study, and print what it took; return how many bars were missed."""
-    with services(folder) as (url, store, pids), httpx2.Client(base_url=url, timeout=600) as api:
+    probes = len(uploaded_suite["probes"])
+    with (
+        services(folder, groups) as (url, store, pids),
+        httpx2.Client(base_url=url, timeout=600) as api,
+    ):
         _until(lambda: _answers(api) and len(store.extractors.ever()) > 1)
         before = {name: _mib(pid, "VmRSS") for name, pid in pids.items()}
         began = time.monotonic()
-        hash_ = _ok(api.post("/v1/suites", json=suite(probes)))["hash"]
+        hash_ = _ok(api.post("/v1/suites", json=uploaded_suite))["hash"]
         uploaded = {name: _mib(pid, "VmHWM") for name, pid in pids.items()}
-        started = _ok(
-            api.post("/v1/runs", json={"suite_hash": hash_, "targets": ["simulator:biased"]})
-        )
+        started = _ok(api.post("/v1/runs", json={**asked, "suite_hash": hash_}))
         run_id = started["run"]["id"]
         progress: dict[str, Any] = {}
         while progress.get("stand") not in {"complete", "incomplete", "cancelled"}:
@@ -166,11 +196,27 @@ def _mib(pid: int, which: str) -> float:
 
 
 def main() -> int:
-    """Read how many probes, run, and say how it went."""
+    """Read what to ask, run, and say how it went."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("probes", type=int, nargs="?", default=1000)
-    with tempfile.TemporaryDirectory(prefix="biaswatch-large-run-") as folder:
-        return measured(parser.parse_args().probes, Path(folder))
+    parser.add_argument("--bbq", action="store_true")
+    parser.add_argument("--limits", action="store_true")
+    given = parser.parse_args()
+    asked: dict[str, Any] = {"targets": ["simulator:biased"]}
+    with tempfile.TemporaryDirectory(prefix="biaswatch-large-run-") as name:
+        folder, rows = Path(name), Path(name) / "rows"
+        rows.mkdir()
+        study = bbq_suite(rows) if given.bbq else suite(given.probes)
+        if given.bbq:
+            asked |= {"scaffolds": ["reason_and_choose"], "judges": ["simulator:unbiased"]}
+        names = [each for each in SERVICES if given.limits and each != "simulator"]
+        with memory_groups({each: deployed_limit_mib(each) for each in names}) as groups:
+            missed = measured(study, asked, folder, groups)
+            if killed := [each for each, group in groups.items() if group.killed]:
+                print(f"Ended by the kernel for want of memory: {', '.join(killed)}")
+            elif groups:
+                print("Each service stayed within the memory that deploy/k8s allows it.")
+            return missed + len(killed)
 
 
 if __name__ == "__main__":
