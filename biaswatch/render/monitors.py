@@ -187,8 +187,8 @@ def print_accounts(found: MonitorView, console: Console) -> None:
     """Print what became of every answer that was sent in for a monitor, and what to do."""
     if (accounts := found.accounts) is None:
         return
-    sent = "1 answer was" if accounts.sent == 1 else f"{accounts.sent:,} answers were"
-    print_sentence(console, f"{sent} sent in, ever: {accounts.in_words}.")
+    were = "was" if accounts.sent == 1 else "were"
+    print_sentence(console, f"{_answers(accounts.sent)} {were} sent in, ever: {accounts.in_words}.")
     source = found.stand.target.partition(":")[2]
     if accounts.late and not found.stand.history_of:
         print_sentence(
@@ -199,6 +199,10 @@ def print_accounts(found: MonitorView, console: Console) -> None:
         )
 
 
+def _answers(number: int) -> str:
+    return "1 answer" if number == 1 else f"{number:,} answers"
+
+
 def print_window(window: WindowView, console: Console, *, everything: bool = False) -> None:
     """Print what became of the answers of a window of traffic, and what it was like."""
     begins, ends = (
@@ -206,10 +210,10 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
     )
     span = f"The window from {begins} to {ends}"
     if window.accounts is None:
-        print_sentence(console, f"{span}: {window.answers} answers.")
+        print_sentence(console, f"{span}: {_answers(window.answers)}.")
     else:
         accounts = window.accounts
-        said = f"{span}, {window.state}: {accounts.sent:,} answers: {accounts.in_words}."
+        said = f"{span}, {window.state}: {_answers(accounts.sent)}: {accounts.in_words}."
         print_sentence(console, said)
     if not window.answers:
         return
