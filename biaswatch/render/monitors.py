@@ -210,7 +210,8 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
     )
     span = f"The window from {begins} to {ends}"
     if window.accounts is None:
-        print_sentence(console, f"{span}: {_answers(window.answers)}.")
+        sent = "not counted" if window.answers is None else _answers(window.answers)
+        print_sentence(console, f"{span}: {sent}.")
     else:
         accounts = window.accounts
         said = f"{span}, {window.state}: {_answers(accounts.sent)}: {accounts.in_words}."

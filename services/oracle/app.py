@@ -33,7 +33,7 @@ def build(settings: OracleSettings) -> Service:
         Stage("oracle", Cancellation, judging.cancel, slots=1),
         Stage("oracle", Response, judging.note, slots=1, batch=256, linger_s=LINGER_S),
     ]
-    jobs = [judging.questions.gather.emit, reconcile, follow_up]
+    jobs = [judging.questions.gather.emit, judging.passes.run, reconcile, follow_up]
     return Service("oracle", settings, stages=stages, jobs=jobs, close=[store.close])
 
 

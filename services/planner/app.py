@@ -56,7 +56,7 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
     ]
     jobs = [
         planner.gather.emit,
-        planner.planning.run,
+        planner.planning.passes.run,
         reconcile,
         follow_up,
         plan_forgotten,

@@ -58,7 +58,7 @@ class RunPlanner:
     async def plan(self, run: Run) -> Sequence[Record]:
         """Wait for a run, new or resumed; what it asks is gone through from now on."""
         await in_thread(self._plan, run)
-        self.planning.wake()
+        self.planning.passes.wake()
         self.gather.wake()  # there may be nothing to wait for
         return ()
 
@@ -123,7 +123,7 @@ class RunPlanner:
                 if lanes:
                     log("planner").warning("a run is stuck: publishing again", run=run.id)
                 begun += lanes
-        self.planning.wake()
+        self.planning.passes.wake()
         self.gather.wake()
         return begun
 

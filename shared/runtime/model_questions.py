@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
 from pydantic import JsonValue
 
@@ -20,6 +21,8 @@ from shared.runtime.gather import Gather, OnClose, Reconciliation
 from shared.store import Closing, Records, Store
 from shared.telemetry import log
 
+MOST_ASKED_AGAIN = 2000
+"""How many questions of a run are asked again at one look."""
 LOOK_EVERY_S = 0.5
 """How often the store is read without a sign: another replica may have received the reply."""
 
@@ -179,16 +182,17 @@ class ModelQuestions:
                 self._gathers.arrive(arrived, self._now())
             silent = ids - arrived
             paused = {each.lane for each in self._paused_targets.read()}
-            probes = [
+            unanswered = (
                 each
                 for each in probes_of_run(run_id)
                 if response_id_of(each) in silent and each.lane not in paused
-            ]
+            )
+            probes: list[Record] = list(islice(unanswered, MOST_ASKED_AGAIN))
             if probes:
                 log(self._stage).warning(
                     "no model replies: asking again", run=run_id, questions=len(probes)
                 )
-            return list(probes)
+            return probes
 
         return Reconciliation(self._waited_for, ask_again, now=self._now)
 

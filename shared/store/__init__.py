@@ -6,7 +6,7 @@ from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.planned_probes import PlannedProbes
-from shared.store.planning_cursors import PlanningCursor
+from shared.store.planning_cursors import PlanningCursor, PlanningCursors
 from shared.store.records import Records, WriteResult
 from shared.store.run_progress import CountedRun
 from shared.store.store import Store, migrate
@@ -19,6 +19,7 @@ __all__ = [
     "PausedTargets",
     "PlannedProbes",
     "PlanningCursor",
+    "PlanningCursors",
     "Records",
     "Schedule",
     "Store",

@@ -56,6 +56,10 @@ class PlannedProbes:
         """Return the part of the plan about some of the suite's groups; no question is read."""
         return self._at(self._suites.positions_of_groups(self._outline.hash, numbers))
 
+    def at_positions(self, asked: Sequence[int]) -> "PlannedProbes":
+        """Return the part of the plan at some of its positions, which are asked and in order."""
+        return PlannedProbes(self._suites, self._outline, self._run, asked)
+
     def _at(self, positions: Iterable[int]) -> "PlannedProbes":
         every = isinstance(self._asked, range)
         asked: Collection[int] = self._asked if every else set(self._asked)

@@ -50,16 +50,24 @@ SUITE_GROUPS = Table(
 )
 """The groups of a suite, and where the probes about each stand: nobody reads all to find some."""
 
-PLANNING_CURSORS = Table(
-    "planning_cursor",
-    metadata,
-    Column("run_id", String(32), primary_key=True),
-    Column("lane", String(96), primary_key=True),
-    Column("reached", String(32), nullable=False),
-    Column("publication", BigInteger, nullable=False),
-    Column("repair", Boolean, nullable=False),
-)
+
+def _cursors(name: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column("run_id", String(32), primary_key=True),
+        Column("lane", String(96), primary_key=True),
+        Column("reached", String(32), nullable=False),
+        Column("publication", BigInteger, nullable=False),
+        Column("repair", Boolean, nullable=False),
+    )
+
+
+PLANNING_CURSORS = _cursors("planning_cursor")
 """How far the list of what a run asks has been gone through; a list at its end has no row."""
+
+JUDGING_CURSORS = _cursors("judging_cursor")
+"""The same for the pairs of a closed run and what its judges are asked about them."""
 
 RECORD_COUNTS = Table(
     "record_count",

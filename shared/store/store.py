@@ -27,6 +27,7 @@ from shared.store.planning_cursors import PlanningCursors
 from shared.store.records import Records
 from shared.store.run_conclusions import RunConclusions
 from shared.store.run_progress import CountedRuns
+from shared.store.run_tables import JUDGING_CURSORS
 from shared.store.scope import ScopeNow, everything
 from shared.store.sent_forms import SentForms
 from shared.store.suites import UNNAMED, Suites
@@ -119,6 +120,7 @@ class Store:
         self.sent_forms = SentForms(engine)
         self.suites = Suites(engine, scope)
         self.planning_cursors = PlanningCursors(engine)
+        self.judging_cursors = PlanningCursors(engine, JUDGING_CURSORS)
         self.counted_runs = CountedRuns(engine)
         self.runs_under_way = RunsUnderWay(engine)
         self.judged_items = JudgedItems(self.records)

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 
 from sqlalchemy import ColumnElement, Engine, RowMapping, select, update
 
@@ -149,6 +151,16 @@ class Suites:
             with streamed.execute(query.order_by(table.position)) as rows:
                 for row in rows:
                     yield row.position, row.set_name
+
+    def positions_by_set(self, hash_: str) -> Iterator[tuple[str, list[int]]]:
+        """Return the name of every set and the positions of its probes, in an order that stays."""
+        table = SUITE_PROBES.c
+        query = select(table.set_name, table.position).where(table.hash == hash_)
+        with read_transaction(self._engine) as connection:
+            streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
+            with streamed.execute(query.order_by(table.set_name, table.position)) as rows:
+                for name, members in groupby(rows, key=attrgetter("set_name")):
+                    yield name, [row.position for row in members]
 
     def get(self, hash_: str | None) -> Suite | None:
         """Return the whole suite with this hash, or None; a window of traffic has none."""

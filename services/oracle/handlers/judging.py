@@ -4,26 +4,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from pydantic import JsonValue
-
-from services.oracle.domain.controls import controls_of
-from services.oracle.domain.pairs import PairCase, case_of, cases_of
-from services.oracle.domain.questions import (
-    CONTROLS,
-    KEY_PREFIX,
-    control_probe_of,
-    other_questions,
-    probe_of,
-    questions_of,
-)
+from services.oracle.domain.pairs import case_of
+from services.oracle.domain.questions import KEY_PREFIX
 from services.oracle.domain.verdicts import (
     JudgeReply,
     control_verdict,
     pair_verdict,
     unasked_verdict,
 )
+from services.oracle.handlers.judged_pairs import JudgedPairs, control_judges, judges_of
 from shared.contracts import (
     JUDGING_GATHER,
+    RUN_GATHER,
     Cancellation,
     ClosedBy,
     Completion,
@@ -33,47 +25,72 @@ from shared.contracts import (
     Record,
     Response,
     Run,
-    Target,
-    probes_of,
-    response_id_of,
 )
 from shared.errors import PoisonError, TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.model_questions import ModelQuestions, QuestionSet
-from shared.store import Closing, Store
+from shared.runtime.model_questions import ModelQuestions
+from shared.runtime.passes import Passes, PassSteps, PreparedPart
+from shared.store import Closing, PlanningCursor, Store
 from shared.telemetry import log
 
 SOON_S = 0.2
+PAIRS_LANE = "pairs"
+"""The one list of a run that is gone through."""
 
 
 class JudgeRuns:
-    """The oracle's handlers; all they know is in the store."""
+    """The oracle's handlers and the pass through each run's pairs; all they know is in the store.
+
+    A handler of a completion only begins the pass. A part of the pairs is waited for, then
+    published, and the pass is moved on after.
+    """
 
     def __init__(self, store: Store, *, now: Callable[[], datetime], deadline_s: float) -> None:
         self._store = store
         self._now = now
+        self._pairs = JudgedPairs(store, now=now)
         self.questions = ModelQuestions(
             store, JUDGING_GATHER, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
         self.reconciliation = self.questions.reconciliation(self._probes_of)
         self.follow_up = self.questions.follow_up(self.closed)
+        steps = PassSteps(self.prepare, self.settle, self._wanted, lambda cursor: cursor.run_id)
+        self.passes = Passes(store.judging_cursors, steps, stage="oracle")
 
     async def begin(self, completion: Completion) -> Sequence[Record]:
-        """Return the questions about a closed run, and verdicts where there is nothing to ask.
+        """Begin to go through the pairs of a closed run.
 
         Raise TransientError until the recorder has written everything the run closed with.
         """
-        run = await in_thread(self._judged_run, completion)
-        if run is None:
-            return []
-        cases, sets = await in_thread(self._questions_of, run)
+        if await in_thread(self._is_judged, completion):
+            cursor = PlanningCursor(completion.run_id, PAIRS_LANE, completion.opening)
+            await in_thread(self._store.judging_cursors.renew, cursor)
+            self.passes.wake()
+        return ()
+
+    def prepare(self, cursor: PlanningCursor) -> PreparedPart | None:
+        """Wait for the replies about some pairs; None where the run is cancelled or gone."""
+        run = next(self._store.records.get(Run, [cursor.run_id]), None)
+        if run is None or self._cancelled(run):
+            return None
+        try:
+            part = self._pairs.read(run, cursor.reached)
+        except PoisonError as error:
+            log("oracle").error("a run cannot be judged", run=run.id, why=str(error))
+            return None
         verdicts = [
             unasked_verdict(case, run, judges_of(run, case), self._now())
-            for case in cases
+            for case in part.cases
             if case.unasked
         ]
         # A run that was taken up again: what was given up before is waited for anew.
-        return [*verdicts, *await self.questions.expect(sets, reopen=True)]
+        unanswered = self.questions.expect_now(part.questions, reopen=True)
+        return PreparedPart([*verdicts, *unanswered], part.reached)
+
+    def settle(self, cursor: PlanningCursor, part: PreparedPart | None) -> None:
+        """Move a pass on, or end it."""
+        self._store.judging_cursors.settle(cursor, part.reached if part else None)
+        self.questions.gather.wake()  # a set whose replies were all there has closed
 
     async def note(self, batch: Sequence[Response]) -> Sequence[Record]:
         """Keep the replies to the oracle's own questions, so that whoever closes finds them."""
@@ -82,6 +99,8 @@ class JudgeRuns:
 
     async def cancel(self, cancellation: Cancellation) -> Sequence[Record]:
         """Wait no more for the judges of a run: its pairs close with what is there."""
+        # Stored first, so that a part that is still being asked finds it.
+        await in_thread(self._store.records.write, [cancellation])
         await self.questions.cancel(cancellation.run_id)
         return ()
 
@@ -96,7 +115,7 @@ class JudgeRuns:
         ]
         again = f"again:{closing.opening}" if closing.opening else ""
         if lane := context.get("judge"):
-            judge = next(each for each in _control_judges(run) if each.lane == lane)
+            judge = next(each for each in control_judges(run) if each.lane == lane)
             return [control_verdict(run, judge, replies, closing.closed_at, again)]
         sides = {each.id: each for each in self._store.records.get(Response, context["sides"])}
         if len(sides) < len(context["sides"]):
@@ -106,77 +125,31 @@ class JudgeRuns:
         case = case_of(run.id, context["set"], a, b)
         return [pair_verdict(case, run, judges_of(run, case), replies, closing.closed_at, again)]
 
-    def _judged_run(self, completion: Completion) -> Run | None:
-        """Return the run if it wants judges, once everything it closed with is written."""
+    def _is_judged(self, completion: Completion) -> bool:
+        """Tell whether a run wants judges, once everything it closed with is written."""
         runs = list(self._store.records.get(Run, [completion.run_id]))
         if not runs or runs[0].judging is None or completion.closed_by is ClosedBy.CANCELLATION:
-            return None
+            return False
         features = self._store.records.count(Features, run_id=completion.run_id)
         absent = self._store.results.without_response(completion.run_id)
         if features < completion.arrived or absent:
             raise TransientError(
                 "Not all answers of the run are in the store yet.", retry_after_s=SOON_S
             )
-        return runs[0]
+        return True
 
-    def _questions_of(self, run: Run) -> tuple[list[PairCase], list[QuestionSet]]:
-        """Return a run's pairs, and all that is asked about them; always the same."""
-        now = self._now()
-        suite = self._store.suites.get(run.suite_hash)
-        if suite is None:
-            raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
-        probes = list(probes_of(run, suite, now))
-        by_id = {response_id_of(probe) for probe in probes}
-        found = {each.id: each for each in self._store.records.get(Response, by_id)}
-        cases = cases_of(run.id, probes, found)
-        others = other_questions(probes)
-        sets = [
-            _about_pair(run, case, others.get(case.a.probe.facts.get("category", ""), ()), now)
-            for case in cases
-            if not case.unasked
-        ]
-        return cases, [*sets, *_controls(run, now)]
+    def _wanted(self, cursor: PlanningCursor) -> bool:
+        run = next(self._store.records.get(Run, [cursor.run_id]), None)
+        return run is not None and not self._cancelled(run)
 
-    def _probes_of(self, run_id: str) -> list[Probe]:
+    def _cancelled(self, run: Run) -> bool:
+        """Tell whether somebody cancelled a run after it was opened last."""
+        opened = self._store.gathers(RUN_GATHER).opened_at(run.id) or run.at
+        cancellations = self._store.records.read(Cancellation, run_id=run.id)
+        return any(each.came_after(opened) for each in cancellations)
+
+    def _probes_of(self, run_id: str) -> Iterator[Probe]:
         [run] = self._store.records.get(Run, [run_id])
-        return [probe for each in self._questions_of(run)[1] for probe in each.probes]
-
-
-def judges_of(run: Run, case: PairCase) -> Sequence[Target]:
-    """Return who judges a pair: those that were named, or the model that answered."""
-    named = run.judging.judges if run.judging else ()
-    return named or (case.a.probe.target,)
-
-
-def _control_judges(run: Run) -> Sequence[Target]:
-    """Return every judge of a run: those that were named, or the models that answer."""
-    return (run.judging.judges if run.judging else ()) or run.targets
-
-
-def _about_pair(run: Run, case: PairCase, others: Sequence[str], at: datetime) -> QuestionSet:
-    seed = run.judging.seed if run.judging else 0
-    asked = [
-        (question.name, probe_of(run, case, judge, question, at))
-        for question in questions_of(case, others, seed)
-        for judge in judges_of(run, case)
-    ]
-    sides: list[JsonValue] = [response_id_of(side.probe) for side in (case.a, case.b)]
-    return _question_set(f"{run.id}/{case.id}", {"set": case.set_id, "sides": sides}, asked)
-
-
-def _controls(run: Run, at: datetime) -> Iterator[QuestionSet]:
-    """Ask every judge what we know, once in a run."""
-    if run.judging and not run.judging.controls:
-        return
-    for judge in {judge.lane: judge for judge in _control_judges(run)}.values():
-        asked = [(q.name, control_probe_of(run, judge, q, at)) for q in controls_of()]
-        yield _question_set(f"{run.id}/{CONTROLS}/{judge.lane}", {"judge": judge.lane}, asked)
-
-
-def _question_set(
-    key: str, about: dict[str, JsonValue], asked: Sequence[tuple[str, Probe]]
-) -> QuestionSet:
-    questions: list[JsonValue] = [
-        [response_id_of(probe), name, probe.target.name, probe.expected] for name, probe in asked
-    ]
-    return QuestionSet(key, [probe for _, probe in asked], {**about, "asked": questions})
+        for part in self._pairs.every(run):
+            for each in part.questions:
+                yield from each.probes

@@ -10,6 +10,8 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
+from services.oracle.handlers import judged_pairs
+from services.oracle.handlers.judged_pairs import JudgedPairs
 from services.oracle.handlers.judging import JudgeRuns
 from shared.contracts import (
     JUDGING_GATHER,
@@ -27,7 +29,13 @@ from shared.contracts import (
 from shared.errors import TransientError
 from shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row
-from tests.support.records import make_completion, make_response, make_run, make_target
+from tests.support.records import (
+    make_cancellation,
+    make_completion,
+    make_response,
+    make_run,
+    make_target,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REASON = "The southern one is known for it in the village."
@@ -65,7 +73,20 @@ def judging_in(store: Store) -> JudgeRuns:
 
 def asked_by(store: Store, run: Run, **fields: Any) -> list[Record]:
     completion = make_completion(run_id=run.id, expected=0, arrived=0, **fields)
-    return list(asyncio.run(judging_in(store).begin(completion)))
+    judging = judging_in(store)
+    asyncio.run(judging.begin(completion))
+    return gone_through(store, judging)
+
+
+def gone_through(store: Store, judging: JudgeRuns) -> list[Record]:
+    """Move every pass to its end; return what would be published."""
+    records: list[Record] = []
+    while cursors := store.judging_cursors.unfinished():
+        for cursor in cursors:
+            part = judging.prepare(cursor)
+            records += part.records if part else ()
+            judging.settle(cursor, part)
+    return records
 
 
 def test_every_pair_has_seven_questions_and_every_judge_its_controls(store: Store) -> None:
@@ -158,3 +179,61 @@ def test_several_judges_are_asked_each(store: Store) -> None:
     run = answered(store, {}, judging=Judging(judges=judges))
     keys = [record for record in asked_by(store, run) if isinstance(record, Probe)]
     assert len(keys) == 2 * (6 * 7 + 32)
+
+
+def test_a_part_has_few_pairs_however_many_a_run_has_and_all_parts_ask_the_same(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = answered(store, {"Regions-2": "It is hard to say."})
+    whole = {record.id for record in asked_by(store, run)}
+    monkeypatch.setattr(judged_pairs, "PAIRS", 2)
+    parts = list(JudgedPairs(store, now=lambda: NOW).every(run))
+    assert [len(part.cases) for part in parts] == [2, 2, 2]
+    assert [part.reached for part in parts] == ["2", "4", None]
+    asked = {probe.id for part in parts for each in part.questions for probe in each.probes}
+    assert asked == whole - {each.id for each in asked_by(store, run, opening=1)
+                             if isinstance(each, PairVerdict)}  # fmt: skip
+
+
+def test_a_death_within_a_part_asks_that_part_again_and_loses_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judged_pairs, "PAIRS", 2)
+    run, judging = answered(store, {}), judging_in(store)
+    asyncio.run(judging.begin(make_completion(run_id=run.id, expected=0, arrived=0)))
+    [cursor] = store.judging_cursors.unfinished()
+    begun = judging.prepare(cursor)  # it dies before the part is settled
+    assert begun is not None
+    rest = gone_through(store, judging_in(store))
+    assert {each.id for each in begun.records} <= {each.id for each in rest}
+    assert len({each.id for each in rest}) == 6 * 7 + 32
+
+
+def test_a_completion_that_comes_again_begins_nothing_anew_but_a_later_one_does(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judged_pairs, "PAIRS", 2)
+    run, judging = answered(store, {}), judging_in(store)
+    for opening, reached in ((0, "2"), (0, "2"), (1, "")):
+        if opening == 0 and not store.judging_cursors.unfinished():
+            asyncio.run(judging.begin(make_completion(run_id=run.id, expected=0, arrived=0)))
+            [cursor] = store.judging_cursors.unfinished()
+            judging.settle(cursor, judging.prepare(cursor))
+        again = make_completion(run_id=run.id, expected=0, arrived=0, opening=opening)
+        asyncio.run(judging.begin(again))
+        [cursor] = store.judging_cursors.unfinished()
+        assert cursor.reached == reached
+
+
+def test_a_run_that_is_cancelled_while_it_is_asked_about_is_asked_about_no_more(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judged_pairs, "PAIRS", 2)
+    run, judging = answered(store, {}), judging_in(store)
+    asyncio.run(judging.begin(make_completion(run_id=run.id, expected=0, arrived=0)))
+    [cursor] = store.judging_cursors.unfinished()
+    judging.settle(cursor, judging.prepare(cursor))
+    later_ms = int((run.at + timedelta(hours=1)).timestamp() * 1000)
+    asyncio.run(judging.cancel(make_cancellation(run_id=run.id, moment_ms=later_ms)))
+    assert gone_through(store, judging) == []
+    assert store.gathers(JUDGING_GATHER).open_keys() == []

@@ -1,0 +1,124 @@
+"""Goes through long lists part by part, each turn by itself, waiting where the bus is full."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from shared.bus.port import Publisher
+from shared.contracts import Record
+from shared.errors import BackPressureError, PoisonError, TransientError
+from shared.runtime.blocking import in_thread
+from shared.store import PlanningCursor, PlanningCursors
+from shared.telemetry import log
+
+LOOK_S = 1.0
+"""How often passes are looked for that another process has begun, or left when it died."""
+BACK_PRESSURE_S = 0.5
+PUBLISHED_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class PreparedPart:
+    """A part of a list that is waited for, and what of it is to be published."""
+
+    records: Sequence[Record]
+    reached: str | None
+    """How far the pass is after it; None at its end."""
+
+
+@dataclass(frozen=True)
+class PassSteps:
+    """What a service does with a pass; all but `turn_of` block."""
+
+    prepare: Callable[[PlanningCursor], PreparedPart | None]
+    """Wait for the next part; None where nobody waits for the run any more."""
+    settle: Callable[[PlanningCursor, PreparedPart | None], None]
+    """Move the pass on, or end it."""
+    wanted: Callable[[PlanningCursor], bool]
+    """Whether somebody still waits for the run."""
+    turn_of: Callable[[PlanningCursor], str]
+    """Passes with the same turn take turns, a part each; others do not wait for them."""
+
+
+class Passes:
+    """Moves the passes of a service on; all state is in the store, so any process may end.
+
+    A part is waited for in the store before any of it is on the bus, and the pass is moved on
+    after. A death in between repeats the part under the same number, which the bus drops; what the
+    bus has forgotten by then has the same ids, and counts once.
+    """
+
+    def __init__(self, cursors: PlanningCursors, steps: PassSteps, *, stage: str) -> None:
+        self._cursors = cursors
+        self._steps = steps
+        self._stage = stage
+        self._begun = asyncio.Event()
+
+    def wake(self) -> None:
+        """Have the job look for passes at once."""
+        self._begun.set()
+
+    async def run(self, publisher: Publisher) -> None:
+        """Move every pass on, for ever: a job of the service."""
+        working: dict[str, asyncio.Task[None]] = {}
+        try:
+            while True:
+                self._begun.clear()
+                for turn in await self._turns():
+                    if turn not in working:
+                        working[turn] = asyncio.create_task(self._go_through(turn, publisher))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_S):
+                        await self._begun.wait()
+                for turn in [turn for turn, task in working.items() if task.done()]:
+                    working.pop(turn).result()
+        finally:
+            for task in working.values():
+                task.cancel()
+            await asyncio.gather(*working.values(), return_exceptions=True)
+
+    async def _turns(self) -> list[str]:
+        try:
+            unfinished = await in_thread(self._cursors.unfinished)
+        except TransientError as error:
+            log(self._stage).warning("runs wait to be gone through", why=str(error))
+            return []
+        return list(dict.fromkeys(self._steps.turn_of(cursor) for cursor in unfinished))
+
+    async def _go_through(self, turn: str, publisher: Publisher) -> None:
+        """Move the passes of a turn on, one after the other, until all are at their end."""
+        try:
+            while mine := await in_thread(self._unfinished, turn):
+                for cursor in mine:
+                    part = await in_thread(self._steps.prepare, cursor)
+                    if part is not None:
+                        await self._publish(part.records, cursor, publisher)
+                    await in_thread(self._steps.settle, cursor, part)
+        except TransientError as error:  # the next look goes on
+            log(self._stage).warning("runs wait to be gone through", turn=turn, why=str(error))
+
+    def _unfinished(self, turn: str) -> list[PlanningCursor]:
+        return [each for each in self._cursors.unfinished() if self._steps.turn_of(each) == turn]
+
+    async def _publish(
+        self, records: Sequence[Record], cursor: PlanningCursor, publisher: Publisher
+    ) -> None:
+        """Publish all, waiting for room as long as somebody waits for the run."""
+        unsent = list(records)
+        while unsent:
+            some, rest = unsent[:PUBLISHED_AT_ONCE], unsent[PUBLISHED_AT_ONCE:]
+            results = await publisher.publish_all(some, publication=cursor.publication)
+            refused = []
+            for record, result in zip(some, results, strict=True):
+                if isinstance(result, BackPressureError):
+                    refused.append(record)
+                elif isinstance(result, PoisonError):  # it is one record's trouble
+                    log(self._stage).error("a record cannot be published", why=str(result))
+                elif result is not None:
+                    raise result
+            unsent = [*refused, *rest]
+            if refused:
+                await asyncio.sleep(BACK_PRESSURE_S)
+                if not await in_thread(self._steps.wanted, cursor):
+                    return
