@@ -32,6 +32,8 @@ CAPTIONS = {
 DPI = 150
 FONT_SIZE = 9
 INK, PALE = "#1f3b57", "#c9d3dd"
+WORDS, DARK = "#0d0d0d", 0.66
+"""Words on a colour, white from this share of the strongest on: a contrast of 4.4 or more."""
 COLOURS = ("#1f6f8b", "#b5482a", "#5b7f3a", "#7a4f8f", "#a8842c", "#4a4a4a", "#c06c84", "#2f4858")
 """Apart for eyes of every kind, also in print."""
 MINUS = "\u2212"

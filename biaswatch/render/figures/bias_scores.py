@@ -8,7 +8,7 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.figures import INK, MINUS, PALE, new_figure, shortened, target_names
+from biaswatch.render.figures import DARK, MINUS, PALE, WORDS, new_figure, shortened, target_names
 from shared.contracts import Estimate
 
 CONDITIONS = {
@@ -17,8 +17,6 @@ CONDITIONS = {
 }
 REACH = 100.0
 """The scores' own limits, so that pictures of different runs compare."""
-DARK = 50.0
-"""From this score on, words on its colour are white."""
 ROW_IN, AROUND_IN = 0.46, 1.25
 LETTERS_ACROSS = 52
 MOST_INTERVALS = 4
@@ -83,7 +81,7 @@ def _draw(axis: Any, field: Field, categories: Sequence[str], models: Sequence[s
     axis.spines[:].set_visible(False)
     for (row, column), value in np.ndenumerate(values):
         words = _words(cells[row][column], with_interval=len(models) <= MOST_INTERVALS)
-        colour = "white" if abs(value) > DARK else INK
+        colour = "white" if abs(value) > DARK * REACH else WORDS
         axis.text(column, row, words, ha="center", va="center", color=colour, fontsize=7.5)
     return image
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.figures import INK, MINUS, PALE, new_figure, shortened, target_names
+from biaswatch.render.figures import DARK, MINUS, PALE, WORDS, new_figure, shortened, target_names
 from biaswatch.render.figures.facets import facet_titles
 from biaswatch.render.findings import target_name
 from shared.contracts import CriterionGap, Diagnosis, Gap, Verdict
@@ -27,8 +27,6 @@ MOST_COLUMNS = 6
 """With more comparisons than this and fewer models, comparisons stand below each other."""
 MOST_GAPS = 21
 """With more, no label can be read; the picture of all groups shows what they are made of."""
-DARK = 0.6
-"""From this share of the strongest colour on, words on it are white."""
 
 
 def gaps(results: RunResults) -> Figure | None:
@@ -207,7 +205,7 @@ def _field(axis: Any, field: Field, reach: float, *, decimals: bool = True) -> A
     axis.spines[:].set_visible(False)
     for (row, column), value in np.ndenumerate(values):
         found = field.get((down[row], across[column]), nothing)[1]
-        colour = "white" if abs(value) > DARK * reach else INK
+        colour = "white" if abs(value) > DARK * reach else WORDS
         if decimals or found:
             text = _signed(value, short=not decimals)
             axis.text(
