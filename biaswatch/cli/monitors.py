@@ -21,10 +21,11 @@ from biaswatch.render.monitors import (
     print_window,
 )
 from biaswatch.render.output import print_json, print_rows
-from biaswatch.render.tables import printable
+from biaswatch.render.tables import print_sentence, printable
 from services.gateway.monitors.views import AppliedMonitor, MonitorView
 from services.gateway.monitors.window_views import WindowView
 from services.gateway.traffic.requests import UnwatchedView
+from shared.contracts import comparison_titles
 
 app = typer.Typer(
     name="monitor", no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms."
@@ -63,7 +64,7 @@ def apply(file: File, server: Server = None, token: Token = None, as_json: Json 
         anew = "begins with no evidence" if applied.anew else "goes on with its evidence"
         typer.echo(f"The monitor {asked.name} {anew}.")
         for note in applied.notes:
-            typer.echo(note)
+            print_sentence(Console(emoji=False), note)
 
 
 @app.command("list")
@@ -233,6 +234,10 @@ def plan(
     prices = (price_read, price_written)
     users = (new_users, binary, missing, spread, first_share, strata)
     assumed = Assumptions(effect, sd, level, feature, answer_tokens, prices, *users)
-    rows = planned(plan_of(asked, suite), upkeep_of(asked), suite, assumed)
+    plan = plan_of(asked, suite)
+    rows = planned(plan, upkeep_of(asked), suite, assumed)
+    if not as_json:
+        titles = comparison_titles(plan)
+        rows = [{**row, "comparison": titles[str(row["comparison"])]} for row in rows]
     said = explained(rows, traffic=suite is None)
     print_rows(rows, said, as_json=as_json, always=("units",), left_out=("effect", "why"))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
@@ -23,7 +24,7 @@ from biaswatch.local.connections import AddressFile, RunningPlatform, connected
 from biaswatch.local.run_ids import whole_run_id
 from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.output import print_json
-from biaswatch.render.tables import printable
+from biaswatch.render.tables import print_sentence, printable
 from biaswatch.render.terminal import print_results
 from services.gateway.runs.views import RunProgress
 from shared.contracts import Purpose
@@ -52,20 +53,17 @@ def runs(
     if as_json:
         print_json(found)
         return
-    width = max(map(len, ("suite", *(each.suite for each in found))))
-    if found:
-        head = f"{'run':<32}  {'started (UTC)':<19}  {'state':<10}  {'suite':<{width}}"
-        typer.echo(f"{head}  {'responses':<13}  {'disparities':<12}  models")
-    for each in found:
-        answered, models = f"{each.responses}/{each.probes}", ", ".join(each.targets)
-        typer.echo(
-            f"{each.run_id}  {each.at:%Y-%m-%dT%H:%M:%S}  {each.stand:<10}  {each.suite:<{width}}"
-            f"  {answered:<13}  {_found(each):<12}  {models}"
-        )
-        for paused in each.paused:
-            typer.echo(f"    {printable(paused.in_words())}")
     if not found:
         typer.echo("There are no runs yet.")
+        return
+    typer.echo(f"{'run':<32}  {'state':<10}  {'responses':<13}  disparities")
+    console = Console(emoji=False)
+    for each in found:
+        answered = f"{each.responses}/{each.probes}"
+        typer.echo(f"{each.run_id}  {each.stand:<10}  {answered:<13}  {_found(each)}")
+        about = f"{each.suite}, {each.at:%Y-%m-%d %H:%M} UTC: {', '.join(each.targets)}"
+        for said in (about, *(paused.in_words() for paused in each.paused)):
+            print_sentence(console, said, bullet="    ")
 
 
 def _found(run: RunProgress) -> str:

@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Iterator
 
 import typer
+from rich.console import Console
 
 from biaswatch.cli.options import FOUND_CODE, Json, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.render.output import print_json
-from biaswatch.render.tables import printable
+from biaswatch.render.tables import print_sentence
 from services.gateway.runs.views import RunProgress
 from services.gateway.status.views import AlarmLine, DaySpending, PlatformStatus
 
@@ -30,8 +31,10 @@ def status(server: Server = None, token: Token = None, as_json: Json = False) ->
     if as_json:
         print_json(found)
     else:
+        console = Console(emoji=False)
         for line in lines_of(found):
-            typer.echo(printable(line))
+            said = line.lstrip()
+            print_sentence(console, said, bullet=" " * (len(line) - len(said)))
     if code := code_of(found):
         raise typer.Exit(code)
 

@@ -9,9 +9,9 @@ from biaswatch.render.channels import delivered_in_words
 from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
 from services.gateway.monitors.evidence_views import EvidenceView
 from services.gateway.monitors.labelled_views import labelled_promise_in_words, labelled_sentence_of
-from services.gateway.monitors.views import AlarmView, MonitorStatus, MonitorView
+from services.gateway.monitors.views import AlarmView, MonitorStatus, MonitorView, TwinAnswer
 from services.gateway.monitors.window_views import WindowView
-from shared.contracts import Estimate
+from shared.contracts import Described, Estimate
 from shared.formatting import UNDEFINED, number, number_name
 
 COLUMNS = ("comparison", "units", "missing", "gap", "evidence", "verdict", "more units")
@@ -89,10 +89,17 @@ def print_alarm(each: AlarmView, console: Console) -> None:
     for sent in each.deliveries:
         print_sentence(console, delivered_in_words(sent), bullet="  ")
     for twins in each.twins:
-        table = Table("first group", "second group", title=escape(twins.set_id))
+        sides = (_group(twins.a, "first group"), _group(twins.b, "all others"))
+        table = Table(*map(escape, sides), title=escape(twins.set_id))
         for a, b in zip(twins.a, twins.b, strict=False):
             table.add_row(*(escape(side.answered or "(no answer)") for side in (a, b)))
         print_table(console, table)
+
+
+def _group(answers: Sequence[TwinAnswer], otherwise: str) -> str:
+    """Return whose answers these are, where they are of one group."""
+    groups = {each.group for each in answers} - {None}
+    return groups.pop() or otherwise if len(groups) == 1 else otherwise
 
 
 def _called(each: EvidenceView) -> str:
@@ -227,7 +234,7 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
     there = {(each.extractor, each.feature) for each in window.described}
     rows = [
         (
-            number_name(each.extractor, each.feature, there), each.dimension, group.group,
+            number_name(each.extractor, each.feature, there), _by(each), group.group,
             str(group.responses), str(group.missing), str(group.units), _gap(group.mean),
         )
         for each in window.described
@@ -239,8 +246,12 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
         print_sentence(console, f"{left} more groups: --all, --json.")
     for each in window.described:
         if each.users and (each.users.alone or each.users.without_stratum):
-            name = f"{number_name(each.extractor, each.feature, there)} by {each.dimension}"
+            name = f"{number_name(each.extractor, each.feature, there)} by {_by(each)}"
             print_sentence(console, f"{name}: {each.users.in_words}.")
+
+
+def _by(each: Described) -> str:
+    return each.dimension.replace("_", " ")
 
 
 def _gap(estimate: Estimate) -> str:

@@ -111,7 +111,13 @@ def _subject(row: Row) -> str:
         ChangeOf.MISSING.value: f"the share of missing answers of {row['feature']}",
     }[row["of"]]
     group = f" for {row['a']}" if row["a"] and row["b"] is None else ""
-    return f"{of}{group}" + (f" ({row['domain']})" if row["domain"] else "")
+    return f"{of}{group}" + (f" ({_where(row['domain'])})" if row["domain"] else "")
+
+
+def _where(domain: str) -> str:
+    """Return a model and how it was asked, in words."""
+    model, apart, scaffold = domain.rpartition(", ")
+    return f"{model}{apart}{scaffold.replace('_', ' ') if apart else scaffold}"
 
 
 def write_changes(rows: Sequence[Row], output: Path) -> None:

@@ -95,9 +95,9 @@ def print_table(console: Console, table: Table, *after: str) -> None:
         most = max(cell.maximum for cell in cells)
         words = most if column.no_wrap else max(cell.minimum for cell in cells)
         ranges.append((max(min(words, LONGEST_WORD), column.min_width or 0), most))
-    between = BETWEEN if table.box is None else BORDERED
+    between, edge = (BETWEEN, 0) if table.box is None else (BORDERED, 1)
     widths = fitted([least for least, _ in ranges], [most for _, most in ranges],
-                    console.width - between * len(ranges))  # fmt: skip
+                    console.width - between * len(ranges) - edge)  # fmt: skip
     for column, width in zip(table.columns, widths, strict=True):
         column.width = width
     width, console.width = console.width, WIDEST
