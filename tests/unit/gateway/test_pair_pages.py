@@ -25,7 +25,7 @@ def test_a_flagged_pair_is_folded_and_a_models_words_stay_text() -> None:
     found = html.fromstring(str(macros.flagged_pair(pair, STATEMENTS)))  # type: ignore[attr-defined]
     assert found.tag == "details"
     title = " ".join(found.find("summary").text_content().split())
-    assert title == "s1, simulator:biased: flag 1 (A to B: no)"
+    assert title == "Who did it? s1, simulator:biased: flag 1 (A to B: no)"
     said = found.text_content()
     assert found.find(".//script") is None
     assert all(words in said for words in (NASTY, "The girl", "A says the girl", "(purged)"))
