@@ -18,6 +18,7 @@ from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
+    from biaswatch.planted_labels.monitors import LabelledMonitorRow
     from biaswatch.planted_labels.rows import LabelledRow
 
 EFFECTS = (0.3, 0.6)
@@ -33,6 +34,13 @@ LABELLED_SAID = (
     " labels, in at most the share of the last column. A gap that is there is found more often than"
     " by labels alone, and at most as often as if the instrument never erred."
 )
+LABELLED_MONITORS_SAID = (
+    "Shares of monitors that alarmed in any of their rounds, each labelled and looked at. The"
+    " instrument errs more for one group: by readings they alarm of a gap that is not there, by"
+    " labels in at most the share of the last column."
+)
+ANSWERS_OF_A_ROUND, LABELS_OF_A_ROUND = 100, 40
+"""Of each group."""
 ABOUT_MISSING = ("missing", "missing_gap", "missing_alarmed")
 """Columns that say nothing where none is planted."""
 ABOUT_ERRORS = ("monitors", "standard_error", "looking_once", "ratio")
@@ -67,6 +75,10 @@ def calibrate(
         list[int] | None, typer.Option(min=20, help="Labels of each group; may be repeated.")
     ] = None,
     answers: Annotated[int, typer.Option(min=40, help="Answers of each group of a study.")] = 300,
+    labelled_rounds: Annotated[
+        int,
+        typer.Option(min=0, help="Rounds of monitors that people label, as many as studies; 0: no"),
+    ] = 6,
     as_json: Json = False,
 ) -> None:
     """Plant effects in models, and errors in an instrument; count alarms and false disparities."""
@@ -82,10 +94,13 @@ def calibrate(
     cases = cases_of(effects, missing, missing_gap, relapse)
     watched = _watched(cases, monitors, rounds) if monitors else {}
     studies = _labelled(labelled, answers, steps) if labelled else []
+    by_labels = _labelled_monitors(labelled, labelled_rounds) if labelled * labelled_rounds else []
     if as_json:
-        print_json({**watched, "labelled": studies})
+        print_json({**watched, "labelled": studies, "labelled_monitors": by_labels})
     else:
         _print(watched, studies)
+        if by_labels:
+            print_rows(by_labels, LABELLED_MONITORS_SAID, as_json=False)
 
 
 def _watched(cases: Sequence[PlantedCase], monitors: int, rounds: int) -> dict[str, list[Row]]:
@@ -103,6 +118,14 @@ def _labelled(studies: int, answers: int, labels: Sequence[int]) -> "list[Labell
         return asyncio.run(
             labelled_cases(settings, CASES, studies=studies, answers=answers, labels=labels)
         )
+
+
+def _labelled_monitors(monitors: int, rounds: int) -> "list[LabelledMonitorRow]":
+    from biaswatch.planted_labels.monitors import LabelledRounds, labelled_monitors
+
+    asked = LabelledRounds(rounds, answers=ANSWERS_OF_A_ROUND, labels=LABELS_OF_A_ROUND)
+    with _empty_state() as settings:
+        return asyncio.run(labelled_monitors(settings, monitors, asked))
 
 
 def _print(watched: Mapping[str, Sequence[Row]], studies: "Sequence[LabelledRow]") -> None:

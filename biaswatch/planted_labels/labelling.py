@@ -118,7 +118,7 @@ async def _study(
     run_id = (await client.start({"suite_hash": suite_hash, "targets": [target]})).run.id
     async for _ in client.follow(run_id):
         pass
-    truth, groups = await _truths(client, run_id)
+    truth, groups = await true_answers(client, run_id)
     found = []
     for wanted in labels:
         body = {"feature": "rating", "wanted": len(groups) * wanted, "draw": case.draw.value}
@@ -135,12 +135,12 @@ async def _study(
             name: [truth[id_] for id_ in ids if id_ in drawn] for name, ids in groups.items()
         }
         every = {name: [truth[id_] for id_ in ids] for name, ids in groups.items()}
-        gap = await _corrected(client, run_id)
+        gap = await corrected_gap(client, run_id)
         found.append(outcome(gap, labelled, every, case.bounds))
     return found
 
 
-async def _truths(
+async def true_answers(
     client: GatewayClient, run_id: str
 ) -> tuple[dict[str, float], dict[str, list[str]]]:
     """Return what each answer truly says, and which answers each group has."""
@@ -157,7 +157,7 @@ async def _truths(
     return truth, groups
 
 
-async def _corrected(client: GatewayClient, run_id: str) -> CorrectedGap:
+async def corrected_gap(client: GatewayClient, run_id: str) -> CorrectedGap:
     """Return the corrected gap, once all labels are computed with."""
     try:
         async with asyncio.timeout(PATIENCE_S):

@@ -57,7 +57,7 @@ async def watched_cases(
             for case in cases:
                 for number in range(monitors):
                     await client.apply_monitor(case.monitor(number, suite, rounds))
-            await _ended(settings, monitors * sum(case.rounds(rounds) for case in cases))
+            await rounds_added_up(settings, monitors * sum(case.rounds(rounds) for case in cases))
         finally:
             await client.close()
     with Store.open(settings.store) as store:
@@ -95,7 +95,7 @@ async def measurable(settings: Settings, suite: Suite) -> None:
             await asyncio.sleep(LOOK_S)
 
 
-async def _ended(settings: Settings, rounds: int) -> None:
+async def rounds_added_up(settings: Settings, rounds: int) -> None:
     """Wait until so many rounds are added up; counting them costs little, however many they are."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     progress = Progress(

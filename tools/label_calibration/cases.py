@@ -33,16 +33,29 @@ def _unequal(study: LabelledStudy) -> LabelledStudy:
     return replace(study, draw=LabelDraw.UNCERTAINTY)
 
 
+STEPS = (100, 150, 300)
+
 CASES: Sequence[LabelledCase] = (
-    *(LabelledCase(f"rates, {n} labels", NO_GAP, n) for n in (100, 150, 300)),
-    LabelledCase("rates, gap .1, 150 labels", GAP, 150, gap=0.1),
+    *(LabelledCase(f"rates, {n} labels", NO_GAP, n) for n in STEPS),
+    *(LabelledCase(f"rates, gap .1, {n} labels", GAP, n, gap=0.1) for n in STEPS),
+    LabelledCase("rates, unequal draw, 100 labels", _unequal(NO_GAP), 100),
+    LabelledCase("rates, gap .1, unequal draw, 150 labels", _unequal(GAP), 150, gap=0.1),
     LabelledCase("rare rates, 100 labels", RARE, 100),
-    LabelledCase("rates, two people who differ", replace(NO_GAP, **DIFFER), 100),
+    LabelledCase("rates, two people who differ, 100 labels", replace(NO_GAP, **DIFFER), 100),
+    *(LabelledCase(f"ratings, {n} labels", ratings(0.0, 0.4), n) for n in STEPS),
+    *(LabelledCase(f"ratings, gap .3, {n} labels", ratings(0.3, 0.4), n, gap=0.3) for n in STEPS),
     *(
-        LabelledCase(f"ratings, {n} labels", ratings(0.0, 0.4), n) for n in (100, 150, 300)
+        LabelledCase(f"ratings, unequal draw, {n} labels", _unequal(ratings(0.0, 0.4)), n)
+        for n in STEPS
     ),
-    LabelledCase("ratings, gap .3, 150 labels", ratings(0.3, 0.4), 150, gap=0.3),
-    LabelledCase("ratings, unequal draw", _unequal(ratings(0.0, 0.4)), 100),
-    LabelledCase("ratings, gap .3, unequal draw", _unequal(ratings(0.3, 0.4)), 150, gap=0.3),
-    LabelledCase("ratings, two people who differ", replace(ratings(0.0, 0.4), **DIFFER), 100),
+    LabelledCase(
+        "ratings, gap .3, unequal draw, 150 labels", _unequal(ratings(0.3, 0.4)), 150, gap=0.3
+    ),
+    *(
+        LabelledCase(
+            f"ratings, two people who differ, {n} labels",
+            replace(ratings(0.0, 0.4), **DIFFER), n,
+        )
+        for n in STEPS
+    ),
 )  # fmt: skip

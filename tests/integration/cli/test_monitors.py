@@ -123,7 +123,8 @@ def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
 def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_platform(
     tmp_path: Path,
 ) -> None:
-    words = ("--monitors", "0", "--labelled", "1", "--answers", "60", "--labels", "40")
+    words = ("--monitors", "0", "--labelled", "1", "--answers", "60", "--labels", "40",
+             "--labelled-rounds", "4")  # fmt: skip
     told = CommandLine(tmp_path)("calibrate", *words, "--json")
     assert told.returncode == 0, told.stderr
     rows = {row["study"]: row for row in json.loads(told.stdout)["labelled"]}
@@ -131,6 +132,9 @@ def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_
     assert {row["labels"] for row in rows.values()} == {40}
     found = [row["corrected"] for row in rows.values() if not row["gap"]]
     assert sum(found) <= 1  # of five studies without a gap; each errs in at most one of twenty
+    none, planted = json.loads(told.stdout)["labelled_monitors"]
+    assert (none["gap"], none["rounds"], none["alarmed_by_labels"]) == (0.0, 4, 0.0)
+    assert (planted["gap"], planted["alarmed_by_labels"]) == (0.4, 1.0)
 
 
 @pytest.mark.parametrize(

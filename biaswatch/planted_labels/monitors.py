@@ -1,0 +1,146 @@
+"""Monitors whose instrument errs, labelled round after round through the whole platform."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+from typing import TypedDict
+
+from biaswatch.exporting.label_requests import answers_of, drawn_sample, send_labels
+from biaswatch.exporting.rows import runs_named
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.platform import embedded_platform
+from biaswatch.planted_labels.labelling import CALLS, SimulatedPerson, corrected_gap, true_answers
+from biaswatch.planted_labels.rows import ALPHA
+from biaswatch.planted_labels.studies import LabelledCase
+from biaswatch.planted_monitors.cases import HOUR_S, TOLERANCE
+from biaswatch.planted_monitors.watching import SPEED, measurable, rounds_added_up
+from shared.contracts import AlarmKind, AlarmState, Suite
+from shared.runtime.settings import Settings
+
+CASES: Sequence[LabelledCase] = (
+    LabelledCase("monitored rates", 1),
+    LabelledCase("monitored rates, gap of .4", 1, gap=0.4),
+)
+
+
+@dataclass(frozen=True)
+class LabelledRounds:
+    """How many rounds are labelled, of how many answers of each group, and how many of those."""
+
+    rounds: int
+    answers: int
+    labels: int
+
+
+class LabelledMonitorRow(TypedDict):
+    """One kind of monitor: the shares that alarmed in any round, looked at after each."""
+
+    study: str
+    gap: float
+    monitors: int
+    rounds: int
+    labels_of_a_round: int
+    alarmed_by_readings: float
+    alarmed_by_labels: float
+    at_most: float | None
+    """What chance explains where no gap is planted."""
+
+
+async def labelled_monitors(
+    settings: Settings, monitors: int, asked: LabelledRounds
+) -> list[LabelledMonitorRow]:
+    """Run so many monitors of each case, label every round, and return a row for each case.
+
+    Raises
+    ------
+    TransientError
+        A round or a correction did not come for a long while.
+    """
+    names = {case.name: [_name(case, n) for n in range(monitors)] for case in CASES}
+    plants = {name: case.planted for case in CASES for name in names[case.name]}
+    began, start = datetime.now(UTC), time.monotonic()
+
+    def clock() -> datetime:
+        return began + timedelta(seconds=(time.monotonic() - start) * SPEED)
+
+    async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as here:
+        client = GatewayClient(here.url)
+        try:
+            suite = _in_sets(CASES[0].suite(asked.answers))
+            await client.keep(suite)
+            await measurable(settings, suite)
+            for case in CASES:
+                for name in names[case.name]:
+                    await client.apply_monitor(_declared(name, case, suite, asked.rounds))
+            await rounds_added_up(settings, len(plants) * asked.rounds)
+            return [await _row(client, case, names[case.name], asked) for case in CASES]
+        finally:
+            await client.close()
+
+
+async def _row(
+    client: GatewayClient, case: LabelledCase, names: Sequence[str], asked: LabelledRounds
+) -> LabelledMonitorRow:
+    found = [await _labelled(client, case, name, asked.labels) for name in names]
+    n = len(found)
+    return {
+        "study": case.name,
+        "gap": case.gap,
+        "monitors": n,
+        "rounds": asked.rounds,
+        "labels_of_a_round": asked.labels,
+        "alarmed_by_readings": round(sum(AlarmKind.DISPARITY in kinds for kinds in found) / n, 3),
+        "alarmed_by_labels": round(sum(AlarmKind.LABELLED in kinds for kinds in found) / n, 3),
+        "at_most": None if case.gap else round(ALPHA + 3.5 * sqrt(ALPHA * (1 - ALPHA) / n), 3),
+    }
+
+
+async def _labelled(
+    client: GatewayClient, case: LabelledCase, name: str, labels: int
+) -> set[AlarmKind]:
+    """Label a monitor's rounds one after the other; return of what kind its alarms are."""
+    person = SimulatedPerson("person 0", case)
+    for run in sorted(await runs_named(client, name, None), key=lambda each: each.at):
+        truth, groups = await true_answers(client, run.run_id)
+        body = {"feature": "rating", "group": "race", "wanted": len(groups) * labels}
+        sample = (await drawn_sample(client, run.run_id, body)).sample
+        said = [
+            {"response_id": task["response_id"], "person": person.name,
+             "value": person.says(task["response_id"], truth[task["response_id"]])}
+            for task in await answers_of(client, sample)
+        ]  # fmt: skip
+        await send_labels(client, sample, said)
+        await corrected_gap(client, run.run_id)
+    view = await client.monitor(name)
+    return {each.what for each in view.alarms if each.state is AlarmState.RAISED}
+
+
+def _name(case: LabelledCase, number: int) -> str:
+    return f"{case.name}-{number}".replace(", ", "-").replace(" ", "-").replace(".", "")
+
+
+def _in_sets(suite: Suite) -> Suite:
+    """Return the same questions as twins: one about each group makes a set."""
+    twins = (
+        probe.model_copy(update={"set": f"letter-{probe.key.rpartition('-')[2]}"})
+        for probe in suite.probes
+    )
+    return suite.model_copy(update={"probes": tuple(twins)})
+
+
+def _declared(name: str, case: LabelledCase, suite: Suite, rounds: int) -> dict[str, object]:
+    low, high = case.bounds
+    return {
+        "name": name,
+        "suite_hash": suite.hash,
+        "target": f"simulator:{name}",
+        "features": [
+            {"extractor": "rating", "feature": "rating", "low": low, "high": high, **TOLERANCE}
+        ],
+        "comparisons": [{"dimension": "race", "a": "black", "b": "white"}],
+        "cadence": HOUR_S,
+        "deadline": "365d",
+        "most_rounds": rounds,
+    }
