@@ -9,11 +9,18 @@ import numpy as np
 
 from biaswatch.api.html import html_of
 from biaswatch.api.native_frames import as_pandas, backend_of, flattened, native_frame
+from biaswatch.readers.labelled_columns import label_warnings, labelled_columns, named_labels
 from biaswatch.readers.tables import TableColumns, frame_observations
 from biaswatch.render.all_groups import overall_sentences
+from biaswatch.render.table_corrections import (
+    ASSUMED,
+    table_correction_rows,
+    table_correction_sentences,
+)
 from biaswatch.render.table_diagnosis import Parts, result_rows
-from services.diagnoser.domain.findings.plans import ComparisonPlan
+from services.diagnoser.domain.findings.plans import AnalysisPlan, ComparisonPlan
 from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from services.diagnoser.domain.labels.table_corrections import table_corrections
 from shared.contracts import Against, Claim, Verdict
 from shared.errors import UsageError
 from shared.formatting import VERDICT_WORDS, interval, p_equals
@@ -33,6 +40,8 @@ class FrameDiagnosis:
     """Every part as plain rows, as `biaswatch diagnose --json` has them."""
     warnings: list[str]
     backend: Any
+    corrected_sentences: Sequence[str] = ()
+    """What labels make of the gaps; empty without labels."""
 
     @property
     def comparisons(self) -> Any:
@@ -60,8 +69,13 @@ class FrameDiagnosis:
         return self._frame("missingness")
 
     @property
+    def corrections(self) -> Any:
+        """Each gap by the readings and as labels correct it; no rows without labels."""
+        return self._frame("corrections")
+
+    @property
     def has_disparity(self) -> bool:
-        """Whether any comparison is a disparity."""
+        """Whether any comparison is a disparity, by the readings."""
         return any(row["verdict"] == Verdict.DISPARITY for row in self.parts["comparisons"])
 
     @cached_property
@@ -77,15 +91,16 @@ class FrameDiagnosis:
         return gap_figure(self.parts["comparisons"])
 
     def __str__(self) -> str:
-        return "\n".join([*self.sentences, *self.warnings])
+        return "\n".join([*self.sentences, *self.corrected_sentences, *self.warnings])
 
     def _repr_html_(self) -> str:
         rows = [flattened(row) for row in self.parts["comparisons"]]
         shown = [{name: row.get(name) for name in SHOWN} for row in rows]
-        return html_of([*self.sentences[:12], *self.warnings], {"Comparisons": shown})
+        said = [*self.sentences[:12], *self.corrected_sentences[:12], *self.warnings]
+        return html_of(said, {"Comparisons": shown})
 
     def _frame(self, part: str) -> Any:
-        return native_frame(self.parts[part], self.backend)
+        return native_frame(self.parts.get(part, []), self.backend)
 
 
 def comparison_sentence(row: Mapping[str, Any]) -> str:
@@ -117,6 +132,8 @@ def diagnose(
     compare: str = Against.AUTO,
     permutations: int = RELABELLINGS,
     seed: int = 0,
+    labels: Names | Mapping[str, Names] = (),
+    probability: str | None = None,
 ) -> FrameDiagnosis:
     """Return statistics by group, disparities and corrected comparisons of a frame.
 
@@ -140,6 +157,13 @@ def diagnose(
         The largest gap that does not matter.
     permutations
         Relabellings of all groups together: what chance gives beside each disparity.
+    labels
+        The column of what people said of the same rows, empty where nobody did; of several people,
+        several columns; of several features, a dict of these by feature. What they make of the gaps
+        is in `corrections`, beside the readings.
+    probability
+        The column of how probable it was that the row would be labelled; without it, rows of a
+        group are taken as drawn all alike.
 
     Raises
     ------
@@ -148,10 +172,15 @@ def diagnose(
     """
     backend = backend_of(frame)
     columns = TableColumns(
-        _listed(group), _listed(feature), baseline, unit, _listed(domain), set, dict(ranges or {})
-    )
-    labels = [*columns.groups, *columns.domains, *filter(None, [unit, set])]
-    rows, warnings = frame_observations(as_pandas(frame, labels), columns, "The frame")
+        _listed(group), _listed(feature), baseline, unit, _listed(domain), set, dict(ranges or {}),
+        _labels(labels, _listed(feature)), probability,
+    )  # fmt: skip
+    if probability and not columns.labels:
+        raise UsageError("`probability` is that of labels: name their column with `labels`.")
+    texts = [*columns.groups, *columns.domains, *filter(None, [unit, set])]
+    native = as_pandas(frame, texts)
+    rows, warnings = frame_observations(native, columns, "The frame")
+    labelled = labelled_columns(native, columns, rows, "The frame")
     try:
         plan = ComparisonPlan(alpha, tolerance, correction, 0, Claim(claim), Against(compare))
         found = diagnose_table(
@@ -164,7 +193,27 @@ def diagnose(
         )
     except ValueError as error:
         raise UsageError(str(error).rstrip(".") + ".") from None
-    return FrameDiagnosis(result_rows(found, unit), warnings, backend)
+    parts = result_rows(found, unit)
+    ends = {each.feature: each.bounds for each in labelled}
+    about = AnalysisPlan(
+        alpha, tolerance, ranges=ends, claim=Claim(claim), against=Against(compare)
+    )
+    corrected = table_corrections(rows, labelled, about)
+    if labelled:
+        parts["corrections"] = table_correction_rows(corrected)
+    warnings = [*warnings, *label_warnings(labelled, rows)]
+    said = [*table_correction_sentences(corrected), *([ASSUMED] if corrected else [])]
+    return FrameDiagnosis(parts, warnings, backend, said)
+
+
+def _labels(given: Names | Mapping[str, Names], features: Sequence[str]) -> dict[str, Names]:
+    """Return the columns of labels by feature."""
+    if not isinstance(given, Mapping):
+        return dict(named_labels(_listed(given), features))
+    for feature in given:
+        if feature not in features:
+            raise UsageError(f"There are labels of {feature!r}, which is not among the features.")
+    return {feature: tuple(_listed(names)) for feature, names in given.items()}
 
 
 def _listed(names: Names) -> list[str]:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.console import Console
 
-from biaswatch.cli.diagnosis_input import DiagnosisInput
+from biaswatch.cli.diagnosis_input import DiagnosisInput, frame_input
 from biaswatch.engines.parquet_tables import MOST_CELLS, checked_rows, parquet_table, whole_frame
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import summed_diagnosis
-from biaswatch.readers.tables import TableColumns, frame_observations
+from biaswatch.readers.tables import TableColumns
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
@@ -18,7 +18,7 @@ from shared.contracts import Claim
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
-    from biaswatch.cli.diagnose import DiagnosisOptions
+    from biaswatch.cli.diagnosed_rows import DiagnosisOptions
 
 SAID = (
     "The table is larger than memory should hold, so DuckDB summed it: intervals are Student's t"
@@ -69,15 +69,14 @@ def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
     with parquet_table(source) as table:
         rows = checked_rows(table, source, columns)
         if rows * len(columns.all) <= MOST_CELLS:
-            seen, warnings = frame_observations(whole_frame(table, columns), columns, source)
-            return DiagnosisInput(seen, warnings, columns.unit, columns.set)
+            return frame_input(whole_frame(table, columns), columns, source)
         units = rows
         if columns.unit:
             unit = named(columns.unit, DUCKDB)
             [(units,)] = table.run(f"SELECT COUNT(DISTINCT {unit}) FROM {table.source}")  # noqa: S608
     summed = SummedTable(source, columns, rows, int(units))
-    if columns.set or columns.baseline:
-        option = "--set" if columns.set else "--baseline"
+    if columns.set or columns.baseline or columns.labels:
+        option = "--set" if columns.set else "--baseline" if columns.baseline else "--labels"
         raise UsageError(f"{option} compares answers one by one. {_sample(summed)}")
     nothing = Observations(tuple(columns.features), np.empty((0, len(columns.features))), {})
     return DiagnosisInput(nothing, [SAID], columns.unit, None, summed=summed)

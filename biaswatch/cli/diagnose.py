@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,37 +27,16 @@ from shared.contracts import Against, Claim
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
+    from biaswatch.cli.diagnosed_rows import DiagnosisOptions
     from biaswatch.cli.diagnosis_input import DiagnosisInput
     from biaswatch.readers.tables import TableColumns
-    from services.diagnoser.domain.findings.observations import Observations
-    from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
 
-MOST_COMPARISONS = 2_000_000
 ALWAYS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")
 WITH_A_BASELINE = (
     "correlation_wrt_baseline_method_pearson",
     "kl_divergence_wrt_baseline_bin_10",
     "precision_wrt_baseline_tolerance_0.1",
 )
-ENTRY_POINTS = "biaswatch.statistics"
-RELABELLINGS = 1000
-"""Of all groups together: what chance alone gives is shown next to every disparity."""
-
-
-@dataclass(frozen=True)
-class DiagnosisOptions:
-    """What was asked of the rows."""
-
-    statistics: list[str]
-    alpha: float
-    tolerance: float
-    correction: str
-    permutations: int | None
-    seed: int
-    ddof: int
-    calibrate: bool
-    claim: Claim
-    compared: Against
 
 
 def diagnose(
@@ -107,11 +85,18 @@ def diagnose(
         int | None,
         typer.Option(
             help="Random relabellings; 0: none. If given, of each comparison as well.",
-            show_default=str(RELABELLINGS),
+            show_default="1000",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     ddof: Annotated[int, typer.Option(help="0 as SAGED has it, or 1.")] = 0,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(help="A table's column of what people said, or FEATURE=COLUMN; repeatable."),
+    ] = None,
+    probability: Annotated[
+        str | None, typer.Option(help="The column of how probable each label was; else all alike.")
+    ] = None,
     target: OnlyTargets = None,
     scaffold: OnlyScaffolds = None,
     extract: Annotated[
@@ -130,22 +115,26 @@ def diagnose(
     as_json: Json = False,
 ) -> None:
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
+    from rich.console import Console
+
+    from biaswatch.cli.diagnosed_rows import DiagnosisOptions, corrected_rows, diagnosed_rows
     from biaswatch.cli.diagnosis_input import declared_ranges
     from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
+    from biaswatch.render.table_corrections import print_table_corrections, table_correction_rows
 
     least = least_gap(fail_on)
     if (permutations or 0) < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
     check_levels(alpha, tolerance)
     ranges = declared_ranges(range_ or [])
-    columns = TableColumns(group or [], feature or [], baseline, unit, domain or [], set_, ranges)
-    if extract:
-        given = _log(source, columns, extract, format_, mapping)
-    elif format_ or mapping:
-        raise UsageError("--format and --map are for the answers of a log: add --extract.")
-    else:
-        given = _input(source, columns, target or [], scaffold or [], server, token)
+    columns = _columns(
+        TableColumns(group or [], feature or [], baseline, unit, domain or [], set_, ranges),
+        labels or [], probability,
+    )  # fmt: skip
+    given = _given(
+        source, columns, extract, format_, mapping, (target or [], scaffold or []), server, token
+    )
     asked = DiagnosisOptions(
         statistic or [*ALWAYS, *(WITH_A_BASELINE if given.rows.baseline is not None else ())],
         given.alpha if alpha is None else alpha,
@@ -156,9 +145,12 @@ def diagnose(
     diagnosed = (
         given.summed.diagnosis(asked, named_statistics=bool(statistic))
         if given.summed
-        else _diagnosed(given.rows, asked)
+        else diagnosed_rows(given.rows, asked)
     )
     found = table_diagnosis.result_rows(diagnosed, given.unit) | given.corrected_parts
+    corrected = corrected_rows(given, asked)
+    if given.labelled:
+        found["corrections"] = table_correction_rows(corrected)
     about = {**given.about, **_about(asked, found["comparisons"])}
     if output:
         for path in table_diagnosis.write_rows(found, output):
@@ -169,7 +161,39 @@ def diagnose(
     elif not output:
         table_diagnosis.print_tables(found, about, given.warnings, everything=everything)
         given.print_corrections()
+        if corrected:
+            print_table_corrections(Console(emoji=False), corrected)
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
+
+
+def _columns(columns: "TableColumns", labels: list[str], probability: str | None) -> "TableColumns":
+    """Return the columns with those of labels."""
+    from biaswatch.readers.labelled_columns import named_labels
+
+    if probability and not labels:
+        raise UsageError("--probability is that of labels: name their column with --labels.")
+    said = named_labels(labels, columns.features)
+    return replace(columns, labels=said, probability=probability)
+
+
+def _given(
+    source: str,
+    columns: "TableColumns",
+    extract: list[str] | None,
+    format_: LogFormat | None,
+    mapping: Path | None,
+    only: tuple[list[str], list[str]],
+    server: str | None,
+    token: str | None,
+) -> "DiagnosisInput":
+    """Return what is diagnosed: a log that is measured now, a run, or a table."""
+    if columns.labels and (extract or is_run(source)):
+        raise UsageError("--labels is for a table; answers of a run are labelled by `labels`.")
+    if extract:
+        return _log(source, columns, extract, format_, mapping)
+    if format_ or mapping:
+        raise UsageError("--format and --map are for the answers of a log: add --extract.")
+    return _input(source, columns, *only, server, token)
 
 
 def check_levels(alpha: float | None, tolerance: float | None) -> None:
@@ -191,10 +215,9 @@ def _input(
     """Return the rows of a run, where its id is given, or of a file."""
     from biaswatch.cli.diagnosis_input import run_input, table_input
     from biaswatch.engines.parquet_tables import is_dataset
-    from biaswatch.local.run_ids import may_name_run
     from biaswatch.readers.run_tables import RunColumns
 
-    if not may_name_run(source) or Path(source).exists():
+    if not is_run(source):
         if targets or scaffolds or server:
             raise UsageError("--target, --scaffold and --server are for a run, not for a table.")
         if is_dataset(source):
@@ -209,6 +232,13 @@ def _input(
         targets, scaffolds, columns.ranges,
     )  # fmt: skip
     return run_input(source, wanted, server, token)
+
+
+def is_run(source: str) -> bool:
+    """Tell whether a source is the id of a run, and no file."""
+    from biaswatch.local.run_ids import may_name_run
+
+    return may_name_run(source) and not Path(source).exists()
 
 
 def _log(
@@ -231,7 +261,7 @@ def _log(
     return log_input(Path(source), wanted, extract, format_, mapping)
 
 
-def _about(asked: DiagnosisOptions, compared: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _about(asked: "DiagnosisOptions", compared: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what was declared, for whoever reads the numbers."""
     return {
         "claim": asked.claim.value,
@@ -241,54 +271,3 @@ def _about(asked: DiagnosisOptions, compared: Sequence[Mapping[str, Any]]) -> di
         "family": sum(row["p_value"] is not None for row in compared),
         "calibrated": asked.calibrate,
     }
-
-
-def _diagnosed(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagnosis":
-    import numpy as np
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from services.diagnoser.domain.findings.plans import ComparisonPlan
-    from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
-    from shared.stats.groups.catalogue import added, parse_statistic
-
-    levels = [len(set(labels)) for labels in seen.groups.values()]
-    pairs = sum(n * (n - 1) // 2 for n in levels) * len(seen.features)
-    if asked.compared is Against.PAIRS and pairs > MOST_COMPARISONS:
-        raise UsageError(
-            f"These groups and features make {pairs:,} comparisons; {MOST_COMPARISONS:,} are made"
-            " at most. Name fewer features, a column with fewer groups, or --compare rest."
-        )
-    if asked.calibrate:
-        if seen.baseline is None:
-            raise UsageError(
-                "--calibrate needs baselines: the column of --baseline, or a run whose probes have"
-                " baseline texts."
-            )
-        spans = {
-            name: ends and (ends[0] - ends[1], ends[1] - ends[0])
-            for name, ends in seen.ranges.items()
-        }
-        seen = replace(seen, values=seen.values - seen.baseline, ranges=spans)
-    declared = ComparisonPlan(
-        asked.alpha, asked.tolerance, asked.correction, asked.permutations or 0, asked.claim,
-        asked.compared,
-    )  # fmt: skip
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("diagnosing")
-        try:
-            own = added(entry.load() for entry in entry_points(group=ENTRY_POINTS))
-            return diagnose_table(
-                seen,
-                [parse_statistic(name, own) for name in asked.statistics],
-                declared,
-                ddof=asked.ddof,
-                rng=np.random.default_rng(asked.seed),
-                permutations=RELABELLINGS if asked.permutations is None else asked.permutations,
-                progress=lambda what, done, of: bars.update(
-                    task, description=f"diagnosing {what}", completed=done, total=of
-                ),
-            )
-        except ValueError as error:  # the mathematics refuses an argument, in a sentence
-            raise UsageError(str(error).rstrip(".") + ".") from None

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.progress import Progress
 
+from biaswatch.readers.labelled_columns import label_warnings, labelled_columns
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.table_files import frame_of
+from biaswatch.readers.tables import TableColumns, check_named, frame_observations
 from biaswatch.render.corrections import correction_rows, print_corrections
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import ComparisonPlan
+from services.diagnoser.domain.labels.table_corrections import LabelledColumn
 from shared.contracts import Against, Claim, Correction
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds
@@ -46,6 +50,8 @@ class DiagnosisInput:
     """What labels make of the findings of a run; None for what is no run."""
     extractors: Sequence[str] = ()
     """What read the numbers of a run."""
+    labelled: Sequence[LabelledColumn] = ()
+    """What people said of the rows of a table."""
     summed: "SummedTable | None" = None
     """The table itself, where it is too large to be read; then there are no rows here."""
 
@@ -110,8 +116,17 @@ def table_input(path: Path, columns: TableColumns) -> DiagnosisInput:
     UsageError
         The file, a column or a value cannot be used; the sentence names it.
     """
-    rows, warnings = observations(path, columns)
-    return DiagnosisInput(rows, warnings, columns.unit, columns.set)
+    frame = frame_of(path)
+    check_named(columns, frame.columns, path)
+    return frame_input(frame, columns, path)
+
+
+def frame_input(frame: pd.DataFrame, columns: TableColumns, source: Path | str) -> DiagnosisInput:
+    """Return the rows of a frame, and its labels where it has any."""
+    rows, warnings = frame_observations(frame, columns, source)
+    labelled = labelled_columns(frame, columns, rows, source)
+    warnings = [*warnings, *label_warnings(labelled, rows)]
+    return DiagnosisInput(rows, warnings, columns.unit, columns.set, labelled=labelled)
 
 
 def run_input(

@@ -30,12 +30,17 @@ class TableColumns:
     set: str | None = None
     ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
     """By feature: the least and the largest value there can be."""
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By feature: the columns of what people said of the same rows."""
+    probability: str | None = None
+    """The column of how probable it was that the row would be labelled."""
 
     @property
     def all(self) -> list[str]:
         """Every column that is needed."""
-        single = [self.baseline, self.unit, self.set]
-        return [*self.groups, *self.features, *self.domains, *filter(None, single)]
+        single = [self.baseline, self.unit, self.set, self.probability]
+        said = [name for names in self.labels.values() for name in names]
+        return [*self.groups, *self.features, *self.domains, *said, *filter(None, single)]
 
 
 def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[str]]:
@@ -76,7 +81,7 @@ def frame_observations(
         raise UsageError(f"{path} has no column {absent[0]!r}. Its columns are {there}.")
     if frame.empty:
         raise UsageError(f"{path} has no rows.")
-    values = np.column_stack([_numbers(path, frame, name) for name in columns.features])
+    values = np.column_stack([numbers_in(path, frame, name) for name in columns.features])
     seen = Observations(
         features=tuple(columns.features),
         values=values,
@@ -104,7 +109,8 @@ def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations
     return [] if warning is None else [warning]
 
 
-def _numbers(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
+def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
+    """Return a column of numbers, or raise UsageError, which names the row that is none."""
     found = _numbers_of_any_size(path, frame, name)
     beyond = np.isfinite(found) & (np.abs(found) > LARGEST)
     if beyond.any():
@@ -141,7 +147,7 @@ def _labels(frame: pd.DataFrame, name: str) -> list[str | None]:
 def _baseline(path: Path | str, frame: pd.DataFrame, columns: TableColumns) -> Floats | None:
     if columns.baseline is None:
         return None
-    values = _numbers(path, frame, columns.baseline)
+    values = numbers_in(path, frame, columns.baseline)
     return np.repeat(values[:, None], len(columns.features), axis=1)
 
 

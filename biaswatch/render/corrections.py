@@ -88,6 +88,16 @@ def _row(found: Correction, gap: CorrectedGap) -> Row:
                 strict=True,
             )
         ),
+        **gap_row(gap),
+        "labels": found.labels,
+        "people": found.people,
+        "labelled_until": found.labelled_until.isoformat(),
+    }
+
+
+def gap_row(gap: CorrectedGap) -> Row:
+    """Return the numbers of one comparison."""
+    return {
         "a": gap.a,
         "b": gap.b,
         "by_readings": gap.reading.value,
@@ -103,9 +113,6 @@ def _row(found: Correction, gap: CorrectedGap) -> Row:
         "ratio_ci": _bounds(gap.ratio) if gap.ratio else None,
         "bias_difference": gap.bias_difference.value,
         "bias_difference_ci": _bounds(gap.bias_difference),
-        "labels": found.labels,
-        "people": found.people,
-        "labelled_until": found.labelled_until.isoformat(),
         "reason": gap.corrected.reason or gap.reason,
     }
 

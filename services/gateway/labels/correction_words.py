@@ -93,7 +93,7 @@ def basis(found: Correction) -> str:
 
 def error_rows(found: Correction) -> Iterable[tuple[str, ...]]:
     """Return the instrument's error in each group, as cells of a table."""
-    return [_error_row(each) for each in found.groups]
+    return [error_row(each) for each in found.groups]
 
 
 ERROR_COLUMNS = (
@@ -102,7 +102,8 @@ ERROR_COLUMNS = (
 )  # fmt: skip
 
 
-def _error_row(group: CorrectedGroup) -> tuple[str, ...]:
+def error_row(group: CorrectedGroup) -> tuple[str, ...]:
+    """Return the instrument's error in one group, as cells."""
     return (
         group.group,
         f"{group.labelled} of {group.drawn}",

@@ -117,8 +117,8 @@ def _finding(
             agreement([list(each.values()) for each in by_answer.values()], plan.alpha)
         ),
         doubtful_people=sum(each.doubtful for each in people(of_people)),
-        groups=tuple(_group(part, code, plan) for code in range(len(part.grouping.groups))),
-        gaps=tuple(_gap(part, rates, pair, plan, family) for pair in _pairs(part)),
+        groups=tuple(group_of(part, code, plan) for code in range(len(part.grouping.groups))),
+        gaps=tuple(gap_of(part, rates, pair, plan, family) for pair in _pairs(part)),
     )
 
 
@@ -130,7 +130,8 @@ def _by_person(given: Given) -> Mapping[str, Mapping[str, float]]:
     return found
 
 
-def _group(part: CorrectedGroups, code: int, plan: AnalysisPlan) -> CorrectedGroup:
+def group_of(part: CorrectedGroups, code: int, plan: AnalysisPlan) -> CorrectedGroup:
+    """Return what labels say of one group: its mean, and the error of the instrument."""
     rows = part.grouping.codes == code
     labelled = part.labelled(code)
     threshold = _threshold(part, plan)
@@ -158,13 +159,17 @@ def _threshold(part: CorrectedGroups, plan: AnalysisPlan) -> float | None:
     return (plan.selected_at_least or {}).get(part.feature, middle)
 
 
-def _gap(
+def gap_of(
     part: CorrectedGroups,
     rates: CorrectedGroups | None,
     pair: ComparedGroups,
     plan: AnalysisPlan,
     family: int,
 ) -> CorrectedGap:
+    """Return one comparison by the readings and as labels correct it, in a family of so many.
+
+    `rates` are the same groups where answers are selected or not; None where they are not.
+    """
     ratio, reading_ratio = rates.ratio(pair) if rates else (None, None)
     found = part.gap(pair, family)
     p_adjusted, p_equivalence = (

@@ -1,0 +1,173 @@
+"""What labels in a column make of the gaps of a table: the code that corrects findings of runs."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.diagnoser.domain.findings.observations import (
+    Floats,
+    MeasuredResponse,
+    Observations,
+    within,
+)
+from services.diagnoser.domain.findings.plans import AnalysisPlan
+from services.diagnoser.domain.findings.run_findings import estimate_record
+from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
+from services.diagnoser.domain.labels.corrections import gap_of, group_of
+from services.diagnoser.domain.labels.labelled_rows import Case, LabelledRows
+from shared.contracts import CorrectedGap, CorrectedGroup, Estimate
+from shared.stats.comparisons.compared_samples import Bounds
+from shared.stats.labels.agreement import agreement
+
+TABLE = "table"
+
+
+@dataclass(frozen=True)
+class LabelledColumn:
+    """The labels of one feature of a table."""
+
+    feature: str
+    labels: Floats
+    """[rows, people]; nan where nobody labelled."""
+    bounds: Bounds
+    """The least and the largest value that a label can be."""
+    probabilities: Floats | None = None
+    """[rows]: how probable it was that the row would be labelled, where it was labelled; only how
+    they compare within a group counts. None: within each group all alike."""
+
+
+@dataclass(frozen=True)
+class TableCorrection:
+    """What labels make of one feature over one dimension of a table."""
+
+    feature: str
+    dimension: str
+    domain: str
+    labels: int
+    people: int
+    family: int
+    agreement: Estimate
+    groups: tuple[CorrectedGroup, ...]
+    gaps: tuple[CorrectedGap, ...]
+
+
+def table_corrections(
+    seen: Observations, columns: Sequence[LabelledColumn], plan: AnalysisPlan
+) -> list[TableCorrection]:
+    """Return what labels make of the gaps of a table; all corrected gaps are one family.
+
+    Rows are taken as drawn by chance within every crossing of groups, in each domain by itself.
+    """
+    parts = [part for column in columns for part in _parts(seen, column, plan)]
+    every = [(groups, pair) for groups, _, _ in parts for pair in groups.by_readings.compared]
+    family = max(1, sum(groups.comparable(pair) for groups, pair in every))
+    return [_correction(*part, plan, family) for part in parts]
+
+
+Part = tuple[CorrectedGroups, str, Floats]
+"""The groups of a dimension, their domain, and what each person said of each of their rows."""
+
+
+def _parts(seen: Observations, column: LabelledColumn, plan: AnalysisPlan) -> Iterator[Part]:
+    codes, domains = seen.domain_codes
+    for code, domain in enumerate(domains):
+        rows = np.flatnonzero(codes == code)
+        labelled = _labelled_rows(seen, column, rows)
+        if not np.isfinite(labelled.labels).any():
+            continue
+        for dimension in seen.groups:
+            if any(dimension in each.groups for each in labelled.responses):
+                groups = CorrectedGroups(
+                    labelled, column.feature, dimension, column.bounds, plan.comparisons,
+                    plan.ranges,
+                )  # fmt: skip
+                yield groups, domain, column.labels[rows]
+
+
+def _labelled_rows(
+    seen: Observations, column: LabelledColumn, rows: Sequence[int] | np.ndarray
+) -> LabelledRows:
+    read = seen.values[:, seen.features.index(column.feature)][rows]
+    cases = [_case(seen, column.feature, int(row)) for row in rows]
+    readings = within([each.values[column.feature] for _, each in cases], column.bounds)
+    people = column.labels[rows]
+    known = np.isfinite(people)
+    counts = known.sum(axis=1)
+    sums = np.where(known, people, 0.0).sum(axis=1)
+    labels = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    labels = np.where(np.isfinite(read) & np.isfinite(readings), labels, np.nan)
+    return LabelledRows(
+        cases=cases,
+        readings=readings,
+        labels=labels,
+        probabilities=_probabilities(cases, readings, labels, column, rows),
+        drawn=np.isfinite(labels),
+    )
+
+
+def _case(seen: Observations, feature: str, row: int) -> Case:
+    value = float(seen.values[row, seen.features.index(feature)])
+    unit = seen.units[row] if seen.units is not None else None
+    return str(row), MeasuredResponse(
+        target=TABLE,
+        scaffold=TABLE,
+        unit=f"row {row}" if unit is None else f"unit {unit}",
+        set=seen.sets[row] if seen.sets is not None else None,
+        groups={name: level for name, levels in seen.groups.items() if (level := levels[row])},
+        extractor=TABLE,
+        values={feature: value if np.isfinite(value) else None},
+        why_missing=None,
+    )
+
+
+def _probabilities(
+    cases: Sequence[Case],
+    readings: Floats,
+    labels: Floats,
+    column: LabelledColumn,
+    rows: Sequence[int] | np.ndarray,
+) -> Floats:
+    """Return how probable each row was to be labelled; nan in crossings where none was."""
+    strata = [tuple(sorted(case.groups.items())) for _, case in cases]
+    found = np.full(len(cases), np.nan)
+    there, known = np.isfinite(readings), np.isfinite(labels)
+    given = None if column.probabilities is None else column.probabilities[rows]
+    members: Mapping[tuple[tuple[str, str], ...], int] = Counter(strata)
+    place = {stratum: number for number, stratum in enumerate(members)}
+    codes = np.array([place[stratum] for stratum in strata])
+    for code in range(len(place)):
+        mine = (codes == code) & there
+        drawn = mine & known
+        if not drawn.any():
+            continue
+        weights = np.ones(len(cases)) if given is None else 1 / np.where(drawn, given, 1.0)
+        # So that the weights of labelled rows add up to the rows of the crossing.
+        scale = weights[drawn].sum() / mine.sum()
+        shares = np.minimum(1.0, scale / weights)
+        found[mine] = shares[drawn].min()
+        found[drawn] = shares[drawn]
+    return found
+
+
+def _correction(
+    groups: CorrectedGroups, domain: str, people: Floats, plan: AnalysisPlan, family: int
+) -> TableCorrection:
+    middle = sum(groups.bounds) / 2
+    rates = groups.selected(middle) if groups.yes_or_no else None
+    known = np.isfinite(people)
+    said = [[float(each) for each in row[there]] for row, there in zip(people, known, strict=True)]
+    return TableCorrection(
+        feature=groups.feature,
+        dimension=groups.dimension,
+        domain=domain,
+        labels=int(np.isfinite(groups.rows.labels).sum()),
+        people=int(known.any(axis=0).sum()),
+        family=family,
+        agreement=estimate_record(agreement([each for each in said if each], plan.alpha)),
+        groups=tuple(group_of(groups, code, plan) for code in range(len(groups.grouping.groups))),
+        gaps=tuple(
+            gap_of(groups, rates, pair, plan, family) for pair in groups.by_readings.compared
+        ),
+    )
