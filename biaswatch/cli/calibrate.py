@@ -121,9 +121,9 @@ def _labelled(studies: int, answers: int, labels: Sequence[int]) -> "list[Labell
 
 
 def _labelled_monitors(monitors: int, rounds: int) -> "list[LabelledMonitorRow]":
-    from biaswatch.planted_labels.monitors import LabelledRounds, labelled_monitors
+    from biaswatch.planted_labels.monitors import RoundsToLabel, labelled_monitors
 
-    asked = LabelledRounds(rounds, answers=ANSWERS_OF_A_ROUND, labels=LABELS_OF_A_ROUND)
+    asked = RoundsToLabel(rounds, answers=ANSWERS_OF_A_ROUND, labels=LABELS_OF_A_ROUND)
     with _empty_state() as settings:
         return asyncio.run(labelled_monitors(settings, monitors, asked))
 

@@ -26,7 +26,7 @@ CASES: Sequence[LabelledCase] = (
 
 
 @dataclass(frozen=True)
-class LabelledRounds:
+class RoundsToLabel:
     """How many rounds are labelled, of how many answers of each group, and how many of those."""
 
     rounds: int
@@ -49,7 +49,7 @@ class LabelledMonitorRow(TypedDict):
 
 
 async def labelled_monitors(
-    settings: Settings, monitors: int, asked: LabelledRounds
+    settings: Settings, monitors: int, asked: RoundsToLabel
 ) -> list[LabelledMonitorRow]:
     """Run so many monitors of each case, label every round, and return a row for each case.
 
@@ -81,7 +81,7 @@ async def labelled_monitors(
 
 
 async def _row(
-    client: GatewayClient, case: LabelledCase, names: Sequence[str], asked: LabelledRounds
+    client: GatewayClient, case: LabelledCase, names: Sequence[str], asked: RoundsToLabel
 ) -> LabelledMonitorRow:
     found = [await _labelled(client, case, name, asked.labels) for name in names]
     n = len(found)
