@@ -44,7 +44,9 @@ def monitor_page_routes(
     page_forms = forms_with(tokens)
 
     def timed(found: Sequence[History], name: str, span: str, *, traffic: bool) -> list[History]:
-        ends = monitors.window_ends(name, MOST_WINDOWS_IN_TIME) if traffic else {}
+        longest = max((len(each.moments) for each in found), default=0)
+        last = min(longest, MOST_WINDOWS_IN_TIME)
+        ends = monitors.window_ends(name, last) if traffic else {}
         length = RANGES.get(span)
         return in_time(found, ends, now() - length if length else None)
 

@@ -47,7 +47,8 @@ from shared.store import Store
 
 DEPLOYMENT_ALPHA = 0.05
 MAX_WINDOWS = 1000
-"""And rounds of a picture, which is not as many points wide."""
+MAX_DRAWN = 500
+"""Rounds of a picture, which is hardly as many points wide."""
 
 
 class MonitorQueries:
@@ -124,7 +125,7 @@ class MonitorQueries:
         A picture shows few comparisons; of the others nothing is read.
         """
         monitor = self.monitor(name)
-        most = min(rounds_shown(len(monitor.plan.watched)), MAX_WINDOWS)
+        most = min(rounds_shown(len(monitor.plan.watched)), MAX_DRAWN)
         rounds = self._store.rounds.latest(Round, monitor, most)
         parts = self._store.records.of_runs(RoundEvidence, (each.run_id for each in rounds))
         found: dict[str, list[dict[str, Any]]] = {each: [] for each in comparisons}
