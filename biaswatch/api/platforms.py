@@ -1,6 +1,7 @@
 """`bw.run` and `bw.connect`: a platform in this process or elsewhere, with and without `await`."""
 
 import asyncio
+import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ from pydantic_core import to_jsonable_python
 
 from biaswatch.api.html import html_of
 from biaswatch.api.native_frames import native_frame
-from biaswatch.exporting.rows import exported_rows, runs_named
+from biaswatch.exporting.rows import exported_rows, in_store, runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import RunResults, run_results
@@ -153,7 +154,9 @@ class AsyncPlatform:
     ) -> Any:
         """Return what `biaswatch export` writes of a run, monitor or live system, as a frame."""
         async with self._client(with_models=False) as client:
-            runs = await runs_named(client, source, since)
+            runs, left_out = in_store(await runs_named(client, source, since))
+            if left_out:
+                warnings.warn(left_out, stacklevel=2)
             return native_frame([row async for row in exported_rows(client, runs)], backend)
 
     async def ingest(

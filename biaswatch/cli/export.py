@@ -12,7 +12,7 @@ from rich.progress import Progress
 
 from biaswatch.cli.options import Server, Token
 from biaswatch.exporting.files import write_rows, writer_of
-from biaswatch.exporting.rows import Row, exported_rows, runs_named
+from biaswatch.exporting.rows import Row, exported_rows, in_store, runs_named
 from biaswatch.local.connections import connected
 
 
@@ -38,7 +38,9 @@ async def _export(
     source: str, output: Path, since: datetime | None, server: str | None, token: str | None
 ) -> int:
     async with connected(server, token, with_models=False) as client:
-        runs = await runs_named(client, source, since)
+        runs, left_out = in_store(await runs_named(client, source, since))
+        if left_out:
+            typer.echo(left_out, err=True)
         with Progress(console=Console(stderr=True), transient=True) as bars:
             task = bars.add_task("exporting", total=None)
 

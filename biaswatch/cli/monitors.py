@@ -228,13 +228,15 @@ def plan(
     # The mathematics is slow to load.
     from biaswatch.monitor_planning.assumptions import Assumptions
     from biaswatch.monitor_planning.plan import explained, planned
+    from services.gateway.monitors.asked_sets import AskedSets
     from services.gateway.monitors.plans import plan_of, upkeep_of
 
     asked, suite = load_monitor(file)
+    sets = AskedSets.of_suite(suite) if suite else None
     prices = (price_read, price_written)
     users = (new_users, binary, missing, spread, first_share, strata)
     assumed = Assumptions(effect, sd, level, feature, answer_tokens, prices, *users)
-    plan = plan_of(asked, suite)
+    plan = plan_of(asked, sets)
     rows = planned(plan, upkeep_of(asked), suite, assumed)
     if not as_json:
         titles = comparison_titles(plan)

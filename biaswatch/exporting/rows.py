@@ -57,6 +57,38 @@ async def runs_named(client: GatewayClient, name: str, since: datetime | None) -
     return await client.read(list[MonitorRun], path("monitors", wanted, "runs") + query)
 
 
+MOST_NAMED = 3
+"""Runs that are archived, by name in a sentence."""
+
+
+def in_store(runs: Sequence[MonitorRun]) -> tuple[list[MonitorRun], str | None]:
+    """Return the runs whose answers can be exported, and a sentence about the others, if any.
+
+    Raises
+    ------
+    UsageError
+        There are runs, and all of them are archived.
+    """
+    there = [each for each in runs if each.archived is None]
+    away = [each for each in runs if each.archived is not None]
+    if not away:
+        return there, None
+    if len(away) == 1:
+        said = f"The run {away[0].run_id} is left out. {away[0].archived}"
+    else:
+        named = " ".join(each.run_id for each in away[:MOST_NAMED])
+        more = f", and {len(away) - MOST_NAMED:,} more" if len(away) > MOST_NAMED else ""
+        said = (
+            f"{len(away):,} runs are left out, whose answers are archived, from"
+            f" {away[0].at:%Y-%m-%d %H:%M} to {away[-1].at:%Y-%m-%d %H:%M} UTC: {named}{more}."
+            " `biaswatch archive list` says where they are, and `biaswatch archive restore RUN...`"
+            " brings back those that are not removed; then export again."
+        )
+    if not there:
+        raise UsageError(f"There is nothing to export. {said}")
+    return there, said
+
+
 async def exported_rows(client: GatewayClient, runs: Sequence[MonitorRun]) -> AsyncIterator[Row]:
     """Yield a row for each answer of these runs."""
     for each in runs:

@@ -28,6 +28,7 @@ def load_monitor(
     UsageError
         Something cannot be read, or is wrong; the file and the field are named.
     """
+    from services.gateway.monitors.asked_sets import AskedSets
     from services.gateway.monitors.plans import plan_of
     from services.gateway.monitors.requests import MONITOR_REQUEST
 
@@ -42,7 +43,7 @@ def load_monitor(
         fields["suite_hash"] = suite.hash
     try:
         asked = MONITOR_REQUEST.validate_python(fields)
-        plan = plan_of(asked, suite)
+        plan = plan_of(asked, AskedSets.of_suite(suite) if suite else None)
     except ValidationError as error:
         raise UsageError(sentence(error, path)) from None
     if suite is not None:

@@ -88,13 +88,19 @@ class ArchivedRuns:
 
     def find(self, run_id: str) -> ArchivedRun | None:
         """Return where the answers of a run are, if they are not in the store."""
-        query = select(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run_id)
-        if (tenant := self._scope().tenant) is not None:
-            query = query.where(ARCHIVED_RUNS.c.tenant == tenant)
+        return self.among([run_id]).get(run_id)
+
+    def among(self, run_ids: Iterable[str]) -> dict[str, ArchivedRun]:
+        """Return, by run, where the answers of these runs are that are not in the store."""
+        found: dict[str, ArchivedRun] = {}
         with read_transaction(self._engine) as connection:
-            row = connection.execute(query).mappings().first()
-        found = None if row is None else _archived(row)
-        return found if found and found.state in AWAY else None
+            for some in chunks(run_ids):
+                query = select(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id.in_(some))
+                if (tenant := self._scope().tenant) is not None:
+                    query = query.where(ARCHIVED_RUNS.c.tenant == tenant)
+                rows = connection.execute(query).mappings()
+                found |= {row["run_id"]: _archived(row) for row in rows}
+        return {run_id: each for run_id, each in found.items() if each.state in AWAY}
 
     def all(self) -> list[ArchivedRun]:
         """Return every run in the archive or on its way, by tenant, source and time."""

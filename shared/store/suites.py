@@ -166,10 +166,14 @@ class Suites:
         """Return the whole suite with this hash, or None; a window of traffic has none."""
         if (outline := self.outline(hash_)) is None:
             return None
-        every = range(outline.probes)
-        parts = (every[n : n + MOST_PARAMETERS] for n in every[::MOST_PARAMETERS])
-        probes = tuple(probe for part in parts for probe in self.probes(outline.hash, part))
+        probes = tuple(self.every_probe(outline))
         return Suite.model_validate({**dict(outline.header), "probes": probes})
+
+    def every_probe(self, outline: SuiteOutline) -> Iterator[SuiteProbe]:
+        """Yield the probes of a suite in their order; some are in memory at a time."""
+        every = range(outline.probes)
+        for n in every[::MOST_PARAMETERS]:
+            yield from self.probes(outline.hash, every[n : n + MOST_PARAMETERS])
 
 
 def _outline(row: RowMapping) -> SuiteOutline:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from services.gateway.archived_answers import archived_sentence
 from services.gateway.exports.views import (
     AnswersPage,
     ExportedFeatures,
@@ -104,12 +105,20 @@ class ExportQueries:
         if monitor.plan.traffic is not None:
             windows = self._store.window_answers.latest(monitor.monitor_id, MOST_RUNS)
             found |= {each.of.run_id: each.of.window.begins for each in windows}
-            for run_id in self._store.records.missing(Run, found):
-                if not self._has_answers(run_id):  # all that was sent in for it was refused
-                    del found[run_id]
-        runs = [MonitorRun(run_id=run_id, at=at) for run_id, at in found.items()]
-        wanted = [each for each in runs if since is None or each.at >= since]
-        return sorted(wanted, key=lambda each: (each.at, each.run_id))
+        found = {run_id: at for run_id, at in found.items() if since is None or at >= since}
+        archived = self._store.archived_runs.among(found)
+        for run_id in self._store.records.missing(Run, found.keys() - archived.keys()):
+            if not self._has_answers(run_id):  # all that was sent in for it was refused
+                del found[run_id]
+        runs = [
+            MonitorRun(
+                run_id=run_id,
+                at=at,
+                archived=archived_sentence(archived[run_id]) if run_id in archived else None,
+            )
+            for run_id, at in found.items()
+        ]
+        return sorted(runs, key=lambda each: (each.at, each.run_id))
 
     def _page(self, run_id: str, asked: ExportFilter) -> tuple[Run | None, list[Found], str | None]:
         """Return the run, which a window that is not read yet has not, and answers of it."""

@@ -79,6 +79,8 @@ class MonitorRun(ExportedBody):
     run_id: str
     at: datetime
     """When the round was closed, or the window begins."""
+    archived: str | None = None
+    """What became of its answers, where they are not in the store: they cannot be exported."""
 
 
 def exported_answer(probe: Probe, response_id: str, response: Response | None) -> ExportedAnswer:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
+from services.gateway.monitors.asked_sets import AskedSets
 from services.gateway.monitors.notes import notes_of
 from services.gateway.monitors.plans import check_methods, check_round, plan_of, upkeep_of
 from services.gateway.monitors.queries import MonitorQueries
@@ -35,7 +36,7 @@ class MonitorCommands:
         """Return what a monitor's definition becomes; the same file again changes nothing."""
         suite = None
         if isinstance(request, MonitorRequest):
-            suite = self.store.suites.get(request.suite_hash)
+            suite = self._asked_sets(request.suite_hash)
         plan, upkeep = plan_of(request, suite), upkeep_of(request)
         if plan.traffic is None:
             self.allowed.check([plan.target])
@@ -66,6 +67,13 @@ class MonitorCommands:
         same_plan = last is not None and last.monitor_id == monitor.monitor_id
         anew = not same_plan and not self.store.rounds.closed(monitor)
         return AppliedMonitor(monitor=monitor, changed=True, anew=anew, notes=notes_of(plan, suite))
+
+    def _asked_sets(self, hash_: str) -> AskedSets | None:
+        """Go through a stored suite for what the checks need of it."""
+        if (outline := self.store.suites.outline(hash_)) is None:
+            return None
+        every = self.store.suites.every_probe(outline)
+        return AskedSets.of(outline.header.name, outline.hash, every)
 
     def check_amount(self, last: Monitor | None) -> None:
         """Refuse one more monitor than a tenant may have; one that is there may be changed.

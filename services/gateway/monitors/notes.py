@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from shared.contracts import Method, MonitorPlan, Suite, WatchedPair
-from shared.contracts.expansion import set_of
+from services.gateway.monitors.asked_sets import AskedSets
+from shared.contracts import Method, MonitorPlan, WatchedPair
 from shared.formatting import number
 from shared.stats.anytime.change_search import planned_change
 from shared.stats.anytime.spending import alpha_of_search
@@ -16,7 +16,7 @@ SD = 0.25
 """Of the range: how much the gaps of sets deviate, where nobody knows."""
 
 
-def notes_of(plan: MonitorPlan, suite: Suite | None) -> list[str]:
+def notes_of(plan: MonitorPlan, suite: AskedSets | None) -> list[str]:
     """Return what to know of a monitor; traffic has no alarms for changes."""
     notes = list(_tolerances(plan))
     if suite is not None:
@@ -25,7 +25,7 @@ def notes_of(plan: MonitorPlan, suite: Suite | None) -> list[str]:
     return notes
 
 
-def _methods(plan: MonitorPlan, suite: Suite) -> Iterator[str]:
+def _methods(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
     """Say what a method takes for granted that the suite may not keep."""
     methods = {each.method for each in plan.features}
     if Method.ODDS in methods or Method.DISCORDANT in methods:
@@ -33,20 +33,11 @@ def _methods(plan: MonitorPlan, suite: Suite) -> Iterator[str]:
             "Sets of which all answers or none are selected tell nothing: where sets differ in"
             " difficulty, it takes longer, and `monitor plan --spread` says how long."
         )
-    if Method.TWO_GROUPS in methods and any(_twins(suite, pair) for pair in plan.comparisons):
+    if Method.TWO_GROUPS in methods and any(suite.twins(pair) for pair in plan.comparisons):
         yield (
             "Sets that have both groups are compared as twins by `two_groups`, the others as"
             " independent answers; the gap is taken to be the same in both."
         )
-
-
-def _twins(suite: Suite, pair: WatchedPair) -> bool:
-    sides: dict[bool, set[str]] = {True: set(), False: set()}
-    for probe in suite.probes:
-        group = probe.groups.get(pair.dimension)
-        if group is not None and (group == pair.a or pair.b in (None, group)):
-            sides[group == pair.a].add(set_of(probe))
-    return bool(sides[True] & sides[False])
 
 
 def _tolerances(plan: MonitorPlan) -> Iterator[str]:
@@ -58,7 +49,7 @@ def _tolerances(plan: MonitorPlan) -> Iterator[str]:
         )
 
 
-def _changes(plan: MonitorPlan, suite: Suite) -> Iterator[str]:
+def _changes(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
     alpha = alpha_of_search(plan.alpha, len(plan.watched), 1)
     for pair in plan.comparisons:
         units = _units(plan, suite, pair)
@@ -87,16 +78,9 @@ def _changes(plan: MonitorPlan, suite: Suite) -> Iterator[str]:
         yield said + ("." if small else ": ask more sets a round, or compare fewer groups.")
 
 
-def _units(plan: MonitorPlan, suite: Suite, pair: WatchedPair) -> float:
+def _units(plan: MonitorPlan, suite: AskedSets, pair: WatchedPair) -> float:
     """Return the pairs of a round: sets with both groups, or as many as the smaller side has."""
-    sides: tuple[set[str], set[str]] = set(), set()
-    for probe in suite.probes:
-        group = probe.groups.get(pair.dimension)
-        if group == pair.a:
-            sides[0].add(set_of(probe))
-        elif group is not None and pair.b in (None, group):
-            sides[1].add(set_of(probe))
-    twins = len(sides[0] & sides[1]) or min(map(len, sides))
+    twins = suite.twins(pair) or min(len(set(side.tolist())) for side in suite.sides(pair))
     if plan.sets_per_round is None:
         return twins
-    return twins * plan.sets_per_round / len(set(map(set_of, suite.probes)))
+    return twins * plan.sets_per_round / suite.different

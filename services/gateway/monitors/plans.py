@@ -1,8 +1,8 @@
 """Files of monitors become plans: what is watched, and how the monitor is run."""
 
-from collections import Counter
 from typing import Any
 
+from services.gateway.monitors.asked_sets import AskedSets
 from services.gateway.monitors.requests import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
 from shared.contracts import (
     TRAFFIC,
@@ -10,7 +10,6 @@ from shared.contracts import (
     Claim,
     Method,
     MonitorPlan,
-    Suite,
     Target,
     Traffic,
     Upkeep,
@@ -18,7 +17,6 @@ from shared.contracts import (
     WatchedPair,
     parse_target,
 )
-from shared.contracts.expansion import set_of
 from shared.contracts.mistakes import as_usage_error
 from shared.contracts.suite_limits import number_shown
 from shared.errors import NotFoundError, UsageError
@@ -30,7 +28,9 @@ COPIED_FROM_SUITE_MONITORS = COPIED | {
 SHORTEST_WINDOW_S = 60
 
 
-def plan_of(request: MonitorRequest | TrafficMonitorRequest, suite: Suite | None) -> MonitorPlan:
+def plan_of(
+    request: MonitorRequest | TrafficMonitorRequest, suite: AskedSets | None
+) -> MonitorPlan:
     """Return what is watched.
 
     Raises
@@ -52,10 +52,10 @@ def plan_of(request: MonitorRequest | TrafficMonitorRequest, suite: Suite | None
         )
 
 
-def check_methods(plan: MonitorPlan, suite: Suite | None) -> None:
+def check_methods(plan: MonitorPlan, suite: AskedSets | None) -> None:
     """Refuse a method whose promise the suite's sets would break; raise UsageError."""
     methods = {each.method for each in plan.features}
-    if suite is not None and Method.ODDS in methods and largest_side(plan, suite) > 1:
+    if suite is not None and Method.ODDS in methods and suite.largest_side(plan.comparisons) > 1:
         raise UsageError(
             "The method `odds` takes one odds ratio to hold in all sets, and the suite"
             f" {suite.name} has sets with several answers of a group: if the sets' own ratios"
@@ -64,9 +64,9 @@ def check_methods(plan: MonitorPlan, suite: Suite | None) -> None:
         )
 
 
-def check_round(plan: MonitorPlan, suite: Suite | None, most: int) -> None:
+def check_round(plan: MonitorPlan, suite: AskedSets | None, most: int) -> None:
     """Refuse a monitor whose rounds would ask more than is allowed; raise UsageError."""
-    each_round = len(suite.probes) * plan.repeats if suite else 0
+    each_round = suite.questions * plan.repeats if suite else 0
     if plan.sets_per_round is None and each_round > most:
         raise UsageError(
             f"A round would ask {number_shown(each_round)} questions; {most:,} are allowed. Ask"
@@ -93,7 +93,7 @@ def upkeep_of(request: MonitorRequest | TrafficMonitorRequest) -> Upkeep:
         )
 
 
-def _watched_suite(request: MonitorRequest, suite: Suite) -> dict[str, Any]:
+def _watched_suite(request: MonitorRequest, suite: AskedSets) -> dict[str, Any]:
     for pair in request.comparisons:
         _check_comparison(pair, suite, request)
     target = parse_target(
@@ -124,35 +124,18 @@ def _watched_traffic(request: TrafficMonitorRequest) -> dict[str, Any]:
         }
 
 
-def _check_comparison(pair: WatchedPair, suite: Suite, request: MonitorRequest) -> None:
+def _check_comparison(pair: WatchedPair, suite: AskedSets, request: MonitorRequest) -> None:
     """Refuse a comparison that the suite has no probes or no twins for."""
-    first = [probe for probe in suite.probes if probe.groups.get(pair.dimension) == pair.a]
-    others = {probe.groups.get(pair.dimension) for probe in suite.probes} - {pair.a, None}
-    second_groups = others if pair.b is None else {pair.b} - {pair.a}
-    second = [probe for probe in suite.probes if probe.groups.get(pair.dimension) in second_groups]
-    for probes, group in ((first, pair.a), (second, pair.b or f"any but {pair.a}")):
-        if not probes:
-            known = {p.groups[pair.dimension] for p in suite.probes if pair.dimension in p.groups}
+    for sets, group in zip(suite.sides(pair), (pair.a, pair.b or f"any but {pair.a}"), strict=True):
+        if not len(sets):
             raise UsageError(
                 f"The suite {suite.name} has no probe of {pair.dimension} {group}; it has"
-                f" {', '.join(sorted(known)) or 'nothing of that dimension'}."
+                f" {', '.join(suite.groups_of(pair.dimension)) or 'nothing of that dimension'}."
             )
-    paired = {probe.set for probe in first if probe.set} & {p.set for p in second if p.set}
+    paired = suite.twins(pair, named=True)
     if not paired and any(each.method.facts.needs_twins for each in request.features):
         raise UsageError(
             f"No set of the suite {suite.name} has both {pair.dimension} {pair.a} and"
             f" {pair.b or 'another'}: twins need the same `set`; without twins the method is"
             " `two_groups`, with the claim `population`."
         )
-
-
-def largest_side(plan: MonitorPlan, suite: Suite) -> int:
-    """Return the most answers of one group that a set of the suite has."""
-    sizes = Counter(
-        (set_of(probe), pair.dimension, probe.groups[pair.dimension] == pair.a, pair.a)
-        for pair in plan.comparisons
-        for probe in suite.probes
-        if pair.dimension in probe.groups
-        and (pair.b is None or probe.groups[pair.dimension] in (pair.a, pair.b))
-    )
-    return max(sizes.values(), default=0)

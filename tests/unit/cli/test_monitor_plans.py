@@ -11,6 +11,7 @@ from biaswatch.cli.monitors import plan
 from biaswatch.monitor_planning.assumptions import Assumptions
 from biaswatch.monitor_planning.plan import Row, explained, planned
 from biaswatch.readers.monitors import load_monitor
+from services.gateway.monitors.asked_sets import AskedSets
 from services.gateway.monitors.plans import plan_of, upkeep_of
 from shared.errors import UsageError
 
@@ -68,7 +69,8 @@ def rows(
     path = folder / "monitor.yaml"
     path.write_text(yaml.safe_dump(fields))
     asked, suite = load_monitor(path)
-    return planned(plan_of(asked, suite), upkeep_of(asked), suite, assumed)
+    sets = AskedSets.of_suite(suite) if suite else None
+    return planned(plan_of(asked, sets), upkeep_of(asked), suite, assumed)
 
 
 def test_a_plan_gives_units_rounds_tokens_and_money(tmp_path: Path) -> None:

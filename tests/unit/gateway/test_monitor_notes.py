@@ -1,10 +1,22 @@
 """What is said of a monitor before its first round."""
 
+import tracemalloc
+from collections.abc import Iterator
+
 import pytest
 
+from services.gateway.monitors.asked_sets import AskedSets
 from services.gateway.monitors.notes import notes_of
 from services.gateway.monitors.plans import check_methods
-from shared.contracts import Claim, Method, MonitorPlan, Suite, SuiteProbe, WatchedFeature
+from shared.contracts import (
+    Claim,
+    Method,
+    MonitorPlan,
+    Suite,
+    SuiteProbe,
+    WatchedFeature,
+    WatchedPair,
+)
 from shared.errors import UsageError
 from tests.support.records import make_plan
 
@@ -20,7 +32,7 @@ def suite_of(sets: int) -> Suite:
 
 def notes(sets: int, tolerance: float = 1.0, **fields: object) -> list[str]:
     watched = WatchedFeature(extractor="words", feature="words", high=10.0, tolerance=tolerance)
-    return notes_of(make_plan(features=(watched,), **fields), suite_of(sets))
+    return notes_of(make_plan(features=(watched,), **fields), AskedSets.of_suite(suite_of(sets)))
 
 
 def test_the_smallest_change_that_can_be_found_is_said() -> None:
@@ -63,19 +75,63 @@ def of_two_answers_a_group() -> Suite:
 def test_odds_are_refused_where_sets_may_have_ratios_of_their_own() -> None:
     suite = of_two_answers_a_group()
     with pytest.raises(UsageError, match=r"several answers of a group.*Take `pairs`"):
-        check_methods(with_method(Method.ODDS, suite), suite)
-    check_methods(with_method(Method.PAIRS, suite), suite)
-    check_methods(with_method(Method.ODDS, suite_of(40)), suite_of(40))
+        check_methods(with_method(Method.ODDS, suite), AskedSets.of_suite(suite))
+    check_methods(with_method(Method.PAIRS, suite), AskedSets.of_suite(suite))
+    check_methods(with_method(Method.ODDS, suite_of(40)), AskedSets.of_suite(suite_of(40)))
 
 
 def test_sets_that_tell_nothing_are_remarked_for_selections() -> None:
     suite = suite_of(40)
     for method in (Method.ODDS, Method.DISCORDANT):
-        said = notes_of(with_method(method, suite), suite)
+        said = notes_of(with_method(method, suite), AskedSets.of_suite(suite))
         assert any("tell nothing" in each and "--spread" in each for each in said)
 
 
 def test_twins_among_groups_without_twins_are_remarked() -> None:
     suite = suite_of(40)
-    said = notes_of(with_method(Method.TWO_GROUPS, suite), suite)
+    said = notes_of(with_method(Method.TWO_GROUPS, suite), AskedSets.of_suite(suite))
     assert any("are compared as twins by `two_groups`" in each for each in said)
+
+
+def test_groups_compared_with_several_others_one_by_one_are_no_large_sets() -> None:
+    probes = [
+        SuiteProbe(key=f"{n}-{group}", prompt="?", set=f"s{n}", groups={"concept": group})
+        for n in range(9)
+        for group in ("France", "Peru", "Chile")
+    ]
+    sets = AskedSets.of("coasts", "a" * 32, probes)
+    pairs = [WatchedPair(dimension="concept", a="France", b=b) for b in ("Peru", "Chile")]
+    assert sets.largest_side(pairs) == 1
+    assert sets.largest_side([WatchedPair(dimension="concept", a="France", b=None)]) == 2
+
+
+def test_sets_that_the_suite_does_not_name_are_no_twins() -> None:
+    probes = [
+        SuiteProbe(key=group, unit="one", prompt="?", groups={"concept": group})
+        for group in ("France", "Peru")
+    ]
+    sets, pair = AskedSets.of("coasts", "a" * 32, probes), WatchedPair(
+        dimension="concept", a="France", b="Peru"
+    )  # fmt: skip
+    assert (sets.twins(pair), sets.twins(pair, named=True)) == (1, 0)
+
+
+def test_of_a_large_suite_no_question_is_held() -> None:
+    few, many = 2_000, 12_000
+
+    def probes(amount: int) -> Iterator[SuiteProbe]:
+        for n in range(amount):
+            yield SuiteProbe(
+                key=f"p{n}", prompt="?" * 500, set=f"a set with a long name {n // 2}",
+                groups={"concept": ("France", "Peru")[n % 2]},
+            )  # fmt: skip
+
+    def most_bytes(amount: int) -> int:
+        tracemalloc.start()
+        sets = AskedSets.of("coasts", "a" * 32, probes(amount))
+        assert sets.questions == amount
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    assert (most_bytes(many) - most_bytes(few)) / (many - few) < 40

@@ -1,0 +1,178 @@
+"""One window of traffic with many answers: the most memory of each process that reads it.
+
+`python -m benchmarks.traffic_window 100000 200000 400000` takes so many answers into a store, half
+as many users, and has the window gone through by the planner, closed by the diagnoser and exported
+by the gateway, each in a process of its own. It prints what is resident at most, what each answer
+adds to that, and what 5 million would take by that line. The bars are 512 MiB for the diagnoser and
+256 MiB for the others. Each process imports its own service alone.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from shared.contracts import (
+    RUN_GATHER,
+    Completion,
+    Exchange,
+    Method,
+    Monitor,
+    Run,
+    Traffic,
+    WatchedFeature,
+)
+from shared.store import Store, migrate
+from tests.support.records import make_exchange, make_traffic_monitor
+
+BARS_MIB = {"planner": 256, "diagnoser": 512, "gateway": 256}
+LARGEST = 5_000_000
+AT_ONCE = 1000
+NOON, HOUR = datetime(2026, 1, 1, 12, tzinfo=UTC), timedelta(hours=1)
+OVER = NOON + HOUR + timedelta(minutes=1)
+WORDS = WatchedFeature(extractor="words", feature="words", high=100, method=Method.MATCHED)
+
+
+def watched() -> Monitor:
+    """Return the monitor whose window it is: its users are matched in time, by topic."""
+    plan = make_traffic_monitor().plan
+    traffic = Traffic(window_s=HOUR.total_seconds(), strata=("topic",))
+    changed = plan.model_copy(update={"features": (WORDS,), "traffic": traffic})
+    return make_traffic_monitor(since=NOON, plan=changed)
+
+
+def exchanges(amount: int) -> Iterator[Exchange]:
+    """Return the answers of a window, two to a user on average."""
+    luck = Random(1)
+    for number in range(amount):
+        user, topic = luck.randrange(amount // 2 + 1), f"topic {luck.randrange(8)}"
+        at = NOON + timedelta(seconds=luck.uniform(0, HOUR.total_seconds() - 1))
+        words = "It is. " * luck.randrange(1, 40)
+        yield make_exchange(
+            user, said_at=at, at=at, key=f"answer-{number}", text=words, facts={"topic": topic}
+        )
+
+
+def fill(store: Store, amount: int) -> None:
+    """Take answers in and measure them."""
+    from tests.support.traffic_platform import TrafficPlatform
+
+    platform, coming = TrafficPlatform(store), exchanges(amount)
+    platform.rounds.define(watched())
+    platform.time = NOON + HOUR
+    while some := list(islice(coming, AT_ONCE)):
+        platform.hear(*some)
+
+
+def plan(store: Store) -> None:
+    """Go through the window as the planner does, so that it closes."""
+    from services.planner.monitor_rounds import RoundScheduler
+    from services.planner.runs import RunPlanner, completion_of
+    from tests.support.planned import planned
+
+    plans = RunPlanner(store, now=_over, deadline_s=60)
+    for run in RoundScheduler(store, now=_over, wall=_over).start_due():
+        store.records.write([run])
+        planned(store, plans, run)
+    [closing] = store.gathers(RUN_GATHER).due()
+    store.records.write(completion_of(closing))
+
+
+def _over() -> datetime:
+    return OVER
+
+
+def close(store: Store) -> None:
+    """Close the window as the diagnoser does."""
+    from services.diagnoser.handlers import CloseRounds
+
+    [run], [completion] = store.records.all(Run), store.records.all(Completion)
+    CloseRounds(store, now=lambda: completion.at)(completion, run)
+
+
+def export(store: Store) -> None:
+    """Read the window page by page as the gateway gives it to `export`."""
+    from services.gateway.exports.queries import ExportFilter, ExportQueries
+    from services.gateway.monitors.queries import MonitorQueries
+
+    [run] = store.records.all(Run)
+    queries = ExportQueries(store, MonitorQueries(store))
+    after: str | None = ""
+    while after is not None:
+        asked = ExportFilter(after=after)
+        queries.features(run.id, asked)
+        after = queries.answers(run.id, asked).after
+
+
+STEPS: dict[str, Callable[[Store], None]] = {"planner": plan, "diagnoser": close, "gateway": export}
+
+
+def measured(url: str, step: str) -> tuple[float, float]:
+    """Do a step in a process of its own; return the most MiB that were resident, and seconds."""
+    command = [sys.executable, "-m", "benchmarks.traffic_window", "--step", step, "--store", url]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    mib, seconds = done.stdout.split()[-2:]
+    return float(mib), float(seconds)
+
+
+def do(url: str, step: str) -> None:
+    """Do a step here, and print what it took."""
+    began = time.process_time()
+    with Store.open(url) as store:
+        STEPS[step](store)
+    lines = Path("/proc/self/status").read_text().splitlines()
+    [kib] = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
+    print(kib / 1024, time.process_time() - began)
+
+
+def compare(sizes: list[int]) -> int:
+    """Print what windows of some sizes take, and what the largest would; return missed bars."""
+    took: dict[str, list[float]] = {step: [] for step in STEPS}
+    print(f"{'answers':>10}" + "".join(f"{step + ' MiB, s':>22}" for step in STEPS))
+    for size in sizes:
+        with tempfile.TemporaryDirectory(prefix="biaswatch-window-") as folder:
+            url = f"sqlite:///{Path(folder) / 'store.db'}"
+            migrate(url)
+            with Store.open(url) as store:
+                fill(store, size)
+            cells = []
+            for step in STEPS:
+                mib, seconds = measured(url, step)
+                took[step].append(mib)
+                cells.append(f"{mib:14.0f}{seconds:8.0f}")
+            print(f"{size:10,}" + "".join(cells), flush=True)
+    missed = 0
+    for step, mibs in took.items():
+        slope = (mibs[-1] - mibs[0]) / (sizes[-1] - sizes[0]) if len(sizes) > 1 else 0.0
+        expected = mibs[-1] + slope * max(0, LARGEST - sizes[-1])
+        missed += expected > BARS_MIB[step]
+        print(
+            f"{step}: {slope * 2**20:.0f} bytes an answer, {expected:,.0f} MiB for {LARGEST:,}"
+            f" (bar {BARS_MIB[step]})"
+        )
+    return missed
+
+
+def main() -> int:
+    """Read how many answers, and compare; 1 where a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("answers", type=int, nargs="*", default=[20_000, 40_000])
+    parser.add_argument("--step", choices=STEPS)
+    parser.add_argument("--store")
+    given = parser.parse_args()
+    if given.step:
+        do(given.store, given.step)
+        return 0
+    return min(1, compare(given.answers))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
