@@ -8,7 +8,13 @@ from rich.console import Console
 from biaswatch.render.corrections import gap_row
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
 from services.diagnoser.domain.labels.table_corrections import TableCorrection
-from services.gateway.labels.correction_words import ERROR_COLUMNS, amount, error_row, estimate
+from services.gateway.labels.correction_words import (
+    ERROR_COLUMNS,
+    amount,
+    error_row,
+    estimate,
+    width_sentences,
+)
 from shared.contracts import CorrectedGap
 from shared.formatting import UNDEFINED, VERDICT_WORDS, p_equals
 
@@ -43,6 +49,7 @@ def table_correction_sentences(found: Sequence[TableCorrection]) -> Iterator[str
         where = f"{each.domain}: " if each.domain else ""
         for gap in each.gaps:
             yield f"{where}{_gap(each, gap)}"
+        yield from (f"{where}{said}" for said in width_sentences(each.groups, each.alpha))
         for gap in each.gaps:
             if gap.bias_p is not None and gap.bias_p <= DIFFERS_AT:
                 yield (

@@ -26,6 +26,11 @@ class CorrectedGroup(Part):
     """The mean as the labels correct it."""
     tuning: float | None = None
     """How much a reading counts beside the labels, from 0 to 1."""
+    units: NonNegativeInt | None = None
+    """The prompts, or users, that these answers are of."""
+    widest_share: float | None = None
+    """How far the interval of its mean can reach on one side, as a share of the scale, because
+    labels hardly differ from what was read; null where they do, or are too few."""
     bias: Estimate
     """Reading less label: above 0 where the instrument reads too high."""
     absolute_error: Estimate

@@ -4,7 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate, LabelledComparison
 from shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
+from shared.stats.labels.planned_labels import labels_for_share, units_for_share
 
+TENTH = 0.1
+"""Of the scale: an interval that reaches no farther says something."""
 DIFFERS_AT = 0.05
 """The level, by itself, at which an instrument is said to err otherwise for two groups."""
 
@@ -23,6 +26,7 @@ def correction_sentences(corrections: Sequence[Correction]) -> list[str]:
 def _sentences(found: Correction) -> Iterator[str]:
     for gap in found.gaps:
         yield _gap(found, gap)
+    yield from width_sentences(found.groups, found.alpha)
     for gap in found.gaps:
         if gap.bias_p is not None and gap.bias_p <= DIFFERS_AT:
             yield (
@@ -34,6 +38,24 @@ def _sentences(found: Correction) -> Iterator[str]:
         yield from (_mean(found, group) for group in found.groups)
     yield from (running_sentence(found.feature, each) for each in found.over_rounds)
     yield basis(found)
+
+
+def width_sentences(groups: Iterable[CorrectedGroup], alpha: float) -> Iterator[str]:
+    """Say of groups whose intervals are wide because they have few prompts what it would take."""
+    for each in groups:
+        if each.widest_share is None or each.widest_share <= TENTH or not each.units:
+            continue
+        repeats = each.answers / each.units
+        answers = "one answer each" if repeats <= 1 else f"{repeats:.3g} answers each"
+        needed = units_for_share(TENTH, each.labelled / each.answers, alpha)
+        more = labels_for_share(TENTH, each.answers, each.units, alpha)
+        instead = "" if more is None else f", or {more:,} labels of these"
+        yield (
+            f"The interval of {each.group} is wide because it has {each.units:,} prompts with"
+            f" {answers} and {each.labelled:,} labels, which hardly differ from what was read: a"
+            f" mean can lie {number(each.widest_share)} of the scale farther. About {needed:,}"
+            f" prompts, labelled in the same share{instead}, would bring it within a tenth."
+        )
 
 
 def _mean(found: Correction, group: CorrectedGroup) -> str:

@@ -1,7 +1,7 @@
 """What so many labels will bring: how wide a gap's interval is to be, and which gap is found."""
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, log, log1p, sqrt
 
 from scipy import special
 
@@ -87,3 +87,19 @@ def labels_for_share(share: float, answers: int, units: int, alpha: float) -> in
     if widest_share(answers, units, answers, alpha) > share:
         return None
     return min(answers, ceil(answers * float(1 - alpha ** (1 / units)) / share))
+
+
+def units_for_share(share: float, labelled_share: float, alpha: float) -> int:
+    """Return the prompts of a group from which on `widest_share` is at most a share.
+
+    Parameters
+    ----------
+    share
+        Of the scale, in (0, 1).
+    labelled_share
+        Of the answers that are labelled, in (0, 1]: as many of those to more prompts.
+    alpha
+        1 minus the coverage, in (0, 1).
+    """
+    check_alpha(alpha)
+    return ceil(log(alpha) / log1p(-share * labelled_share))

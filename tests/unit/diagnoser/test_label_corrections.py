@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from shared.contracts import Estimate, Verdict
+from services.gateway.labels.correction_words import width_sentences
+from shared.contracts import CorrectedGroup, Estimate, Verdict
+from shared.stats.labels.planned_labels import widest_share
 from tests.support.labelled_studies import rates, ratings, simulate
 
 STUDY = replace(rates({"a": 0.2, "b": 0.5}, {"a": 0.05, "b": 0.15}), answers=400)
@@ -89,3 +91,27 @@ def test_ratings_have_a_ratio_of_what_is_selected_where_the_suite_says_from_when
     assert number(gap.ratio, "low") < 1 < number(gap.ratio, "high")
     assert gap.reading_ratio is not None
     assert gap.reading_ratio > 1.2
+
+
+def test_a_wide_interval_of_few_prompts_says_what_would_be_needed() -> None:
+    group = {"answers": 120, "labelled": 20, "drawn": 20, "units": 24, "widest_share": 0.7}
+    estimate = Estimate(value=0.2, low=0.0, high=0.9)
+    wide = CorrectedGroup(
+        group="a", reading=estimate, corrected=estimate, bias=estimate, absolute_error=estimate,
+        **group,
+    )  # fmt: skip
+    [said] = width_sentences([wide], 0.05)
+    assert "because it has 24 prompts with 5 answers each and 20 labels" in said
+    assert "About 179 prompts, labelled in the same share, would bring it within a tenth" in said
+    assert widest_share(179 * 5, 179, round(179 * 5 / 6), 0.05) == pytest.approx(0.1, abs=0.002)
+    known = wide.model_copy(update={"widest_share": 0.05})
+    assert list(width_sentences([known], 0.05)) == []
+
+
+def test_labels_that_agree_with_the_readings_show_how_many_prompts_there_are() -> None:
+    study = replace(rates({"a": 0.0, "b": 0.0}, {"a": 0.0, "b": 0.0}), answers=60)
+    found = simulate(study, 30, seed=1)
+    assert [each.units for each in found.groups] == [60, 60]
+    assert found.groups[0].widest_share == pytest.approx(widest_share(60, 60, 30, 0.05))
+    spread = simulate(STUDY, 150, seed=1)
+    assert spread.groups[1].widest_share is None  # labels differ from what was read

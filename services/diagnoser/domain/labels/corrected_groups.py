@@ -19,6 +19,7 @@ from shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corr
 from shared.stats.labels.corrected_ratio import corrected_ratio
 from shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
 from shared.stats.labels.instrument_error import LabelledReadings
+from shared.stats.labels.planned_labels import widest_share
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,20 @@ class CorrectedGroups:
     def tuning(self, group: int) -> float | None:
         """Return how much a reading of a group counts; None where it has too few labels."""
         return self._corrected[2].get(group)
+
+    def units_of(self, group: int) -> int:
+        """Return how many prompts, or users, the answers of a group are of."""
+        rows = np.flatnonzero(self.of_group(group))
+        return len({self.rows.cases[int(row)][1].unit for row in rows})
+
+    def widest_share(self, group: int) -> float | None:
+        """Return how far the interval of a mean can reach where labels hardly vary; else None."""
+        side = self._corrected[1].get(group)
+        if side is None or side.regular:
+            return None
+        answers = int(self.of_group(group).sum())
+        labels = len(self.labelled(group).labels)
+        return widest_share(answers, self.units_of(group), labels, self.plan.alpha)
 
     @cached_property
     def by_labels(self) -> SampledGroups:

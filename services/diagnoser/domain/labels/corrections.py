@@ -146,6 +146,8 @@ def group_of(part: CorrectedGroups, code: int, plan: AnalysisPlan) -> CorrectedG
         reading=estimate_record(readings.mean(code, 0)),
         corrected=estimate_record(part.mean(code)),
         tuning=part.tuning(code),
+        units=part.units_of(code),
+        widest_share=part.widest_share(code),
         bias=estimate_record(error.bias),
         absolute_error=estimate_record(error.absolute),
         sensitivity=estimate_record(error.sensitivity) if error.sensitivity else None,

@@ -48,6 +48,7 @@ class TableCorrection:
     labels: int
     people: int
     family: int
+    alpha: float
     agreement: Estimate
     groups: tuple[CorrectedGroup, ...]
     gaps: tuple[CorrectedGap, ...]
@@ -165,6 +166,7 @@ def _correction(
         labels=int(np.isfinite(groups.rows.labels).sum()),
         people=int(known.any(axis=0).sum()),
         family=family,
+        alpha=plan.alpha,
         agreement=estimate_record(agreement([each for each in said if each], plan.alpha)),
         groups=tuple(group_of(groups, code, plan) for code in range(len(groups.grouping.groups))),
         gaps=tuple(
