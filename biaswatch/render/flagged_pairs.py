@@ -23,7 +23,8 @@ def folded_pair(each: FlaggedPair) -> Iterator[str]:
     """Return a pair that is folded: one line says which it is and what is flagged."""
     flags = ", ".join(STATEMENTS[flag] for flag in each.flags)
     yield FOLD_BEGINS
-    title = " ".join(f"{each.set_id}, {each.target}: {flags}".split())
+    asked = " ".join(dict.fromkeys(side.question or "" for side in (each.a, each.b)))
+    title = " ".join(f"{asked} {each.set_id}, {each.target}: {flags}".split())
     yield f"<summary>{escape_html(title)}</summary>"
     yield ""
     yield f"**Context:** {escape_md(each.context or '(purged)')}"

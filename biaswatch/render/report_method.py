@@ -16,6 +16,11 @@ def provenance_table(found: RunProvenance, run_id: str) -> Iterator[str]:
     return markdown_table(("fact", "value"), _facts(found, run_id))
 
 
+def _themselves(found: RunProvenance) -> list[str]:
+    """Return who judges where nobody is named."""
+    return [] if found.judging_seed is None else ["each model judges itself"]
+
+
 def _facts(found: RunProvenance, run_id: str) -> Iterator[list[str]]:
     yield ["suite", found.suite + (f": {found.about}" if found.about else "")]
     yield ["suite hash", found.suite_hash or "none: production traffic has no suite"]
@@ -24,7 +29,7 @@ def _facts(found: RunProvenance, run_id: str) -> Iterator[list[str]]:
         yield ["asked", f"{found.questions} questions{times}, {', '.join(found.scaffolds)}"]
     for model in found.models:
         yield ["model", _model(model)]
-    for judge in found.judges:
+    for judge in found.judges or _themselves(found):
         yield ["judge", judge]
     for each in found.instruments:
         by = f", by {each.instrument}" if each.instrument else ""
