@@ -25,7 +25,7 @@ _CAUSES = (
 )
 _MORE_CAUSES = (
     r"|\bproduce[sd]?\b|\bcreate[sd]?\b|\bbrings?\s+(?:it\s+)?about\b|\bbrought\s+about\b"
-    r"|\bdepress(?:es|ed)\b|\bon\s+account\s+of\b|\btraced?\s+(?:back\s+)?to\b"
+    r"|\bdepress(?:es|ed)\s+(?:the|their|its|<g)|\bon\s+account\s+of\b|\btraced?\s+(?:back\s+)?to\b"
     r"|\baccounts?\s+for\b(?!\s+<n)|\breflects?\b(?=[^;]*\b(?:discriminat|bias|prejudice))|\b(?:has|have)\s+(?:its|their)\s+roots?\s+in\b|\brooted\s+in\b"
     r"|\bthe\s+(?:work|product|fruit|outcome)\s+of\b|\ba\s+product\s+of\b|\b(?:lies?|lay)\s+behind\b|\bbehind\s+(?:the|this)\s+(?:gap|disparity|difference)\b"
     r"|\bunderl(?:y|ies|ie|ay)\b|\bmade\s+(?:all\s+)?the\s+difference\b|\bblam(?:e|es|ed|ing)\b|\bto\s+blame\b|\bby\s+virtue\s+of\b"
@@ -44,7 +44,7 @@ _MORE_CAUSES = (
 )
 _CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)
 _GROUPED = re.compile(
-    r"<g[01]>|\bgroup\s+(?:and|to|itself)\b|\b(?:between|of|by|from|on)\s+(?:the\s+)?group\b|\bgroup\s+(?:is|was)\b|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
+    r"<g[01]>|\bgroup\s+(?:and|to|itself)\b|\b(?:between|of|by|from|on)\s+(?:the\s+)?group\b|\bgroup\s+(?:is|was|has|had|ha[sd]|makes?|made|plays?|drives?|drove|causes?|caused|determines?|determined|decides?|decided|explains?|explained|affects?|influences?)\b|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
     r"|\bsex\b|\brac(?:e|ial)\b|\bethnic\w*|\bnationalit\w+"
     r"|\borigins?\b|\bbackground\b|\breligio\w+|\bage\b|\bdiscriminat\w+"
     r"|\bbias(?:ed)?\b|\bprejudice\w*|\bstereotyp\w+|\bhostil\w+|\bunfair\w*|\bunequal\b|\bwho\s+(?:they|people)\s+are\b|\bracis[mt]\w*|\bsexis[mt]\w*"

@@ -31,7 +31,7 @@ _NOUNS_UP = r"upper\s+hand|(?:an?|the|with|its|their)\s+(?:\w+\s+)?(?:edge|lead)
 _NOUNS_DOWN = r"shortfall|deficit|deficient|lag"
 _LEANS = r"(?:lean|tilt|tip|skew|swing|point)(?:s|ed)?\s+(?:towards?|to|in\s+(?:the\s+direction|favou?r)\s+of)"
 MORE = (
-    rf"more\s+{_MANNER}|{_UP}|over-?\s?represented|(?:comparatively|relatively)\s+often|{_NOUNS_UP}|(?:is|are)\s+up|and\s+up"
+    rf"more\s+{_MANNER}|(?:more\s+)?{_UP}|over-?\s?represented|(?:comparatively|relatively)\s+often|{_NOUNS_UP}|(?:is|are)\s+up|and\s+up"
     rf"|{_LEANS}|predominat\w+|more|{_OVER}|>"
 )
 LESS = (

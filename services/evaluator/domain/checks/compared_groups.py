@@ -39,11 +39,22 @@ _LEAD = (
     r"(?:(?:<n\d+>|when|where|every|each|of|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|from|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
     r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|percentage|fraction|prevalence|incidence|frequency|result|case|group)s?),?\s+)*"
 )
+_LEAD_ALONE = _LEAD.replace(r",?\s+)*", r"\s+)*")
+"""The same, without a comma."""
 _REFERENCE = re.compile(
     rf"(?:\bthan|\bcompar(?:ed|ison)\s+(?:with|to)|\brelative\s+to|\bversus|\bvs\.?|\bas\s+against|\bagainst|\bcontrast\s+(?:with|to)|\bas\s+opposed\s+to|\bopposite"
     rf"|\bunlike|\brather\s+than|\binstead\s+of|\bnext\s+to|\bbeside|\balongside|\bwhereas\s+that\s+of|\bahead\s+of|\babove|\bover|\bunder|\bunderneath|\bbelow|\bbeneath|\bbehind|\bnot"
-    rf"|\b(?<!such\s)as|\bshort\s+of|\bfollowed\s+by|\bno\s+longer|\b(?:inferior|superior)\s+to|\bbefore|\bafter|\bin\s+front\s+of|\s[<>]|\b(?:{OVER}|{SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
-    rf"\s+{_LEAD}$"
+    rf"|\bshort\s+of|\bfollowed\s+by|\bno\s+longer|\b(?:inferior|superior)\s+to|\bbefore|\bafter|\bin\s+front\s+of|\s[<>]|\b(?:{OVER}|{SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
+    rf"\s+{_LEAD}$|\b(?<!such\s)as\s+{_LEAD_ALONE}$"
+    r"|\b(?:than|compared\s+(?:with|to)|relative\s+to|versus|as\s+opposed\s+to|away\s+from)\s+(?:(?!and\b|but\b|while\b|<g)[\w<>:'-]+\s+){0,8}$"
+)
+_ONE_TO_OTHER = re.compile(
+    r"\b(?:(?P<up>rises?|rose|climbs?|increases?|grows?|goes\s+up|ascends?|improves?|steps\s+up|mounts?)|(?P<down>falls?|fell|drops?|dropped|declines?|declined|decreases?|diminish\w*|goes\s+down|sinks?|descends?|shrinks?|tails\s+off))\b"
+    r"[^;,<]*?\bfrom\s+(?:(?:the|that|those|of|for|among|in|at)\s+)*<g(?P<one>[01])>\s+(?:down\s+|up\s+)?to\s+(?:(?:the|that|those|of|for|among|in|at)\s+)*<g(?P<two>[01])>"
+)
+"""From one group to the other, something rises or falls."""
+_DENIED_SUBJECT = re.compile(
+    r"^\W*(?:nothing|none|nowhere|no\s+(?:figure|number|rate|statistic|result|part|way)|in\s+no)\b"
 )
 _PASSIVE = re.compile(
     r"\b(?:exceeded|dwarfed|outstripped|topped|surpassed|outnumbered|outpaced|outscored|overtaken|beaten|outperformed|outranked|outdone|eclipsed|overshadowed|led)\b[^;<]*\bby\b"
@@ -99,9 +110,21 @@ def _in_clause(clause: str, at: int) -> Iterator[ComparedGroup]:
         return
     comparatives = list(_comparatives(clause))
     groups = [(each.start(), int(each["g"])) for each in _GROUP.finditer(clause)]
-    if not comparatives or not groups:
-        return
     span = (at, at + len(clause))
+    if moved := _ONE_TO_OTHER.search(clause):
+        yield ComparedGroup(int(moved["two"]), moved["up"] is not None, *span)
+    elif comparatives and groups:
+        yield from _of_comparatives(comparatives, groups, clause, span)
+
+
+def _of_comparatives(
+    comparatives: list[tuple[int, bool]],
+    groups: Sequence[tuple[int, int]],
+    clause: str,
+    span: tuple[int, int],
+) -> Iterator[ComparedGroup]:
+    if _DENIED_SUBJECT.search(clause):
+        comparatives = [(place, not more) for place, more in comparatives]
     passive = _PASSIVE.search(clause)
     if passive and len({group for _, group in groups}) == 2:
         before = [group for place, group in groups if place < passive.start()]

@@ -12,7 +12,7 @@ from services.evaluator.domain.checks.comparison_words import (
     STRATA,
     THAN,
 )
-from services.evaluator.domain.checks.evidence_words import NOT, plainly
+from services.evaluator.domain.checks.plain_negation import NOT, plainly
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.subjects import measure_of
 from shared.contracts import Subject
@@ -22,7 +22,7 @@ _OF_MEASURES = re.compile(
     rf"|that\s+of\s+|the\s+|its\s+)*<m:(?P<b>[\w-]+)>"
 )
 _TURNED = re.compile(
-    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|one\s+(?:group|side)?\b[^;]*\bthe\s+other\b|inverts?|inverted|inversion|upside\s+down|other\s+side|depend\w*\s+on\s+(?:whether|which|the\s+choice|one)|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|paradox)\b"
+    r"\b(?:revers\w+|(?:turn|flip|invert|swap)(?:s|ed|ing)?\b(?!\s+out)|opposite|(?:the\s+)?other\s+(?:way|direction)|contrary|one\s+(?:group|side)?\b[^;]*\bthe\s+other\b|inverts?|inverted|inversion|upside\s+down|other\s+side|depend\w*\s+on\s+(?:whether|which|the\s+choice|one)|runs?\s+counter|counter\s+to|disagree\w*|contradict\w*|conflict\w*|different\s+direction|differ(?:s|ed|ent)?|overturn\w*|invers\w*|backwards?|swing\w*|paradox)\b"
 )
 _CHANGED = re.compile(
     r"\b(?:chang\w+|alter\w*|affect\w*)\b[^;]*\b(?:directions?|signs?|sides)\b|\bdirections?\b[^;]*\b(?:chang\w+|alter\w*)"
@@ -35,7 +35,7 @@ _BESIDE = re.compile(
     r"\b(?:than|compared\s+(?:with|to)|relative\s+to|against|to)\s+(?:by\s+)?(?:the\s+|that\s+of\s+|those\s+of\s+)*$"
 )
 _KEPT = re.compile(
-    r"\b(?:same|persist\w*|surviv\w*|remains?|unchanged|holds?|(?:keep|keeps|kept(?!\s+apart)|retain|retains|preserv\w+|maintain\w*)|unaffected|as\s+it\s+was|agree\w*|unaltered|intact)\b"
+    r"\b(?:same|persist\w*|surviv\w*|remains?|unchanged|holds?|(?:keep|keeps|kept(?!\s+apart)|retain|retains|preserv\w+|maintain\w*)|unaffected|as\s+it\s+was|agree\w*|unaltered|intact|untouched|as\s+(?:it|they)\s+(?:is|was|are|were)|bears?\s+out|borne\s+out|as\s+well|too|also|likewise|again|still|match\w*|consistent|mirror\w*|in\s+line|echo\w*|confirm\w*|endur\w+|stands?|stable|identical|carr(?:y|ies)\s+over|reproduc\w+|repeat\w*|upheld)\b"
 )
 _WEAKER = re.compile(
     r"\b(?:weaker|weakens?|shrinks?|attenuated?s?|closer\s+to\s+(?:<n\d+>|1|one))\b"

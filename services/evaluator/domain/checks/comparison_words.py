@@ -30,7 +30,7 @@ QUANTITY = re.compile(
     r"likel|often|frequen|common|odds|rates?\b|shares?|proportion|probab|chance"
     r"|risk|percent|means?\b|averages?|scores?|ratings?|represented|number"
     r"|rarely|rarer|apt|prone|outnumber|outscore|receiv|sentence|exceed|surpass"
-    r"|\b(?:in|of|per) (?:an?|every|each) <n|prevalen|inciden|propensit|tendenc|likelier|hundred|thousand|relatively|per\s+head|fraction|portion|share|slice|frequently|lagg?|trail|outpac|numerous|outcome"
+    r"|\b(?:in|of|per) (?:an?|every|each) <n|prevalen|inciden|propensit|tendenc|likelier|hundred|thousand|\bper \d|\bfewer\b|relatively|per\s+head|fraction|portion|share|slice|frequently|lagg?|trail|outpac|numerous|outcome"
 )
 PRECISION = re.compile(
     r"interval|p-?\s*value|bound|limit|precis|confidence|uncertain|width|sample|evidence|(?:number\s+of|enough|few|many)\s+cases\b"

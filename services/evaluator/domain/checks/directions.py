@@ -38,6 +38,13 @@ _FAVOURS = re.compile(
     r"|to\s+the\s+(?:dis)?advantage\s+of|to\s+the\s+detriment\s+of|penali[sz]\w*"
     r"|against)\s+(?:the\s+)?<g(?P<x>[01])>"
 )
+_PARTS = re.compile(r";|,?\s+\b(?:but|whereas|while|although|though|yet|however)\b|,\s+and\b")
+_ODDS, _RATES = (
+    re.compile(r"\bodds\b|<m:odds_ratio>"),
+    re.compile(
+        r"\b(?:risks?|rates?|shares?|chances?|probabilit\w+|proportions?)\b|<m:relative_risk>"
+    ),
+)
 _DISFAVOURS = re.compile(r"disfavou?r|disadvantage|detriment|penali|against")
 
 
@@ -55,6 +62,9 @@ class StatedDirection:
 def direction_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where a group is said to have more that has less, or is favoured."""
     claims = stated_directions(wording, subject)
+    if _ratios_apart(wording, subject):
+        yield "direction", "Odds and rates are said to point apart, but they do not."
+        return
     if not claims:
         yield from _favoured(wording, subject)
         return
@@ -65,6 +75,24 @@ def direction_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, 
             said = "What the statistics show is called false."
             yield "direction", said if false else "The groups are compared the wrong way round."
             return
+
+
+def _ratios_apart(wording: Wording, subject: Subject) -> bool:
+    """Whether one group is said to have higher odds, and the other the higher rate."""
+    pattern = wording.pattern
+    if STRATA.search(pattern) or "in conflict" in " ".join(subject.notes) or not subject.counts:
+        return False
+    signs: dict[bool, set[int]] = {True: set(), False: set()}
+    last: int | None = None
+    for part in _PARTS.split(pattern):
+        of_odds, of_rates = bool(_ODDS.search(part)), bool(_RATES.search(part))
+        said = part.replace("their", f"<g{last}>") if last is not None else part
+        found = _compared(said, subject)
+        named = re.search(r"<g([01])>", part)
+        last = int(named[1]) if named else last
+        if of_odds is not of_rates:
+            signs[of_odds] |= {*found}
+    return bool(signs[True] and signs[False] and not signs[True] & signs[False])
 
 
 def stated_directions(wording: Wording, subject: Subject) -> list[StatedDirection]:

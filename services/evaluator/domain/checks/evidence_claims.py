@@ -10,29 +10,46 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 
-from services.evaluator.domain.checks.equality_claims import claims_equality, proves_equality
+from services.evaluator.domain.checks.equality_claims import (
+    cautions,
+    claims_equality,
+    proves_equality,
+)
 from services.evaluator.domain.checks.evidence_words import (
+    AGAINST,
+    BEYOND,
     CAUSES,
     CHANCE,
+    COMMON,
+    DESCRIPTIVE,
+    DIFFERENCE,
     EVIDENCE,
+    EXPLAINED,
+    FINDS,
+    FOR,
     GENERAL,
-    KEPT,
+    LESS_SIGN,
+    MORE_SIGN,
     NO_FINDING,
-    NOT,
     NULL,
+    NULL_FINDING,
+    OF_SIZE,
     OPEN,
     OVER,
-    OVER_CHANCE,
     P_VALUE,
+    PASSES_TEST,
+    RARE,
     REAL,
-    REFUSED,
     SIGNIFICANT,
+    STRONG,
+    SUPPOSED,
     UNDER,
+    UNDER_NULL,
     UNTOLD,
-    WRONG_SIDE,
-    plainly,
+    WITHSTANDS,
 )
-from services.evaluator.domain.checks.phrases import phrases_of, words_of
+from services.evaluator.domain.checks.phrases import phrases_of
+from services.evaluator.domain.checks.plain_negation import denied, plainly
 
 
 class EvidenceClaim(StrEnum):
@@ -47,9 +64,21 @@ CLAUSE_END = re.compile(
     r";|,? \b(?:but|whereas|while|although|though|however|yet|because|so that|given that)\b"
     r"|, (?:and|so|which|since|hence|therefore|thus)\b|: (?!(?:yes|no|not|none|absent)\b)| \u2013 "
 )
-_ANSWER = re.compile(r"\bsignifican\w+\b[^;:]{0,40}: (?P<yes>yes|no)\b|^\W*(?P<also>yes|no),")
-"""A question that is answered in a word: "significant: yes"; "No, ..."."""
-_ASIDE = re.compile(r", at [^,;]*\blevel\b[^,;]*,|\([^()]*\)")
+_ANSWER = re.compile(r"^(?P<asked>[^;:]{3,90}): ?(?P<yes>yes|no)\b(?! \w+)")
+"""A question that is answered in a word: "significant: yes"."""
+_ASKED = phrases_of(
+    r"significan\w+|reject\w*|differ\w*|detect\w*|evidence|reached|met|passed|cleared"
+)
+_OPPOSITE = {
+    EvidenceClaim.SHOWN: EvidenceClaim.NOT_SHOWN,
+    EvidenceClaim.NOT_SHOWN: EvidenceClaim.SHOWN,
+    EvidenceClaim.EQUAL: EvidenceClaim.SHOWN,
+}
+_ASIDE = re.compile(
+    r"(?:,|^\W*) ?(?:at|by|on|in|under|given|for|with|per|using|according to|judging by|going by|judged by|based on"
+    r"|as|to|from|after|within|relative to|measured|i\.e\.,?|that is,?|however|therefore|thus|indeed|of course|again|then|in fact|overall|here)"
+    r"(?: (?!not\b|no\b|chance\b|<g)[^,; ]+){0,9},|\([^()]*\)"
+)
 _BARE_P = re.compile(r"\(?(?:that is )?p ?[<>] ?<n\d+>\)?[ .]*")
 """A level named as an aside, which the rest of the clause meets, or does not."""
 _PIECE = re.compile(r", ")
@@ -58,16 +87,13 @@ _OFTEN = re.compile(
     r"\b(?:(?P<less>less|fewer|rarer)|more|greater) (?:often )?than "
     r"(?:one (?:time )?in twenty|<n\d+> of (?:all )?(?:samples|times|such))"
 )
-_RARE = phrases_of(
-    "not likely",
-    "unusual|rare|improbable|exceptional|surprising|odd|remarkable",
-    "not (?:often|frequently|usually|arise|occur|appear)",
-)
-_ALIKE = words_of(r"unrelated independen\w+ equal\w* nullhypothesis alike the\ssame")
-_UNDER_NULL = phrases_of(
-    rf"(?:if|were|was|assuming|under)\b[^;]*\b{_ALIKE}",
-    r"(?:if|were|was|assuming|under)\b[^;]*\bnot (?:\w+ )?(?:difference|association|effect|link)",
-    "(?:table|gap|difference|data) (?:like|of) (?:this|these)",
+_LESS, _MORE = re.compile(LESS_SIGN), re.compile(MORE_SIGN)
+_SHORT = re.compile(r"\bnot reaches\b")
+_DIFFERENCE = re.compile(DIFFERENCE)
+_TEST = phrases_of(r"tests?|scrutiny|level|check|examination|analysis")
+_AGAINST_DIFFERENCE = re.compile(r"\bagainst\b(?! (?:equal|independence|nullhypothesis))")
+_HOW_OFTEN = phrases_of(
+    "would|samples|times?|probability|how often|cases|data ?sets|chances?|occasions|tables|draws"
 )
 _POSSIBLE = phrases_of("may|might|could|would|possibl[ey]|perhaps|even")
 
@@ -86,22 +112,41 @@ def evidence_claims(pattern: str) -> list[tuple[int, str, EvidenceClaim]]:
 
 
 def _claim_of(clause: str) -> EvidenceClaim | None:
-    answer = _ANSWER.search(clause)
-    if answer and answer["yes"]:
-        return EvidenceClaim.SHOWN if answer["yes"] == "yes" else EvidenceClaim.NOT_SHOWN
-    clause = clause[answer.end() :] if answer else _ASIDE.sub(" ", clause)
-    plain = plainly(clause)
-    if (shown := _under_null(plain)) is not None:
+    if answer := _ANSWER.search(clause):
+        return _answered(answer)
+    if (shown := _under_null(plainly(clause))) is not None:
         return _as_claim(shown)
-    if GENERAL.search(plain):
+    if "<n" in clause and _HOW_OFTEN.search(clause) and UNDER_NULL.search(plainly(clause)):
+        return None  # how often, if nothing were there: a p-value in words
+    within = _ASIDE.sub(" ", clause)
+    found = _claim_within(within)
+    return found if found or within == clause else _claim_within(clause)
+
+
+def _answered(answer: re.Match[str]) -> EvidenceClaim | None:
+    """Read a question that is answered in a word: "significant at the 5% level: no"."""
+    yes = answer["yes"] == "yes"
+    claim = _claim_within(answer["asked"])
+    if claim is None and (_ASKED.search(answer["asked"])):
+        claim = EvidenceClaim.SHOWN
+    return claim if yes or claim is None else _OPPOSITE[claim]
+
+
+def _claim_within(clause: str) -> EvidenceClaim | None:
+    """Read a clause without its asides."""
+    plain = plainly(clause)
+    if (shown := _open(plain)) is not None:
+        return _as_claim(shown)
+    if GENERAL.search(plain) or SUPPOSED.match(plain):
         return None
     if proves_equality(clause):
         return EvidenceClaim.EQUAL
-    claims = {said for reader in _WHOLE_READERS if (said := reader(plain)) is not None}
+    if cautions(clause):
+        return None
     pieces = [plainly(piece) for piece in _PIECE.split(clause)]
     if len(pieces) > 1:
         pieces = [piece for piece in pieces if not _BARE_P.fullmatch(piece)] or pieces
-    claims |= {
+    claims = {
         said for piece in pieces for reader in _READERS if (said := reader(piece)) is not None
     }
     if len(claims) == 1:
@@ -117,66 +162,90 @@ def _under_null(plain: str) -> bool | None:
     """Read what is called rare, or common, among tables without any association."""
     if often := _OFTEN.search(plain):
         return often["less"] is not None
-    if not _RARE.search(plain) or not _UNDER_NULL.search(plain):
+    supposed = UNDER_NULL.search(plain)
+    if not supposed and not OF_SIZE.search(plain):
         return None
-    return len(NOT.findall(_RARE.sub(" ", _UNDER_NULL.sub(" ", plain)))) % 2 == 0
-
-
-def _even(plain: str) -> bool:
-    """Whether denials cancel out."""
-    return len(NOT.findall(plain)) % 2 == 0
+    rest = plain if supposed is None else f"{plain[: supposed.start()]} {plain[supposed.end() :]}"
+    if RARE.search(rest):
+        return not denied(RARE.sub(" ", rest))
+    if not supposed or "<n" in rest or "probability" in rest or not COMMON.search(rest):
+        return None
+    return denied(COMMON.sub(" ", rest))
 
 
 def _significance(plain: str) -> bool | None:
-    if WRONG_SIDE.search(plain):
-        return not _even(plain)
-    if not SIGNIFICANT.search(plain) or NO_FINDING.search(plain):
+    if NULL_FINDING.search(plain):
+        return denied(plain)
+    passes = PASSES_TEST.search(plain) and not (P_VALUE.search(plain) and _is_beside_level(plain))
+    if not (SIGNIFICANT.search(plain) or passes) or NO_FINDING.search(plain):
         return None
-    return _even(plain)
+    return not denied(plain)
+
+
+def _is_significance(plain: str) -> bool:
+    return bool(SIGNIFICANT.search(plain) or PASSES_TEST.search(plain))
 
 
 def _hypothesis(plain: str) -> bool | None:
-    if not NULL.search(plain):
+    """Read what becomes of the hypothesis of no difference; its own "no" denies nothing."""
+    found = NULL.search(plain)
+    if not found:
         return None
-    if REFUSED.search(plain):
-        return _even(plain)
-    return not _even(plain) if KEPT.search(plain) else None
+    rest = f"{plain[: found.start()]} {plain[found.end() :]}"
+    if AGAINST.search(rest):
+        return not denied(rest)
+    return denied(rest) if FOR.search(rest) else None
 
 
 def _threshold(plain: str) -> bool | None:
-    if not P_VALUE.search(plain) or SIGNIFICANT.search(plain):
+    if not P_VALUE.search(plain) or SIGNIFICANT.search(plain) or NULL.search(plain):
         return None
-    if UNDER.search(plain):
-        return _even(plain)
-    return not _even(plain) if OVER.search(plain) else None
+    if UNDER.search(plain) or _LESS.search(plain):
+        return not denied(plain)
+    return denied(_SHORT.sub("over", plain)) if _is_beside_level(plain) else None
+
+
+def _is_beside_level(plain: str) -> bool:
+    return any(each.search(plain) for each in (UNDER, OVER, _LESS, _MORE))
 
 
 def _chance(plain: str) -> bool | None:
-    if not CHANCE.search(plain) or "probability" in plain:
+    if not CHANCE.search(plain) or "probability" in plain or not EXPLAINED.search(plain):
         return None
-    return (len(NOT.findall(plain)) + len(OVER_CHANCE.findall(plain))) % 2 == 1
+    return (denied(plain) + len(BEYOND.findall(plain))) % 2 == 1
 
 
 def _evidence(plain: str) -> bool | None:
-    found = EVIDENCE.search(plain)
-    if not found or NULL.search(plain) or SIGNIFICANT.search(plain) or CAUSES.search(plain):
+    told, found = EVIDENCE.search(plain), FINDS.search(plain)
+    if NULL.search(plain) or _is_significance(plain) or CHANCE.search(plain):
         return None
-    against = re.search(r"\bagainst\b(?!\s+(?:equal|independence|nullhypothesis))", plain)
-    return _even(plain) is not bool(against)
+    if CAUSES.search(plain) or not (told or found):
+        return None
+    against = _AGAINST_DIFFERENCE.search(plain)
+    shown = denied(plain) is bool(against)
+    merely = not told and DESCRIPTIVE.search(plain) and not STRONG.search(plain)
+    return None if merely and shown else shown
+
+
+def _withstands(plain: str) -> bool | None:
+    """Read what a difference, not the hypothesis of none, does with its test."""
+    if NULL.search(plain) or _is_significance(plain) or not WITHSTANDS.search(plain):
+        return None
+    return not denied(plain) if _DIFFERENCE.search(plain) and _TEST.search(plain) else None
 
 
 def _real(plain: str) -> bool | None:
     if not REAL.search(plain) or CAUSES.search(plain) or _POSSIBLE.search(plain):
         return None
-    return _even(plain)
+    return None if NULL.search(plain) or CHANCE.search(plain) else not denied(plain)
 
 
 def _open(plain: str) -> bool | None:
-    if CAUSES.search(plain):
+    if CAUSES.search(plain) or SIGNIFICANT.search(plain):
         return None
     if UNTOLD.search(plain):
         return False
-    return not _even(plain) if OPEN.search(plain) else None
+    return denied(OPEN.sub(" ", plain)) if OPEN.search(plain) else None
 
 
 _READERS: tuple[Callable[[str], bool | None], ...] = (
@@ -185,6 +254,6 @@ _READERS: tuple[Callable[[str], bool | None], ...] = (
     _threshold,
     _chance,
     _evidence,
+    _withstands,
     _real,
 )
-_WHOLE_READERS: tuple[Callable[[str], bool | None], ...] = (_open,)

@@ -1,141 +1,207 @@
-"""The words of evidence, and a sentence put into few of them, so that what denies can be counted."""
+"""The words of evidence, class by class: what is tested, what speaks for it, what against it.
 
-import re
+Texts are put into few words first (`plain_negation`). A table holds the words of one meaning, as
+wide as English is; `evidence_claims` says what any of one with any of another amounts to.
+"""
 
-_SAME_MEANING: tuple[tuple[str, str], ...] = (
-    (r"n[\u2019']t\b", " not"),
-    (r"\bcannot\b", "can not"),
-    (r"\bwith\s+(?:and|or)\s+without\b", "beside"),
-    (r"\bneither\b([^;]{0,80}?)\bnor\b", r"not \1 or"),
-    (r"\btoo\s+(?:large|high|big|great|wide|small|low|few|weak|slight|modest|imprecise|pronounced|strong|marked|striking|sizeable)(?:\s+an?\s+\w+)?\s+(?=to\b|for\b)", "not "),
-    (r"\b(?:far\s+from|nowhere\s+near|anything\s+but|by\s+no\s+means|in\s+no\s+way)\b", "not"),
-    (r"\bindistinguishable\b", "not distinguishable"),
-    (r"\b(?:out\s+of|beyond)\s+reach\b|\b(?:elud|escap)(?:es?|ed|ing)\b|\bwanting\b", "not"),
-    (r"\b(evidence|support|proof|case)\s+(?:is|was|remains|seems|proves|looks)\s+(?:\w+\s+)?(?:too\s+)?(?:weak|thin|slim|slender|scant|poor|meagre|missing|lacking|inconclusive)\b", r"\1 is not"),
-    (r"\b(?:not\s+)?evidence\s+of\s+(?:an\s+)?absence\b", " "),
-    # What denies nothing.
-    (r"\bnot\s+(?:only|merely|just|simply)\b|\bnot\s+least\b", " "),
-    (r"\b(?:no|little|without|beyond|leaves?\s+no)\s+(?:room\s+for\s+|any\s+|a\s+|reasonable\s+)*doubt\s+that\b", "shown that"),
-    (r"\b(?:no|little|without|beyond|leaves?\s+no)\s+(?:room\s+for\s+|any\s+|a\s+|reasonable\s+)*doubt\b", " "),
-    (r"\bwith\s+no\s+(?:\w+\s+)?(?:difference|association|effect|disparity|link|relationship)\b", "with equality"),
-    (r"\b(?:would\s+be\s+|is\s+|it\s+is\s+)?wrong\s+to\s+(?:call|say|speak|claim|conclude)\b", "not"),
-    (r"\b(?:below|under|short\s+of)\s+its\s+critical\b", "not over its critical"),
-    (r"\b(?:rul\w+\s+out|exclud\w+)(?:,[^,]*,)?\s+that\b[^;]*?\b(?:unrelated|independent|equal|alike|the\s+same)\b", "reject nullhypothesis"),
-    (r"(?<=\bp-value)\s+(?:fails?|misses)\b|\b(?:fails?|failed|miss(?:es|ed)?)\b(?=(?:\s+[\w<>%]+){0,4}\s+(?:tests?|threshold|significance|mark|bar|hurdle)\b)", " not meets"),
-    (r"\b(?:no|can\s+not\s+be\s+(?:an?\s+)?)\s*(?:coincidence|accident)\b", "more than chance"),
-    (r"\bnobody\s+can\s+(?:\w+\s+)?(?:deny|doubt|dispute)\b|\bcan\s+not\s+(?:\w+\s+)?be\s+(?:denied|doubted|disputed|ignored|overlooked)\b", " "),
-    (r"\b(?:hypothes[ei]s|null)\s+of\s+(?:no\s+\w+|equal\w*(?:\s+(?:odds|rates?|chances?|risks?|shares|means|treatment|probabilities|proportions|distributions?))?|independence)", "nullhypothesis"),
-    (r"\bhypothes[ei]s\s+that\s+there\s+(?:is|was|were|are)\s+(?:no|not\s+any)\s+\w+(?:\s+between\s+(?:the\s+)?[\w<>]+\s+and\s+(?:the\s+)?[\w<>]+)?", "nullhypothesis"),
-    (r"\b(?:null\s+)?hypothes[ei]s\s+that\b[^;]*?\b(?:equal(?:\s+\w+)?|the\s+same(?:\s+\w+)?|identical|unrelated|independent|do\s+not\s+differ|alike)\b", "nullhypothesis"),
-    (r"\bnull(?:\s+hypothes[ei]s)?\b(?!\s+(?:value|effect))|\bhypothes[ei]s\b", "nullhypothesis"),
-    (r"\bthe\s+(?:idea|notion|assumption|claim|possibility)\s+that\b[^;]*?\b(?:equal(?:\s+\w+)?|the\s+same(?:\s+\w+)?|identical|unrelated|independent|alike)\b", "nullhypothesis"),
-    # Words that deny.
-    (r"\b(?:non-?\s?|in)significan", "not significan"),
-    (r"\buntenable\b", "not tenable"),
-    (r"\bimplausible\b|\bimprobable\b|\bunlikely\b|\bfar-fetched\b|\bpoor\s+explanation\b", "not likely"),
-    (r"\bincompatible\b", "not compatible"),
-    (r"\binconsistent\b|\bat\s+odds\b(?=\s+with)", "not consistent"),
-    (r"\bundetect\w+", "not detectable"),
-    (r"\b(?:rarely|seldom|hardly|scarcely|barely|unable|never|neither|nor|nothing|none|nowhere|no|without|lacks?|lacking|lacked|absence|absent|insufficient\w*|inadequate\w*|unwarranted|unsupported|unjustified)\b", "not"),
-    (r"\b(?:fails?|failed|failing|failure|struggles?)\b(?=\s+to\b)", "not"),
-    (r"\b(?:falls?|fell|falling|stops?|stopped)\s+(?:well\s+|just\s+)?short\s+of\b|\bshort\s+of\b", "not reaches"),
-    (r"\b(?:too\s+)?(?:little|scant|weak|scarce|slim|meagre|meager|poor)\b(?=\s+(?:\w+\s+)?(?:evidence|support|reason|proof|indication|basis|grounds?|sign))", "not"),
-    (r"\b(?:too\s+)?(?:hard|difficult|impossible|tough)\b(?=\s+to\b)", "not"),
-    (r"\b(?:false|untrue|incorrect|mistaken)\s+that\b|\bnot\s+the\s+case\s+that\b", "not"),
-)  # fmt: skip
-_COMPILED = tuple((re.compile(words), plain) for words, plain in _SAME_MEANING)
-NOT = re.compile(r"\bnot\b")
+from services.evaluator.domain.checks.phrases import any_of, phrases_of, words_of
+from services.evaluator.domain.checks.plain_negation import LUCK
 
+# What is spoken of.
+DIFFERENCE = any_of(
+    r"differences?|disparit(?:y|ies)|gap|associations?|associated|links?|linked|relationships?|related"
+    r"|connection|connected|correlat\w+|dependen\w+|depends?|inequalit(?:y|ies)|inequality|imbalance"
+    r"|differ(?:s|ed|ing|ent|ently)?|unequal|diverge\w*|apart|contrast|discrepanc(?:y|ies)|divide|departure"
+    r"|heterogeneity|unlike|advantage|disadvantage"
+)
+CHANCE = phrases_of(
+    LUCK,
+    r"(?:by|through|via|to|than|from|beyond|with|mere|mer|pure|sheer|alone|out|simple|of|than just|for|on|as|against)"
+    r" chance(?! (?:of|to|for|that))",
+    r"chance (?:alone|variation|explanation|finding|fluctuation|result|event|occurrence|remains?|could|can|may|might|would"
+    r"|is (?:an?|not|likely|enough|sufficient)|does|as an?|explains?|accounts?|has|had|played|plays|was|suffices|by itself|on its own)",
+    "more than chance",
+)
+NULL = phrases_of(
+    "nullhypothesis|unrelated|independence|equality",
+    "(?<!than )equal (?:rates?|odds|chances?|risks?|treatment|shares|means|proportions|probabilities)",
+    "not (?:association|difference|effect|relationship|disparity|gap|link)(?= (?:is|was|remains) (?:\\w+ )?(?:rejected|retained|tenable|compatible|plausible))",
+    r"not (?:\w+ )?(?:difference|disparity|gap|association|effect|link|relationship) (?:at all |whatsoever )?(?:between|in the population|in truth)",
+    r"(?:the )?not of (?:any |an? )?(?:\w+ )?(?:difference|disparity|gap|association|effect|link|relationship)",
+    r"(?:are|were|is|being|be) (?:really |truly |in truth |in fact )?(?:equal(?! to)|alike|the same|identical|independent)",
+)
+"""The state of no difference, as a hypothesis or a fact."""
+NULL_FINDING = phrases_of(
+    "null (?:result|finding)", "came back negative|n\\. ?s\\.", "on the wrong side"
+)
+"""A result that shows nothing."""
 
-def plainly(text: str) -> str:
-    """Return a sentence in lower case where every word that denies is "not"."""
-    for words, plain in _COMPILED:
-        text = words.sub(plain, text)
-    return " ".join(text.split())
+# What speaks against a hypothesis, or for it.
+AGAINST = phrases_of(
+    r"reject\w*|refut\w*|rebut\w*|discard\w*|abandon\w*|drop(?:s|ped)?|overturn\w*|overthrow\w*|contradict\w*|against|disprov\w*"
+    r"|discredit\w*|dismiss\w*|undermin\w*|falsif\w*|defeat\w*|toppl\w*|exclud\w*|eliminat\w*|disput\w*|challeng\w*|impugn\w*|conflict\w*|clash\w*",
+    r"rul(?:e|es|ed|ing) out|throw\w* out|doubts?|doubtful|given? up|giving up|set(?:s|ting)? aside|cast (?:aside|off|out)|struck down|turned down|turns down|let go"
+    r"|count(?:s|ed)? out|strain\w*|run counter|runs counter|counter to|jar(?:s|red)?|part with|retire",
+    r"goes(?! un)|falls|collapses?|crumbles?|gives way|breaks down|lose(?:s)? out",
+)
+FOR = phrases_of(
+    r"retain\w*|kept|keeps?|accept\w*|surviv\w*|tenable|stands?|stood|standing|holds?|held|compatible|consistent|maintain\w*|sustain\w*|plausible|possible|credible|believable"
+    r"|withstand\w*|withstood|resist\w*|upheld|upholds?|fits?|fitting|reconcil\w*|viable|acceptable|defensible|conceivable|open|unrefuted|unshaken|untouched|intact|unscathed",
+    r"in (?:line|keeping|agreement|accord|harmony|tune) with|agrees? with|accords? with|squares?|squared|sits? (?:\w+ )?with|stays?|remains?|in place|in the running|on the table|likely|reasonable"
+    r"|go(?:es)? (?:\w+ )?with|tall(?:y|ies) with|chimes? with|consonant|coexist|live with|liv(?:e|es) (?:\w+ )?with|believ\w+|assum\w+|concede|adopt\w*",
+)
+EXPLAINED = phrases_of(
+    DIFFERENCE,
+    r"results?|findings?|data|pattern|table|effects?|size|excess|shortfall|it|this|that|what|outcome|observed|observation|evidence|alone|here|at work|behind|ruled out|role|explanation|explain\w*|accounts?|account",
+)
+"""What luck may be said to explain, or not: a mere mention of luck claims nothing."""
+BEYOND = phrases_of(
+    r"(?:more|larger|bigger|greater|wider|stronger|higher|further|farther|other|steeper|starker|too (?:large|big|great|wide|strong)) (?:[\w<>]+ ){0,6}?than|larger|beyond|exceed\w*|outside|above|surpass\w*|over and above|in excess of",
+    r"rul(?:e|es|ed|ing) out|(?:exclud|dismiss|discount|reject|eliminat|refut|discard|preclud|overcome|defy|defi|belie|contradict)\w*|against|instead of|distinct from|different from|differs? from|apart from",
+    r"(?:rather than|over) (?:\w+ ){0,3}?(?:chance|luck|noise|random\w*|sampling|flukes?|accident|coincidence)",
+    r"distinguish\w*|(?:told|tell|telling) (?:[\w<>]+ ){0,4}?(?:apart from|apart|from)|separat\w+ from|set apart|stands? out|rises? (?:clear|above)|emerges? from|clear of|immune",
+)
+"""That something is more than luck."""
 
+# That a result passes the test.
+_SOUND = words_of(
+    r"detectable reliabl[ey] discernibl[ey] distinguishabl[ey] clear(?:ly)? demonstrabl[ey] established robust(?:ly)? solid(?:ly)? sound(?:ly)? secure(?:ly)? convincing(?:ly)? persuasive compelling"
+    r" supported valid noteworthy notable evident confirmed credible different(?:ly)? distinct conclusive(?:ly)? decisive(?:ly)? proven certain real identifiable recognizable perceptible noticeable trustworthy dependable assured separable"
+)
+_PASSES = words_of(
+    r"pass(?:es|ed|ing)? clears? cleared clearing meets? met meeting reach(?:es|ed|ing)? attains? attained achiev(?:es|ed|e) hits? satisf(?:y|ies|ied) cross(?:es|ed)? surmounts? overcomes? makes?"
+    r" surpass(?:es|ed)? exceed(?:s|ed)? gains? earns? fulfil(?:s|l|ls|led)? scales? jumps? tops? beats? merits? deserves? warrants? attaining gets\sover gets\spast come\sup\sto comes\sup\sto rises?\sto measures\sup\sto lives\sup\sto up\sto"
+)
+YARDSTICK = words_of(
+    r"mark hurdle bar standard threshold cut-?off criterion criteria level line test requirement yardstick benchmark barrier boundary convention bound grade"
+)
+SIGNIFICANT = phrases_of(
+    r"significan(?:t(?:ly)?|ce)(?! (?:level|threshold|tests?|testing|criterion|bar|mark|cut-?off|line|boundary|standard))",
+    r"(?<=test of )significance",
+    rf"(?:statistically|statistical(?: \w+)?) (?:\w+ and )?(?:speaking,? )?{_SOUND}",
+    "detectable|discernible|demonstrable",
+    r"(?:distinguishable|distinguished|distinct|different|differs?|departs?|removed) from (?:zero|one|nothing|nullvalue|not (?:difference|effect)|nullhypothesis|equality)",
+    r"(?:told|tell|telling) (?:[\w<>]+ ){0,4}?apart|makes? the (?:cut|grade)",
+    r"on the (?:right|significant) side",
+    r"(?:over|above|exceeds?|beyond|past|larger than|greater than|tops?|surpass\w*) (?:its|the) critical|(?:in|into|inside|enters?) the (?:rejection|critical) region",
+)
+PASSES_TEST = phrases_of(rf"{_PASSES} (?:[\w<>%.,-]+ ){{0,6}}?{YARDSTICK}", "passes? muster")
+WITHSTANDS = phrases_of(
+    r"withst(?:and|ands|ood)|surviv(?:e|es|ed)|holds? up|held up|stands? up|stood up|bears? scrutiny|passes|passed|pass"
+)
+"""What a difference does with a test, and a hypothesis too."""
+NO_FINDING = phrases_of(
+    r"practical(?:ly)?|substantive\w*|clinical\w*|significance of (?:this|the) (?:issue|matter|topic)"
+)
 
-_LUCK = (
-    r"(?:luck|random(?:ness|\s+(?:variation|noise|fluctuations?|error|chance|process))?|(?:sampling|statistical)"
-    r"\s+(?:error|variation|variability|noise|fluctuations?)|noise|flukes?|coincidence|accident|happenstance)"
+# p-values and levels.
+P_VALUE = phrases_of(
+    r"p- ?values?|p values?|(?<![<:])p(?![\w:>-])|alpha|probability values?|significance probability"
 )
-CHANCE = re.compile(
-    rf"\b{_LUCK}\b|(?:\b(?:by|through|via|to|than|from|beyond|with|mere|mer|pure|sheer|alone|out|simple|of|than\s+just|for)\s+)chance\b(?!\s+(?:of|to|for|that)\b)"
-    r"|\bchance\s+(?:alone|variation|explanation|finding|fluctuation|result|remains?|could|can|may|might|would|is\s+(?:an?|not|likely)|does|as\s+an?|explains?|accounts?|has|had|played|plays|was)\b"
-    r"|\bmore\s+than\s+chance\b"
+_ARTICLES = words_of(
+    r"the its our this that a an of usual conventional customary common chosen standard significance set statistical agreed five percent per\scent level\sof accepted traditional nominal prescribed preset critical adopted stated \S+\sof"
 )
-OVER_CHANCE = re.compile(
-    r"\b(?:more|larger|bigger|greater|wider|stronger|higher|further|other)\b[^;]*?\bthan\b|\bbeyond\b|\bexceed\w*"
-    r"|\brul(?:e|es|ed|ing)\s+out\b|\b(?:exclud|dismiss|discount|reject|eliminat|refut)\w*|\bagainst\b"
-    r"|\b(?:rather\s+than|instead\s+of|over)\s+(?:\w+\s+){0,3}?(?:chance|luck|noise|random\w*|sampling|flukes?|accident|coincidence)\b|\bdistinguish\w*|\bsurpass\w*|\boutside\b|\babove\b"
+_AT_LEVEL = rf"(?:(?:{_ARTICLES}|<n\d+>) )*(?:<n\d+>|level|threshold|alpha|cut-?off|mark|line|limit|criterion|five per ?cent|bar|boundary|yardstick|benchmark|standard|significance)"
+UNDER = phrases_of(
+    rf"(?:below|under|beneath|underneath|(?:smaller|less|lower) than|undercuts?|inside|within|beats?|left of|not (?:higher|more|greater|larger) than) {_AT_LEVEL}",
+    r"(?:small|low|tiny|little) enough",
 )
-NULL = re.compile(
-    r"\bnullhypothesis\b|\bunrelated\b|\bindependence\b|\bequality\b|(?<!than\s)\bequal\s+(?:rates?|odds|chances?|risks?|treatment|shares|means)\b"
-    r"|\bnot\s+(?:association|difference|effect|relationship|disparity)\b(?=\s+(?:is|was)\s+(?:rejected|retained|tenable))"
+LESS_SIGN = rf"(?<!\w)<(?![ngm]) {_AT_LEVEL}"
+OVER = phrases_of(
+    rf"(?:above|over|exceed\w*|(?:larger|greater|higher|more|bigger) than|beyond|outside|overshoots?|right of|surpass\w*|past) {_AT_LEVEL}",
+    rf"not reaches {_AT_LEVEL}",
 )
-REFUSED = re.compile(
-    r"\breject\w*|\brefut\w*|\bdiscard\w*|\babandon\w*|\bdrop(?:s|ped)?\b|\boverturn\w*|\bcontradict\w*|\bagainst\b|\brul\w+\s+out\b|\bdisprov\w*|\bthrow\w*\s+out|\bdoubt\w*"
-    r"|\bdismiss\w*|\bgiven?\s+up\b|\bset\s+aside\b|\bcast\s+(?:aside|off)\b|\bstruck\s+down\b|\btoppl\w*|\bdefeat\w*|\bundermin\w*|\bfalsif\w*|\bturned\s+down\b|\bgoes\b(?!\s+un)|\bfalls\b|\bexclud\w*"
+MORE_SIGN = rf"(?<!\w)> {_AT_LEVEL}"
+
+# What is said to be found.
+_FINDS = words_of(
+    r"shows? showed shown showing demonstrat\w+ establish\w* reveals? revealed detect(?:s|ed|ing)? support(?:s|ed|ing)? proves? proven proved proving confirm(?:s|ed|ing)? indicates? indicated bears?\sout borne\sout"
+    r" signal(?:s|led|ling)? flag(?:s|ged)? finds? found finding uncover(?:s|ed|ing)? pick(?:s|ed|ing)?\sup registers? registered identif(?:y|ies|ied|ying) substantiat\w+ corroborat\w+ document(?:s|ed)? warrants? justif(?:y|ies|ied) vouch(?:es)?\sfor"
+    r" conclud\w+ infer\w* assert\w* declar\w+ discern\w* verif(?:y|ies|ied) affirm\w* secur\w+ resolv\w+ expos\w+ disclos\w+ discover\w* see sees making\sout make\sout pin\sdown turns?\sup"
 )
-KEPT = re.compile(
-    r"\bretain\w*|\bkept\b|\bkeep\b|\baccept\w*|\bsurviv\w*|\btenable\b|\bstands?\b|\bholds?\b|\bcompatible\b|\bconsistent\b|\bmaintain\w*|\bin\s+(?:line|keeping)\s+with\b|\bsquares?\b|\bplausible\b|\bsustain\w*"
-    r"|\bstays?\b|\bremains?\b|\bwithstand\w*|\bwithstood\b|\bresist\w*|\bupheld\b|\bupholds?\b|\bfits?\b|\breconcil\w*|\bviable\b|\bstanding\b|\bin\s+place\b"
+_STRONG = words_of(
+    r"demonstrat\w+ establish\w* prov(?:es?|en|ed|ing) confirm\w* conclud\w+ infer\w* detect\w* substantiat\w+ corroborat\w+ verif\w+ warrants? justif\w+ support(?:s|ed)? discern\w* affirm\w* uncover\w* declar\w+ signal\w* flag\w* pick\w*\sup identif\w+"
 )
-SIGNIFICANT = re.compile(
-    r"\bsignifican(?:t(?:ly)?|ce)\b(?!\s+(?:level|threshold|tests?\b|testing|criterion))"
-    r"|(?<=\btest\sof\s)significance\b|\bstatistically\s+(?:detectable|reliable|discernible|distinguishable|clear|demonstrable|established|robust)\b|\bdetectable\b"
-    r"|\b(?:pass(?:es|ed)?|clears?|cleared|meets?|met|reach(?:es|ed)?|attains?|attained)\b[^;]{0,40}\b(?:mark|hurdle|bar|standard|threshold|cut-?off|criterion|level)\b"
-    r"|\b(?:statistically\s+)?(?:distinguishable|distinguished|distinct|different)\s+from\s+(?:zero|one|nothing|not\s+(?:difference|effect)|nullhypothesis)\b"
-    r"|\b(?:told|tell)\s+(?:[\w<>]+\s+){0,4}?apart\b|\bsatisf(?:y|ies|ied)\b[^;]{0,40}\b(?:threshold|criterion|standard|test)\b|\bmakes?\s+the\s+cut\b"
-    r"|\bholds?\s+up\b|\bon\s+the\s+(?:right|significant)\s+side\b|\b(?:over|above|exceeds?)\s+its\s+critical\b"
+_WORDS_BETWEEN = r"(?:(?!<g|not\b|if\b|whether\b|chance\b)[\w<>:'-]+ )"
+FINDS = phrases_of(
+    rf"{_FINDS} (?:that )?(?:{_WORDS_BETWEEN}|<g[01]> and |<g[01]> ){{0,6}}?{DIFFERENCE}(?! of <n)",
+    rf"{DIFFERENCE}(?: (?!not\b)[\w<>:-]+){{0,6}}? (?:is|was|are|were|been|be|being) (?:not )?(?:\w+ly )?{_FINDS}",
+    r"shown to (?:depend|differ|be (?:related|linked|associated|real))",
+    rf"(?:shown|established|proven|clear|certain|evident|safe to say|safe to conclude) that (?:[\w<>:-]+ ){{0,7}}?{DIFFERENCE}",
+    rf"(?:be (?:sure|certain|confident)|confident|confidently|safely|conclusion|verdict|inference) (?:\w+ )?(?:that|say|saying|conclude|of|for) (?:(?!whether\b)[\w<>:-]+ ){{0,8}}?{DIFFERENCE}",
+    rf"(?:say|claim|state|argue|speak of|maintain|assert|declare|conclude|insist)(?: that)? (?:(?!not\b|whether\b)[\w<>:-]+ ){{0,7}}?{DIFFERENCE}",
 )
-WRONG_SIDE = re.compile(r"\bon\s+the\s+wrong\s+side\b|\bcame\s+back\s+negative\b|\bn\.\s?s\.")
-NO_FINDING = re.compile(
-    r"\bpractical(?:ly)?\b|\bsubstantive\w*|\bclinical\w*|\bsignificance\s+of\s+(?:this|the)\s+(?:issue|matter|topic)"
+STRONG = phrases_of(
+    _STRONG, "shown|safe|certain|confident|conclusion|verdict|inference|evident|can (?:be )?say"
 )
-P_VALUE = re.compile(
-    r"\bp-?\s*values?\b|\bp\s+value\b|(?<![\w<:])p(?![\w:>-])|\balpha\b|\bprobability\s+value\b"
+DESCRIPTIVE = phrases_of(
+    r"tables?|figures?|sample|counts?|numbers?|rates?|shares?|observed|raw|crude|chart|plot|percentages?|proportions?|means|averages?"
 )
-_YARDSTICK = (
-    r"(?:(?:the|its|our|this|that|a|of|usual|conventional|customary|common|chosen|standard|significance|set|statistical|agreed|five|percent|per\s+cent|level\s+of)\s+|<n\d+>\s+)*"
-    r"(?:<n\d+>|level|threshold|alpha|cut-?off|mark|line|limit|criterion|five\s+per\s?cent|bar)"
+"""What merely describes: a table that shows a gap claims no evidence of it."""
+_IN_EVIDENCE = words_of(
+    r"of for that to from against in on about pointing favouring favoring suggesting supporting"
 )
-UNDER = re.compile(
-    rf"(?:\b(?:below|under|beneath|(?:smaller|less|lower)\s+than|undercuts?|inside|within)|<(?![ngm]))\s+{_YARDSTICK}"
+EVIDENCE = phrases_of(
+    rf"(?:evidence|proofs?|indications?|support|signals?|hints?|(?<!the )signs?|case(?= for| against)|warrant|traces?)(?= {_IN_EVIDENCE})"
+    r"(?! \w+ (?:\w+ ){0,2}(?:absence|discriminat\w*|bias\w*|cause|causation|effects?|prejudice|racis\w+|sexis\w+|unfair\w*))",
+    r"evidence (?:was|is|has|exists|were|suffices?|allows?|permits?)",
+    "counts? as evidence",
+    rf"(?:reason|grounds?|basis|licen[cs]e|warrant|justification|cause) (?:to|for) (?:believ\w+|think\w*|conclud\w+|suppos\w+|infer\w*|claim\w*|say\w*|suspect\w*|assum\w*)[^;]*?(?:{DIFFERENCE}|real)",
 )
-OVER = re.compile(
-    rf"(?:\b(?:above|over|exceed\w*|(?:larger|greater|higher|more|bigger)\s+than|beyond|outside)|(?<!\w)>)\s+{_YARDSTICK}"
+REAL = phrases_of(
+    r"(?:differences?|gap|disparity|association|link|effect|contrast) (?:is|was|appears? to be|seems? to be|may be|must be|to be|as|proves? to be) (?:not )?(?:\w+ )?(?:real|genuine|reliable|trustworthy|robust|solid|convincing|conclusive|credible)",
+    "(?:real|genuine|reliable|robust|true|conclusive|convincing|credible|trustworthy) (?:difference|gap|disparity|association|link|signal|effect)",
 )
-OBJECT = (
-    r"(?:differences?|disparit(?:y|ies)|gap|associations?|links?|linked|relationships?|related|connection|dependen\w+|depends?"
-    r"|inequalit(?:y|ies)|imbalance|differ(?:s|ed|ing|ent)?|unequal|associated|diverge\w*|apart)"
+
+# What leaves a question open.
+_OPEN = any_of(
+    "open|undecided|unresolved|unproven|unsettled|unanswered|uncertain|unclear|unknown|undetermined|up in the air|moot|in doubt|inconclusive|in the balance|anybody's guess|anyone's guess|unsure"
 )
-EVIDENCE = re.compile(
-    r"\b(?:evidence|proof|proofs|indications?|(?<!the\s)signs?|case)\b(?:\s+(?:of|for|that|to|from|against|in)\b)"
-    r"(?!\s+(?:\w+\s+){0,2}(?:absence|discriminat\w*|bias\w*|cause|causation|effects?|prejudice|racis\w+|sexis\w+|unfair\w*))"
-    r"|\bevidence\s+(?:was|is|has|exists|were)\b|\bevidence\s+(?:on|about)\s+the\s+question|\bcounts?\s+as\s+evidence\b"
-    rf"|\b(?:reason|grounds?|basis)\s+(?:to|for)\s+(?:believ\w+|think\w*|conclud\w+|suppos\w+|infer\w*|claim\w*|say\w*)\b[^;]*?\b(?:{OBJECT}|real)\b"
-    rf"|\b(?:shows?|showed|shown|demonstrat\w+|establish\w*|reveals?|revealed|detect(?:s|ed)?|support(?:s|ed)?|proves?|proven|proved|confirm(?:s|ed)?|indicates?|indicated|bears?\s+out)\s+(?:that\s+)?(?:(?!<g|not\b)[\w<>:-]+\s+){{0,5}}?{OBJECT}\b(?!\s+of\s+<n)"
-    rf"|\b{OBJECT}\b(?:\s+(?!not\b)[\w<>:-]+){{0,6}}?\s+(?:is|was|are|were|been|be)\s+(?:not\s+)?(?:shown|demonstrated|established|proven|proved|supported|detected|confirmed|borne\s+out)\b"
-    r"|\bshown\s+to\s+(?:depend|differ|be\s+(?:related|linked|associated))"
+OPEN = phrases_of(
+    r"jury is (?:still )?out|inconclusive\w*|indecisive|undecided|unresolved|unproven|ambiguous|equivocal|not (?:a )?(?:verdict|conclusive|decisive|clear-cut)",
+    rf"question[^;]*{_OPEN}|open question",
+    rf"whether[^;]*(?:{DIFFERENCE}|real|chance)[^;]*{_OPEN}",
+    rf"{_OPEN} (?:as to )?whether[^;]*(?:{DIFFERENCE}|real|chance)",
 )
-REAL = re.compile(
-    r"\b(?:differences?|gap|disparity|association|link)\s+(?:is|was|appears?\s+to\s+be|seems?\s+to\s+be|may\s+be|must\s+be|to\s+be)\s+(?:not\s+)?(?:\w+\s+)?(?:real|genuine)\b"
-    r"|\b(?:real|genuine)\s+(?:difference|gap|disparity|association|link)\b"
+_TELL = words_of(
+    "tell told say said know known decide decided determine determined settle settled establish established conclude concluded judge judged answer answered resolve resolved ascertain ascertained"
 )
-OPEN = re.compile(
-    r"\bjury\s+is\s+(?:still\s+)?out\b|\binconclusive\w*|\bundecided\b|\bunresolved\b|\bunproven\b|\bquestion\b[^;]*\b(?:open|unanswered|unsettled)\b|\bopen\s+question\b"
-    rf"|\bwhether\b[^;]*\b(?:{OBJECT}|real|chance)\b[^;]*\b(?:open|uncertain|unclear|unknown|unsettled)\b"
-    rf"|\b(?:open|uncertain|unclear|unknown|unsettled)\s+whether\b[^;]*\b(?:{OBJECT}|real|chance|gap)\b"
+UNTOLD = phrases_of(
+    rf"whether[^;]*(?:{DIFFERENCE}|real|ahead)[^;]*not (?:\w+ ){{0,2}}{_TELL}",
+    rf"not (?:\w+ ){{0,3}}{_TELL}[^;]*(?:whether|if|that)[^;]*(?:{DIFFERENCE}|real)",
 )
-UNTOLD = re.compile(
-    rf"\bwhether\b[^;]*\b(?:{OBJECT}|real|ahead)\b[^;]*\bnot\s+(?:\w+\s+){{0,2}}(?:told|tell|said|say|known|know|decided|decide|determined|determine|settled|established|concluded)\b"
-    rf"|\bnot\s+(?:\w+\s+){{0,3}}(?:tell|say|know|decide|determine|settle|establish|conclude)\b[^;]*\b(?:whether|if|that)\b[^;]*\b(?:{OBJECT}|real)\b"
+
+# Guards.
+CAUSES = phrases_of(
+    r"caus\w+|simpson\w*|paradox\w*|revers\w+|what|who|how|which|discriminat\w*|prejudice\w*|bias\w*|why|racis\w+|sexis\w+|unfair\w*|explanation among|missing|strat\w+|within|direction"
 )
-CAUSES = re.compile(
-    r"\bcaus\w+|\bsimpson\w*|\bparadox\w*|\brevers\w+|\b(?:what|who|how|which)\b|\bdiscriminat\w*|\bprejudice\w*|\bbias\w*|\bwhy\b|\bracis\w+|\bsexis\w+|\bunfair\w*|\bexplanation\s+among\b"
+"""What is shown of causes and strata is read elsewhere."""
+GENERAL = phrases_of(
+    r"(?<!with )(?:a|any) p-? ?value(?! of)|would (?:be|count|mean|indicate|have)(?! not)|has to be read|practical(?:ly)?|substantive",
+    r"if(?=[^;]*(?<!\w)(?:would|were|is|contain|made|had)(?!\w))",
+    r"(?:asks?|tests?|assess\w*|tell\w* us|checks?|examin\w+|decid\w+) whether",
+    r"significance (?:\w+ )?(?:says|tells|means|speaks|is (?:no|not) (?:a )?(?:size|measure))|conventionally called|in general",
 )
-GENERAL = re.compile(
-    r"^(?:if|when|suppose|assuming|were|had|whether|in\s+general)\b(?!.*\bcan\s+not\s+be\s+told\b)|\bif\b(?=[^;]*\b(?:would|were|is|contain|made|had)\b)|\b(?:asks?|tests?|assess\w*|tell\w*\s+us|checks?|examin\w+|decid\w+)\s+whether\b"
-    r"|\b(?<!with\s)(?:a|any)\s+p-?\s*value\b(?!\s+of)|\bwould\s+(?:be|count|mean|indicate)\b(?!\s+not\b)|\bhas\s+to\s+be\s+read\b|\bpractical(?:ly)?\b|\bsubstantive\b"
-    r"|\bsignificance\s+(?:\w+\s+)?(?:says|tells|means|speaks|is\s+(?:no|not)\s+(?:a\s+)?(?:size|measure))\b|\bconventionally\s+called\b|\bin\s+general\b"
+SUPPOSED = phrases_of("if|when|suppose|assuming|were|had|whether|in general")
+"""What a clause opens with that supposes something."""
+
+# How often tables like this one arise without any difference.
+RARE = phrases_of(
+    "(?:un|not )(?:usual|likely|common|expected|typical|ordinary|heard of)|rare|rarely|seldom|hardly ever|almost never|improbable|exceptional|surprising|surprised?|odd|remarkable|extraordinary|infrequent(?:ly)?|unlikely|strange|astonishing|freak|curious",
+    "not (?:often|frequently|usually|commonly|normally|arise|occur|appear|expected|happen|come up|turn up)",
+)
+COMMON = phrases_of(
+    "often|frequently|commonly|routinely|regularly|readily|easily|quite likely|likely|usual|ordinary|typical(?:ly)?|common(?:place)?|normal(?:ly)?|expected|unremarkable|unsurprising|probable|run of the mill|nothing (?:unusual|special|remarkable|odd|strange|surprising)"
+)
+_ALIKE = r"(?:unrelated|independen\w+|equal\w*|nullhypothesis|alike|the same|identical)"
+_SUPPOSES = r"(?:if|were|was|had|assuming|supposing|under|given|where|when)"
+UNDER_NULL = phrases_of(
+    rf"{_SUPPOSES} [^;,]*?{_ALIKE}",
+    rf"{_SUPPOSES} [^;,]*?not (?:\w+ )?(?:{DIFFERENCE}|effect)",
+    rf"in a (?:world|population|universe|setting) [^;,]*?(?:{_ALIKE}|not (?:\w+ ){{0,2}}(?:{DIFFERENCE}|effect))",
+    rf"{_SUPPOSES} [^;,]*?(?:chance|luck|randomness|noise)(?: (?:alone|only))?(?: (?:was|were|is) (?:at work|in play|operating))?",
+)
+OF_SIZE = phrases_of(
+    "(?:table|gap|difference|data|disparity|result) (?:like|of|as|this) (?:this|these|such|one|large|big|great|wide)",
+    "(?:this|so|such a|as) (?:large|big|great|wide) (?:an? )?(?:gap|difference|disparity)?|such a (?:gap|difference|disparity|result|table)",
 )

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from services.evaluator.domain.checks.evidence_words import NOT, plainly
 from services.evaluator.domain.checks.interval_words import (
     ABOVE,
     BELOW,
@@ -30,6 +29,7 @@ from services.evaluator.domain.checks.interval_words import (
     UPPER,
     WHOLE,
 )
+from services.evaluator.domain.checks.plain_negation import NOT, plainly
 from services.evaluator.domain.checks.wording import Wording
 
 _TO_NULL = rf" (?:the |a |that )?(?:value (?:of )?)?{NULL_VALUE}(?!\w)"
@@ -53,7 +53,18 @@ _CLAUSE = re.compile(
     r";|,? (?:but|whereas|while|although|though|however|yet|because|so)\b|, |: (?!(?:yes|no)\b)"
 )
 _ASIDE = re.compile(
-    rf"(?<={NULL_VALUE}) ?, (?:that is,?|which|i\.e\.,?|meaning|or) [^,;]*,|\([^()]*\)"
+    rf"(?<={NULL_VALUE}) ?, (?:that is,?|which|i\.e\.,?|meaning|or|(?:for|at|in|under|to) which|where|when|namely|marking|representing|corresponding to|the) [^,;]*,|\([^()]*\)"
+)
+_SO_IS = re.compile(
+    rf"(?P<side>{ABOVE}|{BELOW}) {NULL_VALUE} ?,? (?:and|as) (?:so )?(?:is|are|does|do|lies|was) (?P<part>(?:even )?(?:the|its|both|every|each|all)[^,;.]*)"
+)
+"""What is said of one is said of the other: "is above one, and so is the lower limit"."""
+_OTHER_END = re.compile(
+    rf"(?<!\w)(?:{BELOW} {NULL_VALUE}[^;]*?\bother\b[^;]*?(?<!\w){ABOVE}|{ABOVE} {NULL_VALUE}[^;]*?\bother\b[^;]*?(?<!\w){BELOW})(?!\w)"
+)
+"""One end on the one side, the other on the other."""
+_OR_LESS = re.compile(
+    rf"{NULL_VALUE} (?:or|and) (?:(?P<less>less|below|lower|smaller|under|beneath)|(?P<more>more|above|higher|greater|larger|over))\b"
 )
 _UNDER_HYPOTHESIS = re.compile(
     r"\bunder (?=(?:the |a |an |this )?(?:null(?!value)|hypothesis|assumption|supposition|premise|possibility|case|no ))"
@@ -106,6 +117,9 @@ def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
     told = bool(TOLD.search(pattern))
     if NULL_VALUE not in pattern or not (told or _SIDE.search(pattern)):
         return
+    pattern = _SO_IS.sub(rf"\g<side> {NULL_VALUE} ; \g<part> is \g<side> {NULL_VALUE}", pattern)
+    if _OTHER_END.search(pattern) and not _SUPPOSED.search(pattern):
+        pattern = _OTHER_END.sub(f"on both sides of {NULL_VALUE}", pattern)
     at = 0
     ends = [(each.start(), each.end()) for each in _CLAUSE.finditer(pattern)]
     for start, end in [*ends, (len(pattern), len(pattern))]:
@@ -159,6 +173,10 @@ def _claim_of(clause: str, *, told: bool) -> Claim | None:
     if beside := _NULL_BESIDE.search(plain):
         claim = IntervalClaim.BELOW if beside["above"] else IntervalClaim.ABOVE
         return ClaimedPart.INTERVAL, claim, turned
+    lacks = LACKS.search(plain)
+    if lacks and (values := _OR_LESS.search(plain)):
+        claim = IntervalClaim.ABOVE if values["less"] else IntervalClaim.BELOW
+        return ClaimedPart.INTERVAL, claim, turned
     if extent := _EXTENT.search(plain):
         down = extent["down"] is not None
         part = ClaimedPart.LOWER if down else ClaimedPart.UPPER
@@ -166,7 +184,6 @@ def _claim_of(clause: str, *, told: bool) -> Claim | None:
     if side := _SIDE.search(plain):
         claim = IntervalClaim.ABOVE if side["above"] else IntervalClaim.BELOW
         return _part(clause, plain[: side.start()], plain, claim, turned), claim, turned
-    lacks = LACKS.search(plain)
     if not told or not (lacks or HAS.search(plain)):
         return None
     contains = turned is (lacks is not None)

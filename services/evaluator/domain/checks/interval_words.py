@@ -34,7 +34,7 @@ HAS = phrases_of(
     r"|captur|accommodat|touch|admit|permit|allow|tolerat|envelop|surround|bridg|incorporat|hous|encircl)\w*",
     r"(?:takes?|taking|took) in|pass(?:es|ed|ing)? (?:through|over)|reach(?:es|ed|ing)?|holds?",
     r"extend(?:s|ing)? (?:across|past|over|through)|(?:goes|go|runs?|cuts?|stretch\w*) (?:across|through|over|past)",
-    r"(?:sits?|lies?|stands?|is|are) astride|leaves? room for|keeps?",
+    r"(?:sits?|lies?|stands?|is|are) astride|(?:leaves?|has|have|with) (?:any |some |not )?room for|keeps?|leaves? open",
     r"with?in|inside|in between|between|among(?:st)?|amid|part of|belongs? to|member of",
     r"compatible|consistent|plausible|possible|tenable|conceivable|credible|viable|covered|in the (?:interval|range)",
     r"(?:either|both|opposite|different|the two) sides?|across|(?:could|can|might|may) (?:well )?be|in play|on the table",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from services.evaluator.domain.checks.evidence_words import NOT, plainly
+from services.evaluator.domain.checks.plain_negation import NOT, plainly
 from services.evaluator.domain.checks.wording import Wording
 from shared.contracts import Subject
 
@@ -12,7 +12,7 @@ _MISSING = re.compile(r"answers asked for, (\d+) of them missing")
 _SUPPOSED = re.compile(r"\b(?:if|would|could|may|might|whether|had)\b")
 _PRESUMED = re.compile(r"^(?:the\s+)?missing\s+(?:answers|responses|replies)\b")
 _LOST = re.compile(
-    r"\bmissing\b|\bunanswered\b|\bunavailable\b|\blost\b|\bloss\s+of\b|\bwithout\s+an?\s+(?:answer|reply|response)|\bgaps\s+in\s+the\s+data\b|\bincomplete\b|\bdropped\s+out\b"
+    r"\bmissing\b|\bunanswered\b|\bunavailable\b|\blost\b|\bloss\s+of\b|\bwithout\s+an?\s+(?:answer|reply|response)|\bgaps\s+in\s+(?:the|our|this)\s+\w+\b|\bincomplete\b|\bdropped\s+out\b"
 )
 _COMPLETE = re.compile(
     r"\b(?:data|answers|responses|set|records?)\s+(?:\w+\s+){0,2}complete\b|\bcomplete\s+(?:data|set|answers|responses)\b"
@@ -33,6 +33,14 @@ _NOT_OBTAINED = re.compile(
 _LACKING = re.compile(
     r"\b(?:lacks|lack|lacked|misses|missed)\s+(?:\w+\s+){0,3}(?:answers?|responses?|repl(?:y|ies))\b"
 )
+_WITHOUT = re.compile(r"\bwithout\s+(?:an?|any)\s+(?:\w+\s+)?(?:answer|reply|response)s?\b")
+_ASKED_FOR = r"(?:asked|requested|expected|sought|planned|sent|prompts?|questions|solicited|foreseen|due|ordered|intended)"
+_FEWER = re.compile(
+    rf"\b(?:fewer|less|not\s+as\s+many|not\s+every|not\s+all|short\s+of|below|smaller|lower)\b[^;.]*\b{_ASKED_FOR}\b"
+)
+_AS_MANY = re.compile(
+    rf"(?<!not )\bas\s+many\b[^;.]*\bas\b[^;.]*\b{_ASKED_FOR}\b|\b(?:equals?|matches|same\s+as)\b[^;.]*\bnumber\b[^;.]*\b{_ASKED_FOR}\b"
+)
 _NONE_MISSING = re.compile(
     r"\bzero\s+(?=(?:\w+\s+)?(?:answers?|responses?|repl(?:y|ies)|missing|gaps?))"
 )
@@ -52,7 +60,7 @@ _OTHER_UNIT = re.compile(
     r"|\b(?:person|people|case|individual|participant|respondent|user)s?\b[^.;]*\b(?:as|is|are)\s+(?:the\s+)?units?\b(?![^.;]*\bprompt)|\bunits?\b[^.;]*\b(?:is|are)\s+(?:the\s+|each\s+|a\s+)?(?:person|people|case|individual|participant|respondent|user)s?\b(?![^.;]*\bprompt)"
 )
 _REACHES = r"(?:generali[sz]\w*|carr(?:y|ies)\s+over|extends?|appl(?:y|ies)|holds?|valid|transfers?|true|binding|speaks?|concerns?|covers?|bears?\s+on|relates?|includes?|about)"
-_EVERYWHERE = r"(?:(?:every|any|all|each)\s+(?:other\s+|possible\s+|conceivable\s+)?(?:prompts?|kinds?|sorts?|questions?|populations?|models?|people|persons?|individuals?|human\s+beings?|bearers?)|of\s+every\s+kind|of\s+all\s+kinds|other\s+populations?|whatever\s+(?:prompt|population|question)|in\s+general|everywhere|elsewhere|beyond\s+(?:the|this|that)\s+population)"
+_EVERYWHERE = r"(?:(?:every|any|all|each)\s+(?:other\s+|possible\s+|conceivable\s+)?(?:prompts?|kinds?|sorts?|questions?|populations?|models?|people|persons?|individuals?|human\s+beings?|bearers?)|of\s+every\s+kind|of\s+all\s+kinds|other\s+populations?|every(?:one|body|where)|any(?:one|body|where)|society|humanity|mankind|the\s+(?:whole\s+)?(?:world|public|general\s+population)|people\s+in\s+general|at\s+large|universally|whatever\s+(?:prompt|population|question)|in\s+general|everywhere|elsewhere|beyond\s+(?:the|this|that)\s+population)"
 _BEYOND = re.compile(rf"\b{_REACHES}\b[^.;]*\b{_EVERYWHERE}\b")
 """Says that a result holds for more than the population its prompts were drawn from."""
 
@@ -124,7 +132,9 @@ def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, s
     """Return a fault where answers are said to be missing and none is, or the other way round."""
     counts = [int(found[1]) for note in subject.notes if (found := _MISSING.search(note))]
     text = wording.text.lower()
-    for lost in (_NONE_CAME, _NOT_OBTAINED, _LACKING):
+    if re.search(r"\b(?:answers?|responses?|repl(?:y|ies))\b", text):
+        text = _AS_MANY.sub("no answer is missing", _FEWER.sub("an answer is missing", text))
+    for lost in (_NONE_CAME, _NOT_OBTAINED, _LACKING, _WITHOUT):
         text = lost.sub("an answer is missing", text)
     plain = plainly(_AWAY.sub("missing", _NONE_MISSING.sub("no ", text)))
     if not counts or (_SUPPOSED.search(plain) and not _PRESUMED.search(plain)):

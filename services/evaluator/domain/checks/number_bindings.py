@@ -87,6 +87,8 @@ def rules_out(
     """Whether the words around a number say for sure that it is not this statistic."""
     if binding.supposed and tuple(roles) != (NumberRole.P,):
         return False
+    if _may_be_chance(binding, fact):
+        return False
     of_chance = tuple(roles) == (NumberRole.P,) == (fact.role,)
     if not of_chance and not unit_allows(number, fact, binding.nouns):
         return True
@@ -97,7 +99,7 @@ def rules_out(
         return True
     if number.unit is not Unit.POINTS and is_of_another(binding, fact):
         return True
-    if None not in (binding.has, fact.has) and binding.has is not fact.has:
+    if _is_opposite(binding, fact):
         return True
     if len(roles) == 1 and roles[0] in _SPELLED_OUT:
         return fact.role is not roles[0] or not _of_its_measure(binding, fact)
@@ -106,6 +108,17 @@ def rules_out(
     return bool(binding.nouns) and not any(_allows(noun, fact, roles) for noun in binding.nouns)
 
 
+def _is_opposite(binding: NumberBinding, fact: Fact) -> bool:
+    return None not in (binding.has, fact.has) and binding.has is not fact.has
+
+
+def _may_be_chance(binding: NumberBinding, fact: Fact) -> bool:
+    """Whether a number of no group may be a p-value in words: "with a probability of"."""
+    alone = binding.group is None and binding.has is None
+    return fact.role is NumberRole.P and alone and bool(binding.nouns & _OF_CHANCE)
+
+
+_OF_CHANCE = {Quantity.SHARE, Quantity.MISSING, Quantity.TEST, Quantity.COUNT, Quantity.DIFFERENCE}
 _SAID_AS_SUCH = {NumberRole.SAMPLE, NumberRole.LEAST, NumberRole.THRESHOLD, NumberRole.NEUTRAL}
 """What a number is only where the sentence has a word for it."""
 _OF_GROUPS = {NumberRole.RATE, NumberRole.COUNT, NumberRole.SAMPLE, NumberRole.VALUE}

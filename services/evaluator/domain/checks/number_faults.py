@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from services.evaluator.domain.checks.evidence_words import NOT, plainly
 from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
 from services.evaluator.domain.checks.fixed_numbers import COARSE
 from services.evaluator.domain.checks.idle_numbers import is_no_statistic
@@ -28,6 +27,7 @@ from services.evaluator.domain.checks.number_roles import (
     multiplies,
     roles_of,
 )
+from services.evaluator.domain.checks.plain_negation import NOT, plainly
 from services.evaluator.domain.checks.role_words import RATE
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs
@@ -40,6 +40,8 @@ _ODDS_OR_RATES = re.compile(
 _BESIDE = re.compile(r"\s+(?:the\s+)?", re.IGNORECASE)
 _IT_WAS = re.compile(r"\bit\s+(?:is|was|stands|stood)\b[^.;]*$", re.IGNORECASE)
 """What "it" is was said before."""
+_LINE_OF = re.compile(r"\W*<g(?P<group>[01])>\W* ?[:\u2013-](?!.*<g)")
+"""A line of a list that is about one group alone."""
 TESTS = {"chi_square", "cmh", "gap_test"}
 
 
@@ -80,6 +82,8 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
         binding = binding_of(wording, place, measures.get(place), has)
         if place in groups:
             binding = replace(binding, group=groups[place])
+        if NumberRole.TOTAL in roles and (line := _LINE_OF.match(wording.pattern)):
+            binding = replace(binding, group=int(line["group"]))  # "men: ..., 200 in all"
         group = binding.group if group is None else group
         if binding.part and roles == (NumberRole.TOTAL,):
             roles = (NumberRole.COUNT,)
@@ -100,6 +104,8 @@ def _settled(
     wording: Wording, number: WrittenNumber, roles: tuple[NumberRole, ...], measure: str | None
 ) -> tuple[NumberRole, ...]:
     """Return the roles of a number where a group beside it, or a pronoun before it, says more."""
+    if roles == (NumberRole.TOTAL,) and len({each.group for each in wording.groups}) == 1:
+        return (NumberRole.COUNT, NumberRole.TOTAL)
     if roles == (NumberRole.TOTAL,) and any(
         _BESIDE.fullmatch(wording.text[number.end : each.start]) for each in wording.groups
     ):
@@ -201,6 +207,8 @@ def _pair_faults(bound: Sequence[BoundNumber], facts: Sequence[Fact]) -> Iterato
     for one, two in pairwise(bound):
         if (one.roles, two.roles) != ((NumberRole.LOW,), (NumberRole.HIGH,)):
             continue
+        if all(each.number.value in {0.0, 1.0, 100.0} for each in (one, two)):
+            continue  # all a share can be
         lows = {f.measure for f in facts if f.role is NumberRole.LOW and f.matches(one.number)}
         highs = {f.measure for f in facts if f.role is NumberRole.HIGH and f.matches(two.number)}
         ends = {NumberRole.LOW, NumberRole.HIGH}

@@ -47,13 +47,18 @@ def interval_ends(wording: Wording) -> dict[int, NumberRole]:
             continue  # "OR = 0.84, 95% CI"
         bracketed = words.BRACKET.search(before) and words.CLOSED.match(wording.text, both[1].end)
         spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
-        cued = spanned or (
-            words.INTERVAL.search(before[-60:]) and not starts_of(words.NO_INTERVAL, wording.text)
-        )
+        told = words.INTERVAL.search(before[-60:]) and _speaks_of_interval(wording)
+        cued = spanned or (told and not starts_of(words.NO_INTERVAL, wording.text))
         counts = all(each.whole for each in both) and not cued
         if (bracketed or cued) and not counts and not words.P.search(before):
             found[place], found[place + 1] = NumberRole.LOW, NumberRole.HIGH
     return found
+
+
+def _speaks_of_interval(wording: Wording) -> bool:
+    """Whether "from ... to" may be an interval: one is named, or a measure and no group is."""
+    named = bool(starts_of(words.INTERVAL_NOUN, wording.text))
+    return named or (bool(wording.measures) and not wording.groups) or not wording.groups
 
 
 def roles_of(

@@ -1,5 +1,6 @@
 """All that code alone can say of a report, sentence by sentence."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from services.evaluator.domain.checks.causes import attribution_faults, cause_faults
@@ -29,6 +30,7 @@ from shared.contracts import Fault, Subject, UncheckedSentence
 
 LONGEST, LONGEST_SENTENCE = 20_000, 800
 """Characters under a heading, and of a sentence: beyond, patterns would keep the service busy."""
+_YES_OR_NO = re.compile(r"\W*(?:yes|no)\b", re.IGNORECASE)
 GENERAL = {METHODS, TERMS}
 """Passages that say how methods work, not what was found."""
 
@@ -119,16 +121,22 @@ def _text_faults(
         yield "sentences", said, 0
         return
     carried: str | None = None
-    asked = False
-    """Whether the sentence before was a question, which this one may answer."""
+    asked: str | None = None
+    """The sentence before, where it was a question, which this one may answer."""
     for place, sentence in enumerate(sentences(text), start=1):
         if len(sentence) > LONGEST_SENTENCE:
             yield "sentences", "A sentence is too long for code to check: read it.", place
             continue
         wording = wording_of(sentence, subject, carried)
-        found = _sentence_faults(wording, subject, facts, profile, asked=asked)
+        found = _sentence_faults(wording, subject, facts, profile, asked=asked is not None)
         yield from ((kind, said, place) for kind, said in found)
-        carried, asked = wording.last_measure, sentence.rstrip().endswith("?")
+        if asked and _YES_OR_NO.match(sentence):
+            answered = wording_of(f"{asked.rstrip('? ')}: {sentence}", subject, carried)
+            yield from (
+                (kind, said, place) for kind, said in significance_faults(answered, subject)
+            )
+        carried = wording.last_measure
+        asked = sentence if sentence.rstrip("*_ ").endswith("?") else None
 
 
 def _sentence_faults(
@@ -136,6 +144,8 @@ def _sentence_faults(
 ) -> Iterator[tuple[str, str]]:
     """Return kind and words of what is wrong with a sentence, by all rules in turn."""
     yield from number_faults(wording, facts)
+    if wording.text.rstrip("*_ ").endswith("?"):
+        return  # a question claims nothing
     yield from interval_side_faults(wording, subject)
     if not asked:
         yield from significance_faults(wording, subject)

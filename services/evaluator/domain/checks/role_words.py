@@ -8,6 +8,10 @@ INTERVAL = re.compile(
     r"|runs?|goes|reach\w*|lies|low(?:er)?)\b",
     re.IGNORECASE,
 )
+INTERVAL_NOUN = re.compile(
+    r"\b(?:intervals?|cis?|confidence|limits?|bounds?|range[sd]?|ruled\s+out|exclud\w+|plausible|compatible|uncertainty|credible|precision|margin)\b",
+    re.IGNORECASE,
+)
 JOIN = re.compile(
     r"\s*[)\]]?\s*(?:,|;|to|and|up\s+to|through|until|\u2013|\u2014|-|\.\.+)\s*"
     r"(?:an?\s+|the\s+)?(?:upper\s+(?:bound|limit|end)\s*(?:of|at|is)?\s*)?",
@@ -33,7 +37,8 @@ UPPER = re.compile(
     re.IGNORECASE,
 )
 P = re.compile(
-    r"(?:\bp(?:\s*-?\s*values?)?|\bprobability\s+value)(?![\w-])[^.;0-9]{0,60}$", re.IGNORECASE
+    r"(?:\bp(?:\s*-?\s*values?)?|\bprobability\s+value|\b(?:associated|attached|corresponding|accompanying|resulting|tail|exceedance|attendant|significance)\s+probabilit(?:y|ies))(?![\w-])[^.;0-9]{0,60}$",
+    re.IGNORECASE,
 )
 P_AFTER = re.compile(
     r"[\s(]*(?:as\s+(?:its|the)\s+)?p(?:\s*-?\s*value)?\b(?!\s*(?:[=<>:,~]|of\b"
@@ -118,7 +123,7 @@ CASES = re.compile(
     re.IGNORECASE,
 )
 CHANCE = re.compile(
-    r"\bprobability\b[^;]*\b(?:chi|hypothesis|independen\w+|unrelated|chance|(?:made|make|was|were|is|be)\s+no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)|by\s+luck)"
+    r"\bprobability\b[^;]*\b(?:chi\b|hypothesis|independen\w+|unrelated|chance|(?:made|make|was|were|is|be)\s+no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)|by\s+luck)"
     r"|\b(?:no|without\s+any)\s+(?:true\s+|real\s+|actual\s+|underlying\s+)*(?:difference|association|effect|link|relationship)\b[^;]*\b(?:probability|chance|likelihood|times\s+in)\b"
     r"|\bprobability\s+(?:of|for|behind|attached\s+to|belonging\s+to)\s+(?:the|this|that)\s+(?:test|statistic|result)\b"
     r"|\b(?:hypothesis|independen\w+|unrelated|chance\s+alone)\b[^;]*\bprobability\b"

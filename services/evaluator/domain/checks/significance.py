@@ -19,7 +19,7 @@ _DENIED = "A difference is denied that the statistics show."
 
 def significance_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault for evidence that is claimed and not there, or there and denied."""
-    for at, clause, claim in evidence_claims(wording.pattern):
+    for at, clause, claim in evidence_claims(_without_outcome(wording.pattern, subject)):
         measure = _named(clause) or _named_before(wording.pattern[:at])
         truth = is_significant(subject, measure, clause)
         if truth is None:
@@ -31,6 +31,17 @@ def significance_faults(wording: Wording, subject: Subject) -> Iterator[tuple[st
                 yield "significance", _EQUALITY
         elif (claim is EvidenceClaim.SHOWN) is not truth:
             yield "significance", _SAID[claim]
+
+
+def _without_outcome(pattern: str, subject: Subject) -> str:
+    """Return a sentence without what became of people: who passed, passed no significance test."""
+    if "hypothes" in pattern or "null" in pattern:
+        return pattern
+    words = "|".join(re.escape(word) for word in {subject.value.lower(), subject.outcome.lower()})
+    became = r"\b(?:who|that|were|was|be|being|been|not|<g[01]>|to|get|got)"
+    return re.sub(
+        rf"(?P<who>{became}) (?:{words})\b(?! (?:the|this|its) \w*test)", r"\g<who> so", pattern
+    )
 
 
 def speaks_of_evidence(wording: Wording) -> bool:

@@ -21,15 +21,16 @@ MEASURE_WORDS = {
     "cmh": r"cochran[\s-]*mantel[\s-]*haenszel(?:\s+(?:test"
     r"|statistic))?(?:\s+within\s+strata)?|\bcmh\b",
     "odds_ratio_adjusted": r"adjusted\s+odds\s+ratios?|logistic\s+regression",
-    "odds_ratio": r"odds[\s-]ratios?|(?:in\s+)?odds\s+(?:terms|scale)|ratio\s+of\s+(?:the\s+)?odds|(?-i:\bORs?\b)",
+    "odds_ratio": r"odds[\s-]ratios?|cross[\s-]?(?:product\s+)?ratios?|(?:in\s+)?odds\s+(?:terms|scale)|ratio\s+of\s+(?:the\s+)?odds|(?-i:\bORs?\b)",
     "relative_risk": r"relative\s+risks?|(?:in\s+)?risk\s+(?:terms|scale)|ratio\s+of\s+(?:the\s+)?(?:probabilities|chances|shares)|relative\s+(?:rate|chance)|risk[\s-]ratios?|ratio\s+of\s+(?:the\s+)?(?:risks|rates)"
-    r"|rate\s+ratio|(?-i:\bRRs?\b)",
-    "risk_difference": r"risk\s+differences?|rate\s+difference|(?-i:\bRD\b)"
+    r"|(?:rate|prevalence|incidence|probability|proportion|share)\s+ratios?|(?-i:\bRRs?\b)",
+    "risk_difference": r"(?:absolute\s+)?risk\s+(?:differences?|gap)|rate\s+(?:difference|gap)|percentage[\s-]points?\s+(?:difference|gap)|(?-i:\bRD\b)"
     r"|(?:absolute\s+)?(?:difference|gap)\s+(?:in|of|between)\s+(?:the\s+)?(?:two\s+)?"
     r"(?:risks?|rates?|shares?|proportions?|percentages?|probabilit\w+)"
     r"|difference\s+between\s+the\s+(?:rate|share|proportion|percentage|risk|probability)\s+(?:of|for|among)\s+(?:the\s+)?(?:[\w'-]+\s+){1,3}?and\s+(?:the\s+\w+|that)\s+(?:of|for|among)"
     r"|subtract\w*\s+(?:the\s+)?(?:rate|share|proportion|percentage|risk|probability)\s+(?:of|for|among)\s+(?:the\s+)?(?:[\w'-]+\s+){1,3}?from\s+(?:that|the\s+\w+)\s+(?:of|for|among)",
-    "impact_ratio": r"(?:adverse\s+)?impact\s+ratios?"
+    "impact_ratio": r"(?:(?:adverse|disparate)\s+)?impact\s+ratios?|four-?\s?fifths\s+(?:ratio|figure|value|statistic)"
+    r"|(?:ratio\s+of\s+)?(?:the\s+)?(?:smaller|lower)(?:\s+rate)?\s+(?:to|over|divided\s+by)\s+(?:the\s+)?(?:larger|higher|greater)(?:\s+rate)?(?!\s+of)"
     r"|(?:the\s+)?(?:smaller|lower|lesser)\s+(?:of\s+the\s+(?:two\s+)?(?:selection\s+)?(?:rates|shares|proportions)|(?:selection\s+)?(?:rate|share|proportion)),?"
     r"\s+(?:is\s+|was\s+|when\s+|if\s+|expressed\s+|taken\s+|put\s+|set\s+|stated\s+|given\s+|seen\s+)*(?:divided\s+by|over|against|relative\s+to|in\s+relation\s+to|beside"
     r"|as\s+a\s+(?:fraction|share|proportion|part|percentage|multiple)\s+of)\s+the\s+(?:larger|higher|greater)(?:\s+(?:one|rate|share|selection\s+rate|of\s+the\s+two))?"
@@ -96,7 +97,7 @@ _ORDINALS = (r"(?:the\s+)?first\s+group|group\s+1", r"(?:the\s+)?second\s+group|
 
 _AGAIN = re.compile(r"\bthe\s+(former|latter)\b", re.IGNORECASE)
 _LABEL = re.compile(
-    r"\b(?:tables?|figures?|fig\.|columns?|rows?|sections?|appendix|footnotes?|panels?|models?)\s*$",
+    r"\b(?:tables?|figures?|exhibits?|charts?|annex(?:es)?|chapters?|pages?|boxes|box|parts?|questions?|lines?|graphs?|notes?|items?|equations?|steps?|slides?|fig\.|columns?|rows?|sections?|appendix|footnotes?|panels?|models?)\s*$",
     re.IGNORECASE,
 )
 """What stands before a number that only says which table or section is meant."""

@@ -166,8 +166,8 @@ def numbers_in(text: str) -> Iterator[WrittenNumber]:
 
 def _unit_said_before(number: WrittenNumber, before: str) -> Unit:
     """Return the unit of a number whose noun says it: `the percentage of women is 30.4`."""
-    told = _UNIT_BEFORE.search(before) if number.unit is Unit.PLAIN and number.value > 1 else None
-    if told is None:
+    told = _UNIT_BEFORE.search(before) if number.unit is Unit.PLAIN else None
+    if told is None or (number.value <= 1 and not told["points"]):
         return number.unit
     return Unit.POINTS if told["points"] else Unit.PERCENT
 
