@@ -21,7 +21,7 @@ from services.evaluator.domain.checks.comparative_words import (
 )
 
 _COMPARATIVE = re.compile(
-    rf"(?<![\w<])(?:(?P<less>{LESS})|(?P<more>{MORE}))(?![\w>])|(?<!\w)(?P<gt>>)(?=\s(?:mean of )?<g)|(?P<lt><)(?=\s(?:mean of )?<g)"
+    rf"(?<![\w<])(?:(?P<less>{LESS})|(?P<more>{MORE}))(?![\w>])|(?<!\w)(?P<gt>>)(?=\s(?:\w+ (?:of |for |in )?)?<g)|(?P<lt><)(?=\s(?:\w+ (?:of |for |in )?)?<g)"
     rf"|(?<!\w)(?:(?P<ahead>{BEFORE_OTHERS})|(?P<after>{BEHIND_OTHERS}))(?!\w)"
 )
 _RANKED = re.compile(
@@ -34,6 +34,7 @@ _NOT_MORE = re.compile(
 _NOT_SHOWN_MORE = re.compile(
     r"\b(?:not|no|never|\w+n[\u2019']t)\b[^;,]*\b(?:significant\w*|statistical\w*|necessarily|demonstrabl\w+|detectabl\w+|reliabl\w+|shown|proven)\b"
 )
+_BRACKETED = re.compile(r"\s?[(\[]\s?(?P<group><g[01]>)\s?[)\]]")
 _GROUP = re.compile(r"<g(?P<g>[01])>")
 _LEAD = (
     r"(?:(?:<n\d+>|when|where|every|each|of|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|from|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
@@ -44,7 +45,7 @@ _LEAD_ALONE = _LEAD.replace(r",?\s+)*", r"\s+)*")
 _REFERENCE = re.compile(
     rf"(?:\bthan|\bcompar(?:ed|ison)\s+(?:with|to)|\brelative\s+to|\bversus|\bvs\.?|\bas\s+against|\bagainst|\bcontrast\s+(?:with|to)|\bas\s+opposed\s+to|\bopposite"
     rf"|\bunlike|\brather\s+than|\binstead\s+of|\bnext\s+to|\bbeside|\balongside|\bwhereas\s+that\s+of|\bahead\s+of|\babove|\bover|\bunder|\bunderneath|\bbelow|\bbeneath|\bbehind|\bnot"
-    rf"|\bshort\s+of|\bfollowed\s+by|\bno\s+longer|\b(?:inferior|superior)\s+to|\bbefore|\bafter|\bin\s+front\s+of|\s[<>]|\b(?:{OVER}|{SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
+    rf"|\bshort\s+of|\bfollowed\s+by|\bno\s+longer|\b(?:inferior|superior)\s+to|\bbefore|\bafter|\bin\s+front\s+of|\s[<>](?:\s\w+)?|\b(?:{OVER}|{SHORT})|\bedge\s+on|\badvantage\s+over|\bin\s+respect\s+of|\bthose\s+from)"
     rf"\s+{_LEAD}$|\b(?<!such\s)as\s+{_LEAD_ALONE}$"
     r"|\b(?:than|compared\s+(?:with|to)|relative\s+to|versus|as\s+opposed\s+to|away\s+from)\s+(?:(?!and\b|but\b|while\b|<g)[\w<>:'-]+\s+){0,8}$"
 )
@@ -93,6 +94,7 @@ class ComparedGroup:
 
 def compared_groups(pattern: str) -> list[ComparedGroup]:
     """Return which groups are said to have more or less; nothing where a sentence leaves it open."""
+    pattern = _BRACKETED.sub(r" of \g<group>", pattern)
     text = _unturned(_NOT_BUT.sub(lambda each: " " * len(each[0]), pattern))
     found: list[ComparedGroup] = []
     at = 0

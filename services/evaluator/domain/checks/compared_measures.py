@@ -116,7 +116,7 @@ _BOTH_RATIOS = re.compile(
     r"\bone\s+ratio\b|\b(?:the|both|these|our)\s+(?:two\s+)?(?:ratios|measures|estimates)\b|<m:odds_ratio>[^;.]*<m:relative_risk>|<m:relative_risk>[^;.]*<m:odds_ratio>"
 )
 _WAYS = re.compile(
-    r"\b(?:directions?|sides?|ways?|signs?|contradict\w*|agree\w*|disagree\w*|conflict\w*|which\s+group|who|favou?rs?)\b"
+    r"\b(?:directions?|sides?|ways?|signs?|contradict\w*|agree\w*|disagree\w*|conflict\w*|which\s+group|who|favou?rs?|ahead|higher|lower|leads?|larger|smaller|better|worse)\b"
 )
 
 

@@ -9,6 +9,7 @@ from services.evaluator.domain.checks.wording import Wording
 _RATIO = r"<m:(?:odds_ratio|relative_risk|impact_ratio)>"
 _DIFFERENCE = r"<m:(?:risk_difference|gap)>"
 _IS = r"(?:is|was|means|equals|tells|gives|denotes|stands\s+for|refers\s+to|defined\s+as)"
+_IS_READ = r"(?:(?:is|was|are) (?:simply |just |merely |here |to be |best )*(?:read as |understood as |taken as |seen as |meant as |called )?|means |denotes |represents |expresses |stands for |amounts to |serves as |can be read as |should be read as |must be read as )"
 _RISKS = r"(?:probabilit(?:y|ies)|chances?|risks?|rates?|likely|likelihood|often)"
 _OVER = r"<m:relative_risk>[^;.]*"
 _OF_DIVISION = r"(?:divided by|over|to|relative to|as a (?:fraction|multiple|proportion|share) of)"
@@ -21,6 +22,14 @@ _DEFINITIONS: tuple[tuple[str, str], ...] = (
     (
         rf"{_DIFFERENCE}[^;.]{{0,40}}\b{_IS}\b[^;.]*\b(?:divided\s+by|quotient)\b",
         "A difference is called a ratio.",
+    ),
+    (
+        rf"{_DIFFERENCE} {_IS_READ} (?:an? |the )?(?:{_RATIO}|ratio|quotient|factor|multiple)\b(?! of 1)",
+        "A difference is called a ratio.",
+    ),
+    (
+        rf"{_RATIO} {_IS_READ} (?:an? |the )?(?:{_DIFFERENCE}|(?:\w+ )?difference|subtraction|distance)\b",
+        "A ratio is called a difference.",
     ),
     (
         rf"{_RATIO}\s+and\s+(?:the\s+)?{_RATIO}\s+(?:are|mean|measure)\s+(?:the\s+same|identical|one\s+and\s+the\s+same|two\s+names|interchangeable|synonym\w*)",

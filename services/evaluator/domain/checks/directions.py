@@ -45,6 +45,10 @@ _ODDS, _RATES = (
         r"\b(?:risks?|rates?|shares?|chances?|probabilit\w+|proportions?)\b|<m:relative_risk>"
     ),
 )
+_NUMBERS_FAVOUR = re.compile(
+    r"\b(?:odds|rates?|shares?|chances?|probabilit\w+|likelihood|risks?|proportions?|ratios?|<m:[\w-]+>|estimates?|direction|sign)\b[^;,]*$"
+)
+"""What favours a group by being higher for it, be the outcome good or bad."""
 _DISFAVOURS = re.compile(r"disfavou?r|disadvantage|detriment|penali|against")
 
 
@@ -161,6 +165,10 @@ def _favoured(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
             continue
         sign = 1 if found["x"] == "0" else -1
         favoured = -sign if _DISFAVOURS.search(found["verb"]) else sign
+        if _NUMBERS_FAVOUR.search(wording.pattern[: found.start()]):
+            if favoured != truth:
+                yield "direction", "The groups are compared the wrong way round."
+            return
         if favoured * outcome != truth:
             yield "direction", "The group that is said to be favoured is the other one."
             return

@@ -48,7 +48,7 @@ _EQUAL = phrases_of(
     rf"{_NO}{_GAP}",
     rf"absence of (?:any |an? )?(?:\w+ )?{_GAP}",
     rf"{_GROUPS} (?:really |truly |in truth |in fact |simply )?(?:do|does|did)(?: not|n[\u2019']t) differ",
-    rf"{_GROUPS}(?: (?:of|for|in|among) (?:the )?(?:two )?(?:groups?|<g[01]>(?: and (?:the |of )?<g[01]>)?))? (?:(?!not\b)\w+ ){{0,2}}?(?:{_BEING} )?(?:(?!not\b|nearly\b|almost\b|roughly\b)\w+ ){{0,3}}?{_SAME}(?! to <n)",
+    rf"{_GROUPS}(?: (?:of|for|in|among) (?:the )?(?:two )?(?:groups?|<g[01]>(?: and (?:the |of )?<g[01]>)?))? (?:(?!not\b)\w+ ){{0,2}}?(?:{_BEING} )?(?:(?!not\b|nearly\b|almost\b|roughly\b)\w+ ){{0,3}}?{_SAME}(?! (?:to )?<n)",
     r"(?:have|has|had|shar(?:e|ed)|enjoy\w*|faces?|get|got|received?|show\w*|at) (?:\w+ ){0,2}?(?:the (?:\w+ )?same|an? equal|identical|equal) (?:\w+ )?(?:chances?|odds|rates?|probabilit\w+|likelihood|risks?|treatment|outcomes?|shares?|means?|averages?|prospects)",
     rf"(?:exactly |precisely |quite )?(?:the same|an? (?:equal|identical)) {_RATES} (?:was|is|were|are|has been|applies|holds)?[^;]*? (?:for|in|among|by|to) (?:the )?<g[01]>[^;]*<g[01]>",
     "equally (?:well|often|likely|frequently|common|distributed|treated)|distributed (?:equally|evenly)",

@@ -79,7 +79,11 @@ _ASIDE = re.compile(
     r"|as|to|from|after|within|relative to|measured|i\.e\.,?|that is,?|however|therefore|thus|indeed|of course|again|then|in fact|overall|here)"
     r"(?: (?!not\b|no\b|chance\b|<g)[^,; ]+){0,9},|\([^()]*\)"
 )
-_BARE_P = re.compile(r"\(?(?:that is )?p ?[<>] ?<n\d+>\)?[ .]*")
+_LABEL = phrases_of(
+    r"\W*(?:(?:the|statistical|on|verdict|conclusion|result|about|of|and) )*(?:significance|evidence|chance|test|verdict|hypothes[ie]s|nullhypothesis|null|difference|association|p-?value)(?: (?:test|testing|level|result|verdict|of the \w+))*\W*"
+)
+"""What only heads what is said: "Significance: ..."."""
+_BARE_P = re.compile(r"\(?(?:that is )?p ?[<>\u2264\u2265] ?<n\d+>\)?[ .]*")
 """A level named as an aside, which the rest of the clause meets, or does not."""
 _PIECE = re.compile(r", ")
 
@@ -105,7 +109,10 @@ def evidence_claims(pattern: str) -> list[tuple[int, str, EvidenceClaim]]:
     ends = [(each.start(), each.end()) for each in CLAUSE_END.finditer(pattern)]
     for start, end in [*ends, (len(pattern), len(pattern))]:
         clause = pattern[at:start]
-        if claim := _claim_of(clause):
+        label = pattern[start : start + 1] == ":" and _LABEL.fullmatch(clause)
+        if label:
+            at = end
+        elif claim := _claim_of(clause):
             found.append((at, clause, claim))
         at = end
     return found
@@ -147,7 +154,10 @@ def _claim_within(clause: str) -> EvidenceClaim | None:
     if len(pieces) > 1:
         pieces = [piece for piece in pieces if not _BARE_P.fullmatch(piece)] or pieces
     claims = {
-        said for piece in pieces for reader in _READERS if (said := reader(piece)) is not None
+        said
+        for piece in pieces
+        for reader in _READERS
+        if not (reader is _evidence and "causa" in clause) and (said := reader(piece)) is not None
     }
     if len(claims) == 1:
         return _as_claim(claims.pop())

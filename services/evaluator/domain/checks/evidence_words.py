@@ -106,12 +106,12 @@ UNDER = phrases_of(
     rf"(?:below|under|beneath|underneath|(?:smaller|less|lower) than|undercuts?|inside|within|beats?|left of|not (?:higher|more|greater|larger) than) {_AT_LEVEL}",
     r"(?:small|low|tiny|little) enough",
 )
-LESS_SIGN = rf"(?<!\w)<(?![ngm]) {_AT_LEVEL}"
+LESS_SIGN = rf"(?<!\w)(?:<(?![ngm])|\u2264) {_AT_LEVEL}"
 OVER = phrases_of(
     rf"(?:above|over|exceed\w*|(?:larger|greater|higher|more|bigger) than|beyond|outside|overshoots?|right of|surpass\w*|past) {_AT_LEVEL}",
     rf"not reaches {_AT_LEVEL}",
 )
-MORE_SIGN = rf"(?<!\w)> {_AT_LEVEL}"
+MORE_SIGN = rf"(?<!\w)[>\u2265] {_AT_LEVEL}"
 
 # What is said to be found.
 _FINDS = words_of(
@@ -124,7 +124,7 @@ _STRONG = words_of(
 )
 _WORDS_BETWEEN = r"(?:(?!<g|not\b|if\b|whether\b|chance\b)[\w<>:'-]+ )"
 FINDS = phrases_of(
-    rf"{_FINDS} (?:that )?(?:{_WORDS_BETWEEN}|<g[01]> and |<g[01]> ){{0,6}}?{DIFFERENCE}(?! of <n)",
+    rf"{_FINDS} (?:that )?(?:{_WORDS_BETWEEN}|<g[01]> and |<g[01]> ){{0,9}}?{DIFFERENCE}(?! of <n)",
     rf"{DIFFERENCE}(?: (?!not\b)[\w<>:-]+){{0,6}}? (?:is|was|are|were|been|be|being) (?:not )?(?:\w+ly )?{_FINDS}",
     r"shown to (?:depend|differ|be (?:related|linked|associated|real))",
     rf"(?:shown|established|proven|clear|certain|evident|safe to say|safe to conclude) that (?:[\w<>:-]+ ){{0,7}}?{DIFFERENCE}",

@@ -70,6 +70,9 @@ _UNDER_HYPOTHESIS = re.compile(
     r"\bunder (?=(?:the |a |an |this )?(?:null(?!value)|hypothesis|assumption|supposition|premise|possibility|case|no ))"
 )
 """Supposes something; lies below nothing."""
+_INTERVAL = re.compile(
+    r"\b(?:intervals?|ci|bounds?|limits?|ends?|range|values?|it|band|span|confined)\b"
+)
 _ANSWER = re.compile(r": (yes|no)\b")
 _SUPPOSED = re.compile(r"^(?:if|when|had|were|suppose|whether)\b")
 
@@ -184,6 +187,8 @@ def _claim_of(clause: str, *, told: bool) -> Claim | None:
     if side := _SIDE.search(plain):
         claim = IntervalClaim.ABOVE if side["above"] else IntervalClaim.BELOW
         return _part(clause, plain[: side.start()], plain, claim, turned), claim, turned
+    if lacks and "side" in lacks[0] and not _INTERVAL.search(clause):
+        return None  # two estimates on one side are no interval
     if not told or not (lacks or HAS.search(plain)):
         return None
     contains = turned is (lacks is not None)

@@ -16,6 +16,7 @@ _LOST = re.compile(
 )
 _COMPLETE = re.compile(
     r"\b(?:data|answers|responses|set|records?)\s+(?:\w+\s+){0,2}complete\b|\bcomplete\s+(?:data|set|answers|responses)\b"
+    r"|\b(?:all|every|each)\s+(?:\w+\s+)?(?:records?|rows?|items?|entr(?:y|ies)|cases?|prompts?|questions?|cells?)\s+(?:has|have|carr(?:y|ies)|comes?\s+with|contains?|shows?|holds?|is\s+filled|bears?|yielded|produced|got|received|led\s+to)\s+(?:an?|its|their|some|one)?\s*(?:\w+\s+)?(?:values?|scores?|ratings?|answers?|repl(?:y|ies)|responses?|results?|outcomes?|entr(?:y|ies))\b"
     r"|\b(?:all|every|each|few|some|several|handful)\b(?:\s+\w+){0,3}?\s+(?:prompts?|questions?|answers?|responses?|repl(?:y|ies)|requests?)(?:\s+\w+){0,3}?\s+(?:answered|present|there|received|arrived?|returned|complete|back|available|came|got|obtained|an?\s+(?:answer|reply))\b"
     r"|\b(?:an?|the|one)\s+(?:answer|reply|response)\s+(?:for|to|from)\s+(?:each|every|all)\b"
     r"|\b(?:answers?|responses?|repl(?:y|ies))\b[^;.]*\b(?:available|received|obtained|came\s+back|arrived?)\b"

@@ -20,12 +20,14 @@ from services.evaluator.domain.checks.number_owners import (
     listed,
     measure_of_number,
     out_of_groups,
+    quotients,
 )
 from services.evaluator.domain.checks.number_roles import (
     has_outcome,
     interval_ends,
     multiplies,
     roles_of,
+    text_around,
 )
 from services.evaluator.domain.checks.plain_negation import NOT, plainly
 from services.evaluator.domain.checks.role_words import RATE
@@ -64,7 +66,7 @@ class BoundNumber:
 def bound_numbers(wording: Wording) -> list[BoundNumber]:
     """Return what every number of a sentence is said to be."""
     pairs = interval_ends(wording)
-    measures = listed(wording, wording.measures, lambda each: each.measure)
+    measures = quotients(wording) | listed(wording, wording.measures, lambda each: each.measure)
     groups = listed(wording, wording.groups, lambda each: each.group) | out_of_groups(wording)
     found = []
     for place, number in enumerate(wording.numbers):
@@ -78,7 +80,8 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
         if roles == (NumberRole.P,) and measure not in TESTS:
             measure = _main_test(wording)
         group = groups[place] if place in groups else group_of_number(wording, place)
-        has = has_outcome(wording.text[number.end : number.end + 60])
+        before, _ = text_around(wording, place)
+        has = has_outcome(before, wording.text[number.end : number.end + 60])
         binding = binding_of(wording, place, measures.get(place), has)
         if place in groups:
             binding = replace(binding, group=groups[place])

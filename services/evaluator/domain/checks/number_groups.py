@@ -58,9 +58,21 @@ def _group_in_brackets(tokens: Sequence[Token], at: int) -> int | None:
         each = tokens[place]
         if each.number is not None or each.group is not None or each.clause != tokens[at].clause:
             return None
-        if each.text in "([" and tokens[place + 2].text in ")]":
-            return tokens[place + 1].group
+        if each.text in "([":
+            return _only_group_within(tokens, place)
     return None
+
+
+def _only_group_within(tokens: Sequence[Token], opened: int) -> int | None:
+    """Return the group that brackets name, where they say nothing else: `(group: men)`."""
+    within: list[Token] = []
+    for each in tokens[opened + 1 : opened + 6]:
+        if each.text in ")]":
+            break
+        within.append(each)
+    named = {each.group for each in within if each.group is not None}
+    plain = all(each.group is not None or each.text in _OF_GROUP | {":", "the"} for each in within)
+    return named.pop() if len(named) == 1 and plain else None
 
 
 def _group_of_subject(tokens: Sequence[Token], at: int) -> int | None:

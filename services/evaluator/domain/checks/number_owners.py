@@ -24,6 +24,9 @@ _FIRST_IS = re.compile(
     r"|<n(?P<a>\d+)> \+ <n(?P<b>\d+)>.*\bfirst \w+ (?:being|is|are) <g(?P<c>[01])>"
 )
 """Two numbers, of which the first is said to be a group's."""
+_QUOTIENT = re.compile(
+    r"\b(?P<of>odds|rates?|shares?|proportions?|percentages?|risks?|probabilit(?:y|ies)|chances?)\b[^;<]*<g(?P<one>[01])>[^;<]{0,40}?\b(?:divided by|over|relative to)\b[^;<]*<g(?P<two>[01])>[^;<]{0,60}?<n(?P<number>\d+)>(?! ?%)"
+)
 _PART_OF = re.compile(r"\s*(?:of|out\s+of|/|in)\s*(?:the\s+|all\s+)*", re.IGNORECASE)
 
 
@@ -125,6 +128,14 @@ def out_of_groups(wording: Wording) -> dict[int, int]:
         return {}
     one, two = int(found["one"]), int(found["two"])
     return {int(found["a"]): one, int(found["c"]): one, int(found["b"]): two, int(found["d"]): two}
+
+
+def quotients(wording: Wording) -> dict[int, str | None]:
+    """Return the measure of "the rate of A divided by the rate of B is ..."."""
+    found = _QUOTIENT.search(wording.pattern)
+    if not found or (found["one"], found["two"]) != ("0", "1"):
+        return {}
+    return {int(found["number"]): "odds_ratio" if found["of"] == "odds" else "relative_risk"}
 
 
 def listed(

@@ -9,8 +9,10 @@ from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, starts_of
 
 
-def has_outcome(after: str) -> bool | None:
-    """Return whether the words behind a number give it the outcome, or deny it."""
+def has_outcome(before: str, after: str) -> bool | None:
+    """Return whether the words around a number give it the outcome, or deny it."""
+    if words.LACKS_BEFORE.search(before):
+        return False
     lacks, has = words.LACKS.match(after), words.HAS.match(after)
     if lacks and not (has and has.end() < lacks.end()):
         return False

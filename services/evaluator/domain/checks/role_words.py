@@ -146,8 +146,13 @@ LACKS = re.compile(
     r"|didn't|weren't)\b|\s*no\b(?!\s+(?:fewer|less|more))",
     re.IGNORECASE,
 )
+LACKS_BEFORE = re.compile(
+    r"\b(?:(?:who|that|which)\s+(?:did|were|was|had|do|are|have)\s+not|without|lack(?:ed|s|ing)?)\b[^,;.:0-9]{0,40}?(?:\b(?:is|was|are|were|numbers?|numbered|equals?|totals?|totalled|comes?\s+to|stands?\s+at|amounts?\s+to|being|at)|[:=])\s*$",
+    re.IGNORECASE,
+)
 HAS = re.compile(
-    r"\s*(?:[\w<>]+\s+){0,3}?(?:had\s+(?:the|this|that)\s+outcome|did\b(?!\s+not))", re.IGNORECASE
+    r"\s*with\s+(?:it|the\s+outcome|that\s+outcome)\b|\s*(?:[\w<>]+\s+){0,3}?(?:had\s+(?:the|this|that)\s+outcome|did\b(?!\s+not))",
+    re.IGNORECASE,
 )
 LOW_AFTER = re.compile(
     r"\s*(?:\(?(?:the\s+)?lower(?=\))|as\s+(?:the|its)\s+lower|below|at\s+the\s+(?:bottom|lower\s+end))\b",
