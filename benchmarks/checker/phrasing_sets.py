@@ -23,6 +23,8 @@ SETS = (
     "other_author_5",
     "other_author_6",
     "other_author_7",
+    "other_author_8",
+    "other_author_9",
 )
 Phrased = tuple[Told, str, str]
 """The subject, what was planted ("correct" for nothing), and the sentence."""

@@ -40,6 +40,7 @@ _MORE_CAUSES = (
     r"|\b(?:chose|choos\w+|chosen|decid\w+|judg\w+|select\w*|treat\w*|act(?:ed|s)?|sort\w*|made)\b[^.;]{0,40}\b(?:on\s+(?:the\s+)?(?:basis|grounds?|strength)\s+of|by\s+reason\s+of|according\s+to)\s+(?:the\s+|their\s+)?(?:group|<g|sex|race|gender|origin|ethnic)"
     r"|\bcausation\b[^;]{0,40}\b(?:established|proven|proved|shown|demonstrated|certain|clear)\b"
     r"|\bif\s+(?:the\s+)?<g\d>\s+(?:were|had\s+been)\b[^.]*\b(?:proof|prove[sdn]?|demonstrat\w+|establish\w*)\b"
+    r"|\b(?:proof|evidence)\s+(?:of|for|that)\s+(?:\w+\s+){0,3}?(?:discriminat\w*|unequal\s+treatment|prejudice\w*|intent\w*|favou?ritism|unfair\w*|racism|sexism)"
     r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
 )
 _CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)

@@ -19,6 +19,8 @@ _DASHES = frozenset("\u2013\u2014")
 _AFTER_COMMA = word_set("and so of which who whose that with or against giving making")
 """What begins a clause behind a comma."""
 _ABBREVIATED = word_set("vs approx cf e.g i.e p no")
+_NUMBERED = re.compile(r"\.\s*<n")
+"""Behind "no": an abbreviation, and no answer."""
 _GROUP_AHEAD = re.compile(r"(?:(?:for|among|in|the)\s+)*<g[01]>")
 _NUMBER_BESIDE = re.compile(
     r"(?:compared\s+(?:with|to)|versus|vs\.?|(?:as\s+)?against|as\s+opposed\s+to|next\s+to|rather\s+than)"
@@ -93,7 +95,8 @@ def _tokens(pattern: str) -> Iterator[Token]:
 def _begins_clause(text: str, last: str, rest: str) -> bool:
     if text in _DASHES:
         return not last.startswith("<")
-    if text in _BREAKS or (text == "." and last not in _ABBREVIATED):
+    abbreviated = last in _ABBREVIATED and (last != "no" or _NUMBERED.match(rest))
+    if text in _BREAKS or (text == "." and not abbreviated):
         return True
     return bool(last == "," and (text in _AFTER_COMMA or _GROUP_AHEAD.match(rest))) or bool(
         _NUMBER_BESIDE.match(rest)

@@ -32,12 +32,12 @@ _NOUNS_DOWN = r"shortfall|deficit|deficient|lag"
 _LEANS = r"(?:lean|tilt|tip|skew|swing|point)(?:s|ed)?\s+(?:towards?|to|in\s+(?:the\s+direction|favou?r)\s+of)"
 MORE = (
     rf"more\s+{_MANNER}|(?:more\s+)?{_UP}|over-?\s?represented|(?:comparatively|relatively)\s+often|{_NOUNS_UP}|(?:is|are)\s+up|and\s+up"
-    rf"|{_LEANS}|predominat\w+|more|{_OVER}|>"
+    rf"|{_LEANS}|predominat\w+|positively\s+(?:associated|related|correlated|linked|connected)|more|{_OVER}|>"
 )
 LESS = (
     rf"(?:less|more\s+in)\s*{_MANNER}|{_DOWN}|more\s+(?:rarely|seldom)|(?:comparatively|relatively)\s+(?:seldom|rarely)|under-?\s?represented|fewer\s+in\s+proportion"
     r"|not\s+(?:nearly\s+|quite\s+)?(?:as|so)\s+(?:many|likely|often|frequently|high|large|great|common)|(?:is|are)\s+down|dwarfed"
-    rf"|{_NOUNS_DOWN}|less|{_SHORT}"
+    rf"|{_NOUNS_DOWN}|(?:negatively|inversely)\s+(?:associated|related|correlated|linked|connected)|less|{_SHORT}"
 )
 BEFORE_OTHERS = words_of(r"first ahead above top before in\sfront in\sthe\slead")
 BEHIND_OTHERS = words_of(

@@ -37,7 +37,7 @@ _NOT_SHOWN_MORE = re.compile(
 _BRACKETED = re.compile(r"\s?[(\[]\s?(?P<group><g[01]>)\s?[)\]]")
 _GROUP = re.compile(r"<g(?P<g>[01])>")
 _LEAD = (
-    r"(?:(?:<n\d+>|when|where|every|each|of|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|from|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
+    r"(?:(?:<n\d+>|\w+(?=\s+(?:rates?|shares?|odds|chances?|means?|averages?|proportions?|probabilit))|when|where|every|each|of|prompts?|it\s+(?:is|was)|they\s+(?:are|were)|those?|that|the\s+ones?|what|it|is|was|were|if|you|are|be|one|any|all|someone|anyone|anybody|somebody|persons?|people|members?|individuals?|applicants?|recorded|observed|seen|found|obtained|their|from|counterparts?|peers?|answers?|prompts?|concern(?:s|ing)?|who|which|with|for|among|amongst|of|by|in|about|the|an?|to|on"
     r"|(?:rate|share|odds|chances?|risk|mean|average|proportion|figure|score|likelihood|probability|percentage|fraction|prevalence|incidence|frequency|result|case|group)s?),?\s+)*"
 )
 _LEAD_ALONE = _LEAD.replace(r",?\s+)*", r"\s+)*")
@@ -54,6 +54,10 @@ _ONE_TO_OTHER = re.compile(
     r"[^;,<]*?\bfrom\s+(?:(?:the|that|those|of|for|among|in|at)\s+)*<g(?P<one>[01])>\s+(?:down\s+|up\s+)?to\s+(?:(?:the|that|those|of|for|among|in|at)\s+)*<g(?P<two>[01])>"
 )
 """From one group to the other, something rises or falls."""
+_IN_ORDER = re.compile(
+    r"\b(?:(?P<down>highest|largest|most|greatest|top|descending)|(?P<up>lowest|smallest|least|bottom|ascending))\b(?:\s+(?:to|first|order)\b[^:<]*)?:\s*(?:the\s+)?<g(?P<one>[01])>\s*(?:,|>|then|before|and\s+then|followed\s+by)\s*(?:then\s+)?(?:the\s+)?<g(?P<two>[01])>"
+)
+"""A list that says by what it is ordered."""
 _DENIED_SUBJECT = re.compile(
     r"^\W*(?:nothing|none|nowhere|no\s+(?:figure|number|rate|statistic|result|part|way)|in\s+no)\b"
 )
@@ -76,7 +80,7 @@ _IDLE = re.compile(
     r"|\b(?:if|when|once)\s[^,;<]*\b(?:rank|order|list|sort|arrang|compar|measur|judg|express|look)\w*[^,;<]*,"
 )
 OUTRIGHT = re.compile(
-    rf"\b(?:{OVER}|{SHORT}|(?:lean|tilt|tip|skew|swing)\w*|ahead|behind|edge|higher|lower|(?:more|less)\s+so\s+than|rank(?:s|ed|ing)?|(?:come|comes|came)\s+(?:first|second|last|before|after))\b|\s[<>]\s<g"
+    rf"\b(?:{OVER}|{SHORT}|(?:lean|tilt|tip|skew|swing)\w*|ahead|behind|edge|higher|lower|(?:more|less)\s+so\s+than|rank(?:s|ed|ing)?|(?:put|place|set|rank)s?\s+(?:the\s+)?<g[01]>\s+(?:above|below|ahead|before|behind|over|first|last)|(?:highest|lowest|largest|smallest|descending|ascending)\b[^<]*:|(?:come|comes|came)\s+(?:first|second|last|before|after))\b|\s[<>]\s<g"
 )
 """Comparatives that need no word for what is compared."""
 
@@ -95,6 +99,8 @@ class ComparedGroup:
 def compared_groups(pattern: str) -> list[ComparedGroup]:
     """Return which groups are said to have more or less; nothing where a sentence leaves it open."""
     pattern = _BRACKETED.sub(r" of \g<group>", pattern)
+    if ordered := _IN_ORDER.search(pattern):
+        return [ComparedGroup(int(ordered["one"]), ordered["down"] is not None, *ordered.span())]
     text = _unturned(_NOT_BUT.sub(lambda each: " " * len(each[0]), pattern))
     found: list[ComparedGroup] = []
     at = 0

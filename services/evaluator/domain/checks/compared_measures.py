@@ -152,7 +152,7 @@ def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     turned, weaker = crude * within < 0, abs(within) < abs(crude)
     said = {
         so
-        for clause in re.split(r"[;:]", pattern)
+        for clause in re.split(r"[;:]|, (?=it |this |but |and |which |rather )", pattern)
         for so in _said_of_strata(clause, turned, weaker)
     }
     if said == {False}:

@@ -7,7 +7,7 @@ from services.evaluator.domain.checks.denials import is_denied
 from services.evaluator.domain.checks.wording import Wording
 
 _RATIO = r"<m:(?:odds_ratio|relative_risk|impact_ratio)>"
-_DIFFERENCE = r"<m:(?:risk_difference|gap)>"
+_DIFFERENCE = r"(?:<m:(?:risk_difference|gap)>|\bthe (?:mean |estimated |observed )?(?:gap|difference)(?! between))"
 _IS = r"(?:is|was|means|equals|tells|gives|denotes|stands\s+for|refers\s+to|defined\s+as)"
 _IS_READ = r"(?:(?:is|was|are) (?:simply |just |merely |here |to be |best )*(?:read as |understood as |taken as |seen as |meant as |called )?|means |denotes |represents |expresses |stands for |amounts to |serves as |can be read as |should be read as |must be read as )"
 _RISKS = r"(?:probabilit(?:y|ies)|chances?|risks?|rates?|likely|likelihood|often)"
@@ -25,6 +25,10 @@ _DEFINITIONS: tuple[tuple[str, str], ...] = (
     ),
     (
         rf"{_DIFFERENCE} {_IS_READ} (?:an? |the )?(?:{_RATIO}|ratio|quotient|factor|multiple)\b(?! of 1)",
+        "A difference is called a ratio.",
+    ),
+    (
+        rf"{_DIFFERENCE} (?:tells|says|gives|states|shows|expresses|is)[^;.]{{0,20}}\bhow many times\b|{_DIFFERENCE}[^;.]{{0,30}}\bby what factor\b",
         "A difference is called a ratio.",
     ),
     (

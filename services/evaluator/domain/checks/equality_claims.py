@@ -22,7 +22,7 @@ _TRUE = words_of(
 _NO = rf"(?:no|not any|neither a|zero|nil|not (?:even )?(?:the|a|one)(?: (?:shred|trace) of a)?) (?:(?:{_TRUE}) )*"
 _GAP = words_of(
     r"differences? disparit\w+ gap effect associations? link relationship inequality imbalance bias"
-    r" distinction divide contrast connection correlation discrepancy influence dependence"
+    r" distinction divide contrast connection correlation discrepancy influence dependence <m:gap> <m:risk_difference>"
 )
 _RATES = words_of(
     "rates? shares? means? averages? chances? odds probabilit\\w+ proportions? percentages? risks? figures? results? outcomes? scores? prospects frequenc\\w+ numbers? sides treatment"
@@ -56,7 +56,7 @@ _EQUAL = phrases_of(
     r"fair to (?:both|all|each)|groups fare (?:equal|alike)\w*|nothing to choose between|makes? no difference|made no difference",
     "equality is (?:shown|proven|established|confirmed)|equality (?:prevails|reigns|holds)",
     r"(?:does|did|do) not (?:matter|depend on (?:the )?(?:group|<g[01]>))",
-    rf"{_GAP}{_OF_GROUPS} (?:is|was|equals|amounts to|comes to|has vanished to) {_NOTHING}",
+    rf"{_GAP}{_OF_GROUPS} (?:is|was|equals|amounts to|comes to|has vanished to) (?:\w+ly )?{_NOTHING}",
     rf"{_GAP}{_OF_GROUPS} (?:does|did) not exist",
 )
 """Ways to call the groups equal, or their gap none."""

@@ -79,6 +79,10 @@ _ASIDE = re.compile(
     r"|as|to|from|after|within|relative to|measured|i\.e\.,?|that is,?|however|therefore|thus|indeed|of course|again|then|in fact|overall|here)"
     r"(?: (?!not\b|no\b|chance\b|<g)[^,; ]+){0,9},|\([^()]*\)"
 )
+_CONCESSION = re.compile(
+    r", (?:though|although|albeit|while|even if|if|however) (?:(?!<g)[^,;]){1,60},(?= (?:could|can|may|might|is|was|does|did|has|had|falls?|fails?|remains?|would|must|should|cannot|do|are|were)\b)"
+)
+"""What is conceded between a subject and its verb."""
 _LABEL = phrases_of(
     r"\W*(?:(?:the|statistical|on|verdict|conclusion|result|about|of|and) )*(?:significance|evidence|chance|test|verdict|hypothes[ie]s|nullhypothesis|null|difference|association|p-?value)(?: (?:test|testing|level|result|verdict|of the \w+))*\W*"
 )
@@ -89,7 +93,7 @@ _PIECE = re.compile(r", ")
 
 _OFTEN = re.compile(
     r"\b(?:(?P<less>less|fewer|rarer)|more|greater) (?:often )?than "
-    r"(?:one (?:time )?in twenty|<n\d+> of (?:all )?(?:samples|times|such))"
+    r"(?:one (?:time )?in twenty|<n\d+> (?:of|in) (?:the |all )?(?:time|times|samples|such|cases|tables|data ?sets|studies|draws))"
 )
 _LESS, _MORE = re.compile(LESS_SIGN), re.compile(MORE_SIGN)
 _SHORT = re.compile(r"\bnot reaches\b")
@@ -105,6 +109,7 @@ _POSSIBLE = phrases_of("may|might|could|would|possibl[ey]|perhaps|even")
 def evidence_claims(pattern: str) -> list[tuple[int, str, EvidenceClaim]]:
     """Return what is claimed, clause by clause: where the clause begins, the clause, the claim."""
     found = list[tuple[int, str, EvidenceClaim]]()
+    pattern = _CONCESSION.sub(" ", pattern)
     at = 0
     ends = [(each.start(), each.end()) for each in CLAUSE_END.finditer(pattern)]
     for start, end in [*ends, (len(pattern), len(pattern))]:

@@ -10,7 +10,7 @@ COARSE = 0.1
 _USUAL_LEVELS = {0.01, 0.05, 0.1}
 _CONFIDENCES = {0.9, 0.95, 0.99}
 _MARK_TEXT = re.compile(
-    r"\bsignifican\w+|\bhurdle|\bmark\b|\bsamples\b|\bside\s+of\s+\d|\bone\s+time\s+in\b|\bbar\b|\bthresholds?\b|\bstandards?\b|\bcriteri(?:on|a)\b|\byardstick|\bbenchmark|\balpha\b|\bcut-?offs?\b|\bconvention\w*|\bchance\b|\bnull\b|\bhypothes[ei]s\b|\breject\w*|\b(?:the|a)\s+\.?\d\S*(?:\s*%)?\s+(?:level|line|limit|test|rule)",
+    r"\bsignifican\w+|\bhurdle|\bmark\b|\bsamples\b|\bside\s+of\s+\d|\bone\s+time\s+in\b|\bbar\b|\bthresholds?\b|\bstandards?\b|\bcriteri(?:on|a)\b|\byardstick|\bbenchmark|\balpha\b|\bcut-?offs?\b|\bconvention\w*|\bchance\b|\berror\b|\bof\s+the\s+time\b|\bof\s+(?:all\s+)?(?:such\s+)?(?:samples|times|cases\s+like)\b|\bnull\b|\bhypothes[ei]s\b|\breject\w*|\b(?:the|a)\s+\.?\d\S*(?:\s*%)?\s+(?:level|line|limit|test|rule)",
     re.IGNORECASE,
 )
 _OF_INTERVAL = re.compile(r"\b(?:interval|limits|bounds|ci)\b", re.IGNORECASE)

@@ -63,6 +63,10 @@ _OTHER_END = re.compile(
     rf"(?<!\w)(?:{BELOW} {NULL_VALUE}[^;]*?\bother\b[^;]*?(?<!\w){ABOVE}|{ABOVE} {NULL_VALUE}[^;]*?\bother\b[^;]*?(?<!\w){BELOW})(?!\w)"
 )
 """One end on the one side, the other on the other."""
+_LED = re.compile(
+    r"^(?P<led>\W*(?:among|amongst|within|inside|in|of|outside|beyond)\b[^,;]*), (?!<m|the <m|its)"
+)
+"""Where something lies, said before what lies there."""
 _OR_LESS = re.compile(
     rf"{NULL_VALUE} (?:or|and) (?:(?P<less>less|below|lower|smaller|under|beneath)|(?P<more>more|above|higher|greater|larger|over))\b"
 )
@@ -121,6 +125,7 @@ def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
     if NULL_VALUE not in pattern or not (told or _SIDE.search(pattern)):
         return
     pattern = _SO_IS.sub(rf"\g<side> {NULL_VALUE} ; \g<part> is \g<side> {NULL_VALUE}", pattern)
+    pattern = _LED.sub(r"\g<led> ", pattern)
     if _OTHER_END.search(pattern) and not _SUPPOSED.search(pattern):
         pattern = _OTHER_END.sub(f"on both sides of {NULL_VALUE}", pattern)
     at = 0
@@ -176,8 +181,8 @@ def _claim_of(clause: str, *, told: bool) -> Claim | None:
     if beside := _NULL_BESIDE.search(plain):
         claim = IntervalClaim.BELOW if beside["above"] else IntervalClaim.ABOVE
         return ClaimedPart.INTERVAL, claim, turned
-    lacks = LACKS.search(plain)
-    if lacks and (values := _OR_LESS.search(plain)):
+    lacks, values = LACKS.search(plain), _OR_LESS.search(plain)
+    if lacks and values:
         claim = IntervalClaim.ABOVE if values["less"] else IntervalClaim.BELOW
         return ClaimedPart.INTERVAL, claim, turned
     if extent := _EXTENT.search(plain):
@@ -187,9 +192,16 @@ def _claim_of(clause: str, *, told: bool) -> Claim | None:
     if side := _SIDE.search(plain):
         claim = IntervalClaim.ABOVE if side["above"] else IntervalClaim.BELOW
         return _part(clause, plain[: side.start()], plain, claim, turned), claim, turned
+    return _claim_of_value(clause, plain, lacks, turned) if told else None
+
+
+def _claim_of_value(
+    clause: str, plain: str, lacks: re.Match[str] | None, turned: bool
+) -> Claim | None:
+    """Read whether an interval has the value of no difference."""
     if lacks and "side" in lacks[0] and not _INTERVAL.search(clause):
         return None  # two estimates on one side are no interval
-    if not told or not (lacks or HAS.search(plain)):
+    if not (lacks or HAS.search(plain)):
         return None
     contains = turned is (lacks is not None)
     return ClaimedPart.INTERVAL, _CONTAINS[contains], False

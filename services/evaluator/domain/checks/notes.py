@@ -9,7 +9,7 @@ from services.evaluator.domain.checks.wording import Wording
 from shared.contracts import Subject
 
 _MISSING = re.compile(r"answers asked for, (\d+) of them missing")
-_SUPPOSED = re.compile(r"\b(?:if|would|could|may|might|whether|had)\b")
+_SUPPOSED = re.compile(r"\b(?:if|would|could(?! not)|may|might|whether|had)\b")
 _PRESUMED = re.compile(r"^(?:the\s+)?missing\s+(?:answers|responses|replies)\b")
 _LOST = re.compile(
     r"\bmissing\b|\bunanswered\b|\bunavailable\b|\blost\b|\bloss\s+of\b|\bwithout\s+an?\s+(?:answer|reply|response)|\bgaps\s+in\s+(?:the|our|this)\s+\w+\b|\bincomplete\b|\bdropped\s+out\b"
@@ -41,6 +41,9 @@ _FEWER = re.compile(
 )
 _AS_MANY = re.compile(
     rf"(?<!not )\bas\s+many\b[^;.]*\bas\b[^;.]*\b{_ASKED_FOR}\b|\b(?:equals?|matches|same\s+as)\b[^;.]*\bnumber\b[^;.]*\b{_ASKED_FOR}\b"
+)
+_UNUSED = re.compile(
+    r"\b(?:could|can)\s+not\s+be\s+(?:used|counted|scored|included|analy[sz]ed|read|evaluated|rated)\b"
 )
 _NONE_MISSING = re.compile(
     r"\bzero\s+(?=(?:\w+\s+)?(?:answers?|responses?|repl(?:y|ies)|missing|gaps?))"
@@ -132,7 +135,7 @@ def denied_notes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
 def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where answers are said to be missing and none is, or the other way round."""
     counts = [int(found[1]) for note in subject.notes if (found := _MISSING.search(note))]
-    text = wording.text.lower()
+    text = _UNUSED.sub("are left out", wording.text.lower())
     if re.search(r"\b(?:answers?|responses?|repl(?:y|ies))\b", text):
         text = _AS_MANY.sub("no answer is missing", _FEWER.sub("an answer is missing", text))
     for lost in (_NONE_CAME, _NOT_OBTAINED, _LACKING, _WITHOUT):

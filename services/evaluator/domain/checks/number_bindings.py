@@ -85,9 +85,8 @@ def rules_out(
     binding: NumberBinding, number: WrittenNumber, roles: Sequence[NumberRole], fact: Fact
 ) -> bool:
     """Whether the words around a number say for sure that it is not this statistic."""
-    if binding.supposed and tuple(roles) != (NumberRole.P,):
-        return False
-    if _may_be_chance(binding, fact):
+    only_supposed = binding.supposed and tuple(roles) != (NumberRole.P,)
+    if only_supposed or _may_be_chance(binding, fact):
         return False
     of_chance = tuple(roles) == (NumberRole.P,) == (fact.role,)
     if not of_chance and not unit_allows(number, fact, binding.nouns):
@@ -97,9 +96,8 @@ def rules_out(
     said_as_such |= BOUNDS if number.unit is Unit.TIMES else set()
     if fact.role in said_as_such and fact.role not in roles:
         return True
-    if number.unit is not Unit.POINTS and is_of_another(binding, fact):
-        return True
-    if _is_opposite(binding, fact):
+    another = number.unit is not Unit.POINTS and is_of_another(binding, fact)
+    if another or _is_opposite(binding, fact):
         return True
     if len(roles) == 1 and roles[0] in _SPELLED_OUT:
         return fact.role is not roles[0] or not _of_its_measure(binding, fact)

@@ -8,6 +8,9 @@ from services.evaluator.domain.checks.fixed_numbers import COARSE, fixed_role
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, starts_of
 
+FOUR_FIFTHS = 0.8
+"""The threshold of impact ratios, which is no level."""
+
 
 def has_outcome(before: str, after: str) -> bool | None:
     """Return whether the words around a number give it the outcome, or deny it."""
@@ -50,7 +53,9 @@ def interval_ends(wording: Wording) -> dict[int, NumberRole]:
         bracketed = words.BRACKET.search(before) and words.CLOSED.match(wording.text, both[1].end)
         spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
         told = words.INTERVAL.search(before[-60:]) and _speaks_of_interval(wording)
-        cued = spanned or (told and not starts_of(words.NO_INTERVAL, wording.text))
+        cued = (spanned and (_speaks_of_interval(wording) or wording.measures)) or (
+            told and not starts_of(words.NO_INTERVAL, wording.text)
+        )
         counts = all(each.whole for each in both) and not cued
         if (bracketed or cued) and not counts and not words.P.search(before):
             found[place], found[place + 1] = NumberRole.LOW, NumberRole.HIGH
@@ -100,7 +105,7 @@ def _named(number: WrittenNumber, before: str, after: str, text: str) -> NumberR
 
 def _level(number: WrittenNumber, before: str, after: str) -> bool:
     value = number.value / 100 if number.unit is Unit.PERCENT else number.value
-    if not 0 < value < 1:
+    if not 0 < value < 1 or value == FOUR_FIFTHS:
         return False
     named = words.LEVEL_AFTER.match(after) or words.LEVEL_BEFORE.search(before)
     return bool(named) and not (words.P.search(before) and not words.LEVEL_AFTER.match(after))

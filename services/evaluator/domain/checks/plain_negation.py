@@ -52,6 +52,10 @@ _DENIES_NOTHING: tuple[tuple[str, str], ...] = (
         " ",
     ),
     (r"\b(?:not\s+)?evidence\s+of\s+(?:an\s+)?absence\b", " "),
+    (
+        r"\babsence\s+of\s+(?:\w+\s+)?(?:evidence|proof)\b(?=\s+(?:is|does|can|should|must|would))",
+        "it",
+    ),
     (r"\bwith\s+(?:and|or)\s+without\b", "beside"),
 )
 """Words that look like denials, and deny nothing."""

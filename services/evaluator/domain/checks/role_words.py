@@ -147,7 +147,7 @@ LACKS = re.compile(
     re.IGNORECASE,
 )
 LACKS_BEFORE = re.compile(
-    r"\b(?:(?:who|that|which)\s+(?:did|were|was|had|do|are|have)\s+not|without|lack(?:ed|s|ing)?)\b[^,;.:0-9]{0,40}?(?:\b(?:is|was|are|were|numbers?|numbered|equals?|totals?|totalled|comes?\s+to|stands?\s+at|amounts?\s+to|being|at)|[:=])\s*$",
+    r"\b(?:(?:who|that|which)\s+(?:did|were|was|had|do|are|have)\s+not|without|lack(?:ed|s|ing)?)\b[^,;.:0-9]{0,40}?(?:\b(?:is|was|are|were|numbers?|numbered|equals?|totals?|totalled|comes?\s+to|stands?\s+at|amounts?\s+to|being|at))\s*$",
     re.IGNORECASE,
 )
 HAS = re.compile(

@@ -45,7 +45,7 @@ _SHARE_WORDS = {"half": 1 / 2, "third": 1 / 3, "thirds": 1 / 3, "quarter": 1 / 4
 _SHARE_WORDS |= {"fifth": 1 / 5, "fifths": 1 / 5, "tenth": 1 / 10, "tenths": 1 / 10}
 _FRACTION = re.compile(
     r"\b(?:(?P<many>a|one|two|three|four|nine)[\s-]+)?(?P<part>half|thirds?|quarters?|fifths?|tenths?)"
-    r"\s+(?:of|as\s+many\s+of)\b",
+    r"(?:,\s*\w+,)?\s+(?:of|as\s+many\s+of)\b",
     re.IGNORECASE,
 )
 _UNITS = (
