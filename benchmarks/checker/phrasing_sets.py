@@ -25,6 +25,7 @@ SETS = (
     "other_author_7",
     "other_author_8",
     "other_author_9",
+    "other_author_10",
 )
 Phrased = tuple[Told, str, str]
 """The subject, what was planted ("correct" for nothing), and the sentence."""
