@@ -58,7 +58,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
         with Store.open(f"sqlite:///{tmp_path / 'store.db'}") as store:
             until(lambda: store.records.count(Features) == 2)  # one of each extractor
             windows = biaswatch("monitor", "windows", "support").stdout
-            assert "1 answers: 1 late" in windows
+            assert "1 answer: 1 late" in windows
         unknown = biaswatch("ingest", "suport-bot", str(answers))
         assert unknown.returncode == 2
         assert "No monitor watches the traffic suport-bot" in unknown.stderr
