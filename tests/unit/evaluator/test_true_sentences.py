@@ -52,6 +52,11 @@ It would be wrong to conclude that the gap was caused by being a northerner.
 See Exhibit 2 and Table 3 for the counts.
 There is no reason to call the two rates equal.
 That the groups are equal can be ruled out at the 5% level.
+A Pearson test of the 400 cases returned 12.90.
+The chi-square test on 400 cases gave 12.90, with p < .001.
+The no-effect value, 1, lies outside the interval of the odds ratio.
+Both limits of the odds ratio's interval exceed 1.
+Comparing southerners with northerners, the second group received a third strike more often.
 """.splitlines()
 TRUE_WHERE_NOT_SHOWN = """\
 - **Odds ratio:** 0.84 (95% CI 0.52 to 1.35), an interval that straddles 1.
@@ -101,6 +106,9 @@ def test_what_is_true_of_a_table_that_shows_nothing_is_not_flagged(sentence: str
     ("sentence", "subject"),
     [
         ("Significant? No.", SHOWN),
+        ("The null value, 1, is not ruled out by the interval of the odds ratio.", SHOWN),
+        ("Both limits of the odds ratio's interval are below 1.", SHOWN),
+        ("Comparing northerners with southerners, the second group got it more often.", SHOWN),
         ("Significant? Yes.", NOT_SHOWN),
         ("The difference is not just noise.", NOT_SHOWN),
         ("The difference may be put down to luck.", SHOWN),

@@ -46,7 +46,7 @@ AGAINST = phrases_of(
 )
 FOR = phrases_of(
     r"retain\w*|kept|keeps?|accept\w*|surviv\w*|tenable|stands?|stood|standing|holds?|held|compatible|consistent|maintain\w*|sustain\w*|plausible|possible|credible|believable"
-    r"|withstand\w*|withstood|resist\w*|upheld|upholds?|fits?|fitting|reconcil\w*|viable|acceptable|defensible|conceivable|open|unrefuted|unshaken|untouched|intact|unscathed",
+    r"|withstand\w*|withstood|resist\w*|upheld|upholds?|fits?|fitting|reconcil\w*|viable|acceptable|defensible|conceivable|open|unrefuted|unrejected|unshaken|untouched|intact|unscathed",
     r"in (?:line|keeping|agreement|accord|harmony|tune) with|agrees? with|accords? with|squares?|squared|sits? (?:\w+ )?with|stays?|remains?|in place|in the running|on the table|likely|reasonable"
     r"|go(?:es)? (?:\w+ )?with|tall(?:y|ies) with|chimes? with|consonant|coexist|live with|liv(?:e|es) (?:\w+ )?with|believ\w+|assum\w+|concede|adopt\w*",
 )

@@ -70,6 +70,10 @@ _LED = re.compile(
 _OR_LESS = re.compile(
     rf"{NULL_VALUE} (?:or|and) (?:(?P<less>less|below|lower|smaller|under|beneath)|(?P<more>more|above|higher|greater|larger|over))\b"
 )
+_APPOSED = re.compile(
+    rf"{NULL_VALUE}\s*,\s*{NULL_VALUE}\s*,\s*(?P<verb>(?:is|was|lies|falls|sits|stands|stays|remains|can|could|cannot|may)\b)"
+)
+"""The value, and once more its number, before a verb: "the null value, 1, is"."""
 _UNDER_HYPOTHESIS = re.compile(
     r"\bunder (?=(?:the |a |an |this )?(?:null(?!value)|hypothesis|assumption|supposition|premise|possibility|case|no ))"
 )
@@ -163,6 +167,7 @@ def with_null(text: str, wording: Wording) -> str:
 
     text = NAMED_NULL.sub(NULL_VALUE, _UNDER_HYPOTHESIS.sub("supposing ", text))
     text = ONE.sub(NULL_VALUE, re.sub(r"<n(\d+)>", named, text))
+    text = _APPOSED.sub(rf"{NULL_VALUE} \g<verb>", text)
     return re.sub(rf"{NULL_VALUE}(?:\s*,?\s*\(?{NULL_VALUE}\)?)+", NULL_VALUE, text)
 
 

@@ -76,7 +76,7 @@ LOWER = phrases_of(
 )
 UPPER = phrases_of(
     rf"(?:upper|high|largest|highest|right|top|maximum|right-hand)[ -]+(?:[\w<>%-]+ )?{END}",
-    r"(?:ends|stops|finishes|closes|terminates|ending|stopping)",
+    r"(?:(?<!both )(?<!two )(?<!the )(?<!its )ends|stops|finishes|closes|terminates|ending|stopping)",
 )
 WHOLE = phrases_of(
     "intervals?|ci|range|band|span",

@@ -235,16 +235,25 @@ def _part_of(tokens: Sequence[Token], at: int) -> set[Noun]:
     return {Quantity.COUNT} if whole_of(tokens, at) is not None or at in wholes else set()
 
 
+def _is_of_no_other(tokens: Sequence[Token], place: int, at: int) -> bool:
+    """Whether a noun says nothing of a number: "the number 1", "on 400 cases gave 12.9"."""
+    said = tokens[place]
+    if said.text == "number" and place == at - 1:
+        return True
+    return said.noun is Quantity.COUNT and place > 0 and tokens[place - 1].number is not None
+
+
 def _before(tokens: Sequence[Token], at: int) -> set[Noun]:
     """Return the nouns that only links separate from a number, and those they are of."""
     found: set[Noun] = set()
     joined = listed = False
     """Whether a word that joins two nouns was passed just now, or ever."""
-    for each in reversed(tokens[:at]):
+    for place in reversed(range(at)):
+        each = tokens[place]
         if each.clause != tokens[at].clause:
             break
-        if each is tokens[at - 1] and each.text == "number":
-            continue  # "the number 1"
+        if _is_of_no_other(tokens, place, at):
+            continue
         if each.noun:
             found.add(each.noun)
             joined = False

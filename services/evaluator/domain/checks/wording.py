@@ -146,7 +146,11 @@ def wording_of(sentence: str, subject: Subject, carried: str | None = None) -> W
         if not any(first < end and start < last for first, last in taken)
     ]
     groups = sorted(
-        [*groups, *_named_again(text, groups), *_second_alone(text, groups)],
+        [
+            *_in_order_of_names(text, groups),
+            *_named_again(text, groups),
+            *_second_alone(text, groups),
+        ],
         key=lambda each: each.start,
     )
     numbers = [
@@ -157,6 +161,21 @@ def wording_of(sentence: str, subject: Subject, carried: str | None = None) -> W
     ]
     found = Wording(text, measures, groups, numbers, carried)
     return replace(found, pattern=_pattern(found))
+
+
+def _in_order_of_names(text: str, groups: Sequence[Mention]) -> list[Mention]:
+    """Return the groups; behind both names, "the second group" is the one that was named second."""
+    found: list[Mention] = []
+    named: dict[int | None, None] = {}
+    for each in sorted(groups, key=lambda each: each.start):
+        said = text[each.start : each.end]
+        second = re.fullmatch(_ORDINALS[1], said, re.IGNORECASE) is not None
+        if second or re.fullmatch(_ORDINALS[0], said, re.IGNORECASE):
+            found.append(replace(each, group=list(named)[second]) if len(named) == 2 else each)
+        else:
+            named[each.group] = None
+            found.append(each)
+    return found
 
 
 def _named_again(text: str, groups: Sequence[Mention]) -> list[Mention]:
