@@ -67,12 +67,12 @@ def test_without_labels_nothing_is_corrected() -> None:
     assert "corrections" not in found.parts
 
 
-def test_probabilities_undo_a_draw_that_took_more_of_what_is_read_as_rude() -> None:
+def test_probabilities_undo_a_draw_that_took_more_of_what_is_rude() -> None:
     rng = np.random.default_rng(4)
     gaps: dict[str, list[float]] = {"known": [], "ignored": []}
     for seed in range(6):
         frame = letters(gap=0.3, seed=seed)
-        frame["chance"] = np.where(frame["rude"] == 1, 0.5, 0.1)
+        frame["chance"] = np.where(frame["all"], 0.5, 0.1)
         drawn = rng.random(len(frame)) < frame["chance"]
         frame["label"] = frame["all"].astype(float).where(drawn)
         frame.loc[~drawn, "chance"] = np.nan  # as an export of what was drawn would have it
@@ -87,7 +87,7 @@ def test_probabilities_undo_a_draw_that_took_more_of_what_is_read_as_rude() -> N
         for name, each in (("known", known), ("ignored", ignored)):
             gaps[name].append(each.parts["corrections"][0]["corrected"])
     assert np.mean(gaps["known"]) == pytest.approx(-0.3, abs=0.06)
-    assert abs(np.mean(gaps["ignored"]) + 0.3) > abs(np.mean(gaps["known"]) + 0.3)
+    assert abs(np.mean(gaps["ignored"]) + 0.3) > abs(np.mean(gaps["known"]) + 0.3) + 0.02
 
 
 def test_two_people_have_an_agreement_and_their_mean_counts() -> None:
