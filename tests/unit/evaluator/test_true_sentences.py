@@ -53,6 +53,12 @@ See Exhibit 2 and Table 3 for the counts.
 There is no reason to call the two rates equal.
 That the groups are equal can be ruled out at the 5% level.
 A Pearson test of the 400 cases returned 12.90.
+Under the null hypothesis, both groups would have, and do share, the same rate.
+The gap is 15.0 percentage points, and the relative risk is 2.00.
+Subtracting the rate of southerners from that of northerners gives 0.150.
+We are 95% confident that the ratio of the two rates lies between 1.35 and 2.96.
+In the data produced, 200 were northerners and 200 were southerners.
+Even the lower 95% confidence limit of the odds ratio is greater than 1.
 The chi-square test on 400 cases gave 12.90, with p < .001.
 The no-effect value, 1, lies outside the interval of the odds ratio.
 Both limits of the odds ratio's interval exceed 1.

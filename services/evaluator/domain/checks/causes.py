@@ -24,7 +24,7 @@ _CAUSES = (
     r"(?:odds|chances?|risks?|likelihood|probability|rates?|prospects)\b"
 )
 _MORE_CAUSES = (
-    r"|\bproduce[sd]?\b|\bcreate[sd]?\b|\bbrings?\s+(?:it\s+)?about\b|\bbrought\s+about\b"
+    r"|(?<!data )(?<!documents )(?<!records )(?<!evidence )(?<!figures )\bproduce[sd]?\b|\bcreate[sd]?\b|\bbrings?\s+(?:it\s+)?about\b|\bbrought\s+about\b"
     r"|\bdepress(?:es|ed)\s+(?:the|their|its|<g)|\bon\s+account\s+of\b|\btraced?\s+(?:back\s+)?to\b"
     r"|\baccounts?\s+for\b(?!\s+<n)|\breflects?\b(?=[^;]*\b(?:discriminat|bias|prejudice))|\b(?:has|have)\s+(?:its|their)\s+roots?\s+in\b|\brooted\s+in\b"
     r"|\bthe\s+(?:work|product|fruit|outcome)\s+of\b|\ba\s+product\s+of\b|\b(?:lies?|lay)\s+behind\b|\bbehind\s+(?:the|this)\s+(?:gap|disparity|difference)\b"

@@ -103,6 +103,7 @@ _AGAINST_DIFFERENCE = re.compile(r"\bagainst\b(?! (?:equal|independence|nullhypo
 _HOW_OFTEN = phrases_of(
     "would|samples|times?|probability|how often|cases|data ?sets|chances?|occasions|tables|draws"
 )
+_HYPOTHETICAL = phrases_of(r"under (?:the |this |that )?(?:\w+ )?(?:hypothesis|null)")
 _POSSIBLE = phrases_of("may|might|could|would|possibl[ey]|perhaps|even")
 
 
@@ -132,6 +133,8 @@ def _claim_of(clause: str) -> EvidenceClaim | None:
         return None  # how often, if nothing were there: a p-value in words
     within = _ASIDE.sub(" ", clause)
     found = _claim_within(within)
+    if found is EvidenceClaim.EQUAL and _HYPOTHETICAL.search(clause):
+        return None
     return found if found or within == clause else _claim_within(clause)
 
 

@@ -71,11 +71,11 @@ GOES = phrases_of(
 
 END = words_of("bound limit end edge value endpoint end-point estimate extreme boundary margin")
 LOWER = phrases_of(
-    rf"(?:lower|low|smallest|lowest|left|bottom|minimum|left-hand)[ -]+(?:[\w<>%-]+ )?{END}",
+    rf"(?:lower|low|smallest|lowest|left|bottom|minimum|left-hand)[ -]+(?:[\w<>%-]+ ){{0,2}}?{END}",
     r"(?:starts?|begins?|commences?|opens?|starting|beginning)",
 )
 UPPER = phrases_of(
-    rf"(?:upper|high|largest|highest|right|top|maximum|right-hand)[ -]+(?:[\w<>%-]+ )?{END}",
+    rf"(?:upper|high|largest|highest|right|top|maximum|right-hand)[ -]+(?:[\w<>%-]+ ){{0,2}}?{END}",
     r"(?:(?<!both )(?<!two )(?<!the )(?<!its )ends|stops|finishes|closes|terminates|ending|stopping)",
 )
 WHOLE = phrases_of(

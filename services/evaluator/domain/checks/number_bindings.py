@@ -33,6 +33,7 @@ Noun = str | Quantity
 """The name of a measure, or a quantity."""
 _POSSESSIVE = word_set("its their whose")
 _SUPPOSING = word_set("if suppose supposing imagine")
+_SUBTRACTS = ("subtract", "deduct")
 _AND = word_set("and or versus vs / &")
 
 
@@ -160,6 +161,9 @@ def _direct(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun
     bracketed = at > 1 and tokens[at - 1].text == "(" and tokens[at - 2].group is not None
     if bracketed and number.unit is Unit.PERCENT:
         return {Quantity.SHARE}
+    clause = (each.text for each in tokens[:at] if each.clause == tokens[at].clause)
+    if any(word.startswith(_SUBTRACTS) for word in clause):
+        return {Quantity.DIFFERENCE}
     found = _part_of(tokens, at) or _behind(tokens, at, number) or _before(tokens, at)
     direct = {noun for noun in found if _fits(number, noun)}
     if direct == {Quantity.RATIO}:

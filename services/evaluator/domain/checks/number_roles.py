@@ -40,7 +40,7 @@ def multiplies(wording: Wording, place: int) -> bool:
 def interval_ends(wording: Wording) -> dict[int, NumberRole]:
     """Return which numbers are the ends of an interval."""
     found: dict[int, NumberRole] = {}
-    odds = "odds" in wording.text.lower()
+    odds, confident = ("odds" in wording.text.lower()), ("confiden" in wording.text.lower())
     for place in range(len(wording.numbers) - 1):
         before, after = text_around(wording, place)
         if place in found or not words.JOIN.fullmatch(after):
@@ -54,7 +54,7 @@ def interval_ends(wording: Wording) -> dict[int, NumberRole]:
         spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
         told = words.INTERVAL.search(before[-60:]) and _speaks_of_interval(wording)
         cued = (spanned and (_speaks_of_interval(wording) or wording.measures)) or (
-            told and not starts_of(words.NO_INTERVAL, wording.text)
+            told and (confident or not starts_of(words.NO_INTERVAL, wording.text))
         )
         counts = all(each.whole for each in both) and not cued
         if (bracketed or cued) and not counts and not words.P.search(before):

@@ -30,7 +30,7 @@ QUANTITY_WORDS: Mapping[Quantity, str] = {
     Quantity.BOUND: r"intervals?|ci|cis|bounds?|limits?|ranges?|ranged|ranging|ends?|endpoints?|spans?|spanning|spanned|stretch\w*|extend\w*|uncertainty",
     Quantity.ODDS: r"odds",
     Quantity.SHARE: r"rates?|shares?|proportions?|percentages?|fractions?|probabilit(?:y|ies)|chances?|risks?|likelihoods?|likely|likelier|often|oftener|frequen\w+|common|commonly|prevalence|incidence",
-    Quantity.DIFFERENCE: r"differences?|gaps?|disparit(?:y|ies)|points|margins?|spread|apart|distance|lead|excess|shortfall|deficit|increase|decrease|reduction|rise|drop",
+    Quantity.DIFFERENCE: r"differences?|gaps?|disparit(?:y|ies)|points|margins?|spread|apart|distance|lead|excess|shortfall|deficit|increase|decrease|reduction|rise|drop|subtract\w*|deduct\w*|minus",
     Quantity.RATIO: r"ratios?|factors?|times|multipl\w+|multiplied|fold",
     Quantity.MEAN: r"means?|averages?|averaged|averaging|scores?|scored|ratings?|rated",
     Quantity.COUNT: r"cases|people|persons|observations|records|individuals|participants|applicants|applications|number|numbers|count|counts|total|totals|totalling|n|sample|files|members|all",

@@ -86,7 +86,7 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _UNIT_BEFORE = re.compile(
-    r"\b(?:percentages?|per\s?cent)(?P<points>(?:age)?\s+points?)?\b[^;.:\d]*\b(?:is|was|are|were|equals?|equal\s+to|at|to|being|stands\s+at|amounts\s+to)\s+(?:about\s+|around\s+)?$",
+    r"(?<!\d )(?<!\d)\b(?:percentages?|per\s?cent)(?P<points>(?:age)?\s+points?)?\b[^;.:\d]*\b(?:is|was|are|were|equals?|equal\s+to|at|to|being|stands\s+at|amounts\s+to)\s+(?:about\s+|around\s+)?$",
     re.IGNORECASE,
 )
 BEFORE = 90
