@@ -27,6 +27,7 @@ SETS = (
     "other_author_9",
     "other_author_10",
     "other_author_11",
+    "other_author_12",
 )
 Phrased = tuple[Told, str, str]
 """The subject, what was planted ("correct" for nothing), and the sentence."""
