@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 source=$(mktemp -d)
 git clone -q --no-hardlinks "$here" "$source"
 words=${*:-make demo && make test && make first-hour}
-inside='git config --global --add safe.directory "*" && git clone -q /source /root/biaswatch && cd /root/biaswatch && '
+inside='git config --global --add safe.directory "*" && git clone -q /source /srv/biaswatch && cd /srv/biaswatch && '
 for engine in docker podman; do
     if "$engine" info >/dev/null 2>&1; then
         exec "$engine" run --rm -v "$source:/source:ro" python:3.11 sh -c "$inside$words"
@@ -31,7 +31,7 @@ python3 -m pip config list | sed -nE "s/^(global|:env:)\.([a-z-]+)='(.*)'$/\2 = 
     { echo "[global]"; sort -u -t= -k1,1; } >"$pip_file"
 export source root words inside folders
 exec unshare --mount --pid --fork --uts --ipc sh -c '
-    mkdir -p "$root/source" "$root/root" && rm -rf "$root/root/biaswatch"
+    mkdir -p "$root/source" "$root/srv" && rm -rf "$root/srv/biaswatch"
     mount --bind -o ro "$source" "$root/source"
     for each in $folders; do
         [ -d "$each" ] && mkdir -p "$root$each" && mount --bind -o ro "$each" "$root$each"
