@@ -1,6 +1,6 @@
 """Findings as labels correct them, beside the readings: rows for JSON and frames, and a table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -8,8 +8,13 @@ from rich.table import Table
 
 from biaswatch.render.findings import target_name
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
-from services.gateway.labels.correction_words import correction_sentences, estimate
-from shared.contracts import CorrectedGap, Correction, Estimate
+from services.gateway.labels.correction_words import (
+    ERROR_COLUMNS,
+    correction_sentences,
+    error_row,
+    estimate,
+)
+from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
 from shared.formatting import UNDEFINED, VERDICT_WORDS
 
 Row = dict[str, Any]
@@ -17,7 +22,17 @@ GapKey = tuple[str, ...]
 """Target, scaffold, extractor, feature, dimension and both groups."""
 AS_LABELS_CORRECT = "The declared findings of this run, as labels of people correct them:"
 NAMED = ("target", "scaffold", "extractor", "feature", "dimension")
+MEANS, ERRORS = (0, 1, 2, 3), (0, 4, 5, 6)
+"""Columns of an instrument's error in each group: what is corrected, and how it errs."""
 HEAD = ("number", "groups", "by readings", "corrected by labels", "ratio", "verdict")
+
+
+def error_tables(groups: Sequence[CorrectedGroup]) -> Iterator[Table]:
+    """Yield the instrument's error in each group; as one table it is wider than most terminals."""
+    cells = [error_row(each) for each in groups]
+    for of in (MEANS, ERRORS):
+        rows = [[row[place] for place in of] for row in cells]
+        yield terminal_table([ERROR_COLUMNS[place] for place in of], rows)
 
 
 def correction_rows(corrections: Sequence[Correction]) -> list[Row]:

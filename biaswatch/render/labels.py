@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
+from biaswatch.render.corrections import error_tables
 from biaswatch.render.findings import target_name
 from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
 from services.gateway.exports.views import ExportedAnswer
-from services.gateway.labels.correction_words import ERROR_COLUMNS, correction_sentences, error_rows
+from services.gateway.labels.correction_words import correction_sentences
 from services.gateway.labels.views import (
     LabelPlan,
     RunCorrections,
@@ -16,8 +17,6 @@ from services.gateway.labels.views import (
 )
 from shared.formatting import number, number_name
 
-MEANS, ERRORS = (0, 1, 2, 3), (0, 4, 5, 6)
-"""Columns of an instrument's error in each group: what is corrected, and how it errs."""
 MOST_DISAGREEMENTS = 20
 MOST_CHARACTERS = 60
 """Of an answer on which people differ."""
@@ -87,9 +86,8 @@ def print_corrected(
         named = number_name(each.extractor, each.feature)
         title = f"{target_name(each)}: {named} by {each.dimension.replace('_', ' ')}"
         console.print(f"\n[bold]{escape(title)}[/]")
-        for of in (MEANS, ERRORS):  # side by side they are wider than most terminals
-            rows = [[row[place] for place in of] for row in error_rows(each)]
-            print_table(console, terminal_table([ERROR_COLUMNS[place] for place in of], rows))
+        for table in error_tables(each.groups):
+            print_table(console, table)
     for sentence in correction_sentences(found.corrections):
         print_sentence(console, sentence, bullet="• ")
     known = {each.response_id: each for each in answers}

@@ -5,16 +5,10 @@ from typing import Any
 
 from rich.console import Console
 
-from biaswatch.render.corrections import gap_row
+from biaswatch.render.corrections import error_tables, gap_row
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
 from services.diagnoser.domain.labels.table_corrections import TableCorrection
-from services.gateway.labels.correction_words import (
-    ERROR_COLUMNS,
-    amount,
-    error_row,
-    estimate,
-    width_sentences,
-)
+from services.gateway.labels.correction_words import amount, estimate, width_sentences
 from shared.contracts import CorrectedGap
 from shared.formatting import UNDEFINED, VERDICT_WORDS, p_equals
 
@@ -76,8 +70,8 @@ def print_table_corrections(console: Console, found: Sequence[TableCorrection]) 
     ]
     print_table(console, terminal_table(HEAD, cells), "")
     for each in found:
-        rows = [error_row(group) for group in each.groups]
-        print_table(console, terminal_table(ERROR_COLUMNS, rows), "")
+        for table in error_tables(each.groups):
+            print_table(console, table, "")
     for line in table_correction_sentences(found):
         print_sentence(console, line, bullet="• ")
     print_sentence(console, ASSUMED, style="dim")

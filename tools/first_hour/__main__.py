@@ -62,4 +62,7 @@ def walk_tutorial() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(bool(walk_ways() + walk_tutorial()))
+    try:
+        sys.exit(bool(walk_ways() + walk_tutorial()))
+    except KeyboardInterrupt:
+        sys.exit("Stopped before the end; what was started has been ended.")
