@@ -143,8 +143,13 @@ class ModelQuestions:
 
     async def cancel(self, run_id: str) -> None:
         """Close the open sets of a run with the replies that are there."""
-        for key in await in_thread(self._open_sets, run_id):
-            await self.gather.cancel(key)
+        await in_thread(lambda: self.close_now(self._open_sets(run_id)))
+        self.gather.wake()
+
+    def close_now(self, keys: Iterable[str]) -> None:
+        """Close these sets, where they are open, with the replies that are there; it blocks."""
+        for key in keys:
+            self._gathers.cancel(key, self._now())
 
     def _cancelled(self, run_id: str) -> bool:
         """Close the sets of a run whose cancellation the store has; its message was lost."""

@@ -69,9 +69,12 @@ class JudgeRuns:
         return ()
 
     def prepare(self, cursor: PlanningCursor) -> PreparedPart | None:
-        """Wait for the replies about some pairs; None where the run is cancelled or gone."""
+        """Wait for the replies about some pairs; None where the run or its suite is gone.
+
+        The pairs of a run that was cancelled close at once, with the replies that are there.
+        """
         run = next(self._store.records.get(Run, [cursor.run_id]), None)
-        if run is None or self._cancelled(run):
+        if run is None:
             return None
         try:
             part = self._pairs.read(run, cursor.reached)
@@ -83,6 +86,10 @@ class JudgeRuns:
             for case in part.cases
             if case.unasked
         ]
+        if self._cancelled(run):
+            self.questions.expect_now(part.questions)
+            self.questions.close_now(each.key for each in part.questions)
+            return PreparedPart(verdicts, part.reached)
         # A run that was taken up again: what was given up before is waited for anew.
         unanswered = self.questions.expect_now(part.questions, reopen=True)
         return PreparedPart([*verdicts, *unanswered], part.reached)

@@ -225,7 +225,7 @@ def test_a_completion_that_comes_again_begins_nothing_anew_but_a_later_one_does(
         assert cursor.reached == reached
 
 
-def test_a_run_that_is_cancelled_while_it_is_asked_about_is_asked_about_no_more(
+def test_a_run_that_is_cancelled_while_it_is_asked_about_gets_its_verdicts_and_no_more_questions(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judged_pairs, "PAIRS", 2)
@@ -236,4 +236,7 @@ def test_a_run_that_is_cancelled_while_it_is_asked_about_is_asked_about_no_more(
     later_ms = int((run.at + timedelta(hours=1)).timestamp() * 1000)
     asyncio.run(judging.cancel(make_cancellation(run_id=run.id, moment_ms=later_ms)))
     assert gone_through(store, judging) == []
-    assert store.gathers(JUDGING_GATHER).open_keys() == []
+    gathers = store.gathers(JUDGING_GATHER)
+    assert gathers.open_keys() == []
+    verdicts = [verdict for closing in gathers.due() for verdict in judging.closed(closing)]
+    assert len({each.pair_id for each in verdicts if not each.control}) == 6
