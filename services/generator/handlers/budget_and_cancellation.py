@@ -1,8 +1,11 @@
 """Whether a run may go on: its budget is not reached, and nobody has cancelled it."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import reduce
 from typing import Generic, TypeVar
 
 from shared.contracts import Cancellation, Probe
@@ -14,6 +17,7 @@ FRESH_S = 1.0
 """How old an answer of the store may be: other replicas spend too, and runs are cancelled."""
 
 V = TypeVar("V")
+T = TypeVar("T")
 
 
 class BudgetSpent(Exception):  # noqa: N818 - an outcome, not an accident
@@ -33,22 +37,61 @@ class _FreshValues(Generic[V]):
         self._lookup = BatchedLookup(find)
         self._empty, self._clock = empty, clock
         self._values: dict[str, tuple[float, V]] = {}
+        self._writes: dict[str, list[asyncio.Event]] = {}
+        """By run, the end of each write to the store that is under way."""
+        self._looks: dict[str, list[list[Callable[[V], V]]]] = {}
+        """By run, for each look under way, the changes since it began."""
 
-    async def get(self, run_id: str, *, anew: bool = False) -> V:
-        if anew or run_id not in self._values or self._is_stale(run_id):
-            found = await self._lookup.get(run_id) or self._empty
-            self._values = {k: v for k, v in self._values.items() if not self._is_stale(k)}
-            self._values[run_id] = (self._clock(), found)
+    async def get(self, run_id: str) -> V:
+        """Return the value of a run, at most a second old, with what was changed here since."""
+        if run_id not in self._values or self._is_stale(run_id):
+            await self.look(run_id)
         return self._values[run_id][1]
 
-    def change(self, run_id: str, change: Callable[[V], V]) -> None:
-        """Change the value of a run, if it is known here."""
+    async def look(self, run_id: str) -> V:
+        """Return what the store says, once it has all that was being written to it.
+
+        What is changed here meanwhile may or may not be in it. It is added to the value that `get`
+        returns, which would lose it otherwise, and not to what this returns.
+        """
+        since: list[Callable[[V], V]] = []
+        self._looks.setdefault(run_id, []).append(since)
+        try:
+            for ended in tuple(self._writes.get(run_id, ())):
+                await ended.wait()
+            found = await self._lookup.get(run_id) or self._empty
+        finally:
+            _drop(self._looks, run_id, since)
+        self._values = {k: v for k, v in self._values.items() if not self._is_stale(k)}
+        value = reduce(lambda known, change: change(known), since, found)
+        self._values[run_id] = (self._clock(), value)
+        return found
+
+    @contextmanager
+    def writing(self, run_id: str, change: Callable[[V], V]) -> Iterator[None]:
+        """Change the value of a run at once, while it is being written to the store."""
+        ended = asyncio.Event()
+        self._writes.setdefault(run_id, []).append(ended)
+        for since in self._looks.get(run_id, ()):
+            since.append(change)
         if run_id in self._values:
             at, value = self._values[run_id]
             self._values[run_id] = (at, change(value))
+        try:
+            yield
+        finally:
+            _drop(self._writes, run_id, ended)
+            ended.set()
 
     def _is_stale(self, run_id: str) -> bool:
         return self._clock() - self._values[run_id][0] > FRESH_S
+
+
+def _drop(lists: dict[str, list[T]], key: str, gone: T) -> None:
+    """Take a thing, itself and not its equal, from the list of a key; the key with the last."""
+    lists[key] = [each for each in lists[key] if each is not gone]
+    if not lists[key]:
+        del lists[key]
 
 
 class CancellationCheck:
@@ -82,13 +125,15 @@ class RunBudgets:
         if not why_stop(await self._spending.get(probe.run_id), priced=priced):
             return
         # Its budget may have been raised a moment ago: before it is refused, look again.
-        spending = await self._spending.get(probe.run_id, anew=True)
+        spending = await self._spending.look(probe.run_id)
         if reason := why_stop(spending, priced=priced):
             raise BudgetSpent(reason)
 
-    def add(self, probe: Probe, tokens: int | None, cost: float | None) -> None:
-        """Add what was spent here, before the store is asked again."""
-        self._spending.change(
+    def adding(
+        self, probe: Probe, tokens: int | None, cost: float | None
+    ) -> AbstractContextManager[None]:
+        """Add what was spent here at once, while the store is being told."""
+        return self._spending.writing(
             probe.run_id,
             lambda known: replace(
                 known,

@@ -179,9 +179,9 @@ class ModelCaller:
         cost, (read, written) = _cost(outcome, endpoint.price), _tokens(outcome).values()
         tokens = None if read is None or written is None else read + written
         endpoint.metrics.paid(read, written, cost)
-        self.budgets.add(probe, tokens, cost)
         answer = outcome if isinstance(outcome, ModelAnswer) else None
-        await self._paid.put(probe, planned.name, try_, answer, cost, tokens)
+        with self.budgets.adding(probe, tokens, cost):
+            await self._paid.put(probe, planned.name, try_, answer, cost, tokens)
 
 
 async def asked(model: ChatModel, call: ModelCall) -> ModelAnswer:
