@@ -37,10 +37,10 @@ class Republished:
         unmeasured = self._store.records.missing(Features, arrived)
         return self.of(run, part, unmeasured=unmeasured, unanswered=unanswered)
 
-    def all_stored(self, run: Run) -> bool:
-        """Tell whether the store has all features of a run that arrived, and their responses."""
+    def unstored(self, run: Run) -> int:
+        """Count the features of a run that arrived, and their responses, that the store lacks."""
         without = self._store.results.without_response(run.id)
-        return not self._gathers.unstored(run.id, Features) and not without
+        return self._gathers.unstored(run.id, Features) + without
 
 
 def first_of(records: Iterator[list[Record]], most: int) -> list[Record]:

@@ -51,7 +51,9 @@ class RunPlanner:
         self._now = now
         self._deadline_s = deadline_s
         self._stuck = StuckRuns()
-        self.follow_up = FollowUp(self._gathers, self._absent, now=now, stage="planner")
+        self.follow_up = FollowUp(
+            self._gathers, self._lacking, self._absent, now=now, stage="planner"
+        )
         self.unplanned = Republication(self._unplanned, now=now)
         self._seen_unplanned: set[str] = set()
 
@@ -146,26 +148,29 @@ class RunPlanner:
         before, self._seen_unplanned = self._seen_unplanned, {run.id for run in found}
         return [run for run in found if run.id in before]
 
-    def _absent(self, closing: Closing) -> list[Record]:
-        """Return what to publish so that the store gets all that follows from a closed run."""
+    def _lacking(self, closing: Closing) -> int:
+        """Count what the store lacks of all that follows from a closed run."""
         run = next(self._store.records.get(Run, [closing.key]), None)
         if run is None or closing.closed_at < self._now() - FOLLOWED_UP_FOR:
-            return []
+            return 0
         [completion] = completion_of(closing)
-        if lost := self._lost(run):
-            return lost
-        heard = not self._store.records.missing(Completion, [completion.id])
-        return [] if heard and self._concluded(run, completion) else [completion]
+        return self._republished.unstored(run) or int(not self._concluded(run, completion))
 
-    def _lost(self, run: Run) -> list[Record]:
-        """Return what to publish again where a response or features arrived and are not stored."""
-        if self._republished.all_stored(run):
+    def _absent(self, closing: Closing) -> Sequence[Record]:
+        """Return what to publish so that the store gets all that follows from a closed run."""
+        run = next(self._store.records.get(Run, [closing.key]), None)
+        if run is None:  # purged a moment ago
             return []
-        parts = self._parts.every(run)
-        return first_of((self._republished.lost(run, part) for part in parts), MOST_LOST)
+        if self._republished.unstored(run):
+            parts = self._parts.every(run)
+            return first_of((self._republished.lost(run, part) for part in parts), MOST_LOST)
+        [completion] = completion_of(closing)
+        return [] if self._concluded(run, completion) else [completion]
 
     def _concluded(self, run: Run, completion: Completion) -> bool:
-        """Tell whether the store has the round of a monitor, or the findings of a run."""
+        """Tell whether the store has the end of a run, and its round or its findings."""
+        if self._store.records.missing(Completion, [completion.id]):
+            return False
         if run.monitor_id is not None:
             return any(self._store.records.read(Round, run_id=run.id))
         suite = self._store.suites.outline(run.suite_hash)

@@ -9,6 +9,8 @@ from shared.runtime.republication import Republication
 from shared.store import Closing, Gathers
 from shared.telemetry import log
 
+Lacking = Callable[[Closing], int]
+"""Return how much the store lacks of what follows from a closing; it blocks, and is cheap."""
 Absent = Callable[[Closing], Sequence[Record]]
 """Return what to publish so that the store gets what it lacks of a closing; it blocks."""
 
@@ -17,18 +19,26 @@ class FollowUp:
     """Looks whether the store has what closings led to, and publishes again where it has not.
 
     The bus has acknowledged those records, and may have lost them before somebody read them. A
-    closing that lacks something at two looks is told again, then after twice as many looks each
-    time: a recorder that is only slow must not be flooded.
+    closing of which the store lacks no less than at the look before is told again, then after
+    twice as many looks each time: a recorder that is only slow must not be flooded.
     """
 
     def __init__(
-        self, gathers: Gathers, absent: Absent, *, now: Callable[[], datetime], stage: str
+        self,
+        gathers: Gathers,
+        lacking: Lacking,
+        absent: Absent,
+        *,
+        now: Callable[[], datetime],
+        stage: str,
     ) -> None:
         self._gathers = gathers
+        self._lacking = lacking
         self._absent = absent
         self._now = now
         self._stage = stage
-        self._looks: dict[tuple[str, int], int] = {}
+        self._looks: dict[tuple[str, int], tuple[int, int]] = {}
+        """By closing: what the store lacked, and at how many looks it did not get any of it."""
 
     async def run(self, publisher: Publisher, every_s: float) -> None:
         """Look and publish again, for ever: a job of the service."""
@@ -39,17 +49,24 @@ class FollowUp:
         found: list[Record] = []
         before, self._looks = self._looks, {}
         for closing in self._gathers.unrecorded():
-            absent = self._absent(closing)
-            if not absent:
+            lacking = self._lacking(closing)
+            if not lacking:
                 self._gathers.recorded(closing.key, closing.opening, self._now())
                 continue
             same = (closing.key, closing.opening)
-            looks = self._looks[same] = before.get(same, 0) + 1
+            lacked, looks = before.get(same, (lacking, 0))
+            looks = looks + 1 if lacking >= lacked else 1
+            self._looks[same] = (lacking, looks)
             if looks > 1 and looks & (looks - 1) == 0:  # at the looks 2, 4, 8, ...
-                log(self._stage).warning(
-                    "the store lacks what followed: publishing again",
-                    closing=closing.key,
-                    records=len(absent),
-                )
-                found += absent
+                found += self._again(closing)
         return found
+
+    def _again(self, closing: Closing) -> Sequence[Record]:
+        absent = self._absent(closing)
+        if absent:
+            log(self._stage).warning(
+                "the store lacks what followed: publishing again",
+                closing=closing.key,
+                records=len(absent),
+            )
+        return absent

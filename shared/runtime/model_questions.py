@@ -174,7 +174,10 @@ class ModelQuestions:
             led_to = [each for each in on_close(closing) if not isinstance(each, Probe)]
             return [each for each in led_to if self._records.missing(type(each), [each.id])]
 
-        return FollowUp(self._gathers, not_stored, now=self._now, stage=self._stage)
+        def lacking(closing: Closing) -> int:
+            return len(not_stored(closing))
+
+        return FollowUp(self._gathers, lacking, not_stored, now=self._now, stage=self._stage)
 
     def reconciliation(self, probes_of_run: Callable[[str], Iterable[Probe]]) -> Reconciliation:
         """Return the job that asks again what no model answers."""
