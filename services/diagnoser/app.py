@@ -43,7 +43,7 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     plan = AnalysisPlan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = DiagnoseRun(store, now=clock, plan=plan)
     correct = CorrectByLabels(store, now=clock, plan=plan)
-    complete = OnCompletion(store, diagnose, CloseRounds(store, now=clock))
+    complete = OnCompletion(store, diagnose, CloseRounds(store, now=clock), now=clock)
     channels = operator_channels(
         settings.diagnoser_channels_file,
         variable,

@@ -45,7 +45,8 @@ class TrafficPlatform:
         self.rounds = RoundScheduler(store, now=self.now, wall=self.now)
         self.plans = RunPlanner(store, now=self.now, deadline_s=60)
         diagnose = DiagnoseRun(store, now=self.now, plan=AnalysisPlan(alpha=0.05, tolerance=0))
-        self.complete = OnCompletion(store, diagnose, CloseRounds(store, now=self.now))
+        watch = CloseRounds(store, now=self.now)
+        self.complete = OnCompletion(store, diagnose, watch, now=self.now)
         self.announce()
 
     def now(self) -> datetime:

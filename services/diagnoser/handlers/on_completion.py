@@ -2,24 +2,32 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from services.diagnoser.handlers.monitor_rounds import CloseRounds
 from services.diagnoser.handlers.runs import DiagnoseRun
 from shared.contracts import Completion, Features, Record, Run
 from shared.errors import TransientError
+from shared.runtime.arrival_forecast import ArrivalForecast
 from shared.runtime.blocking import in_thread
 from shared.store import Store
-
-SOON_S = 0.2
 
 
 class OnCompletion:
     """The handler of completions; it computes, so it runs in a thread."""
 
-    def __init__(self, store: Store, diagnose: DiagnoseRun, watch: CloseRounds) -> None:
+    def __init__(
+        self,
+        store: Store,
+        diagnose: DiagnoseRun,
+        watch: CloseRounds,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
         self._store = store
         self._diagnose = diagnose
         self._watch = watch
+        self._forecast = ArrivalForecast(now)
 
     def __call__(self, completion: Completion) -> Sequence[Record]:
         """Return what follows from the closing of a run.
@@ -33,10 +41,10 @@ class OnCompletion:
         if run.window is not None:  # it knows which features it needs, and gives up what is lost
             return self._watch(completion, run)
         there = self._store.records.count(Features, run_id=completion.run_id)
-        if there < completion.arrived:
+        if (missing := completion.arrived - there) > 0:
             raise TransientError(
-                f"{completion.arrived - there} features of the run are not in the store yet.",
-                retry_after_s=SOON_S,
+                f"{missing} features of the run are not in the store yet.",
+                retry_after_s=self._forecast.wait_s(completion.run_id, missing),
             )
         if run.monitor_id is None:
             return self._diagnose(completion, run)

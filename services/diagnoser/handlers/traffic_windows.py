@@ -37,11 +37,11 @@ from shared.contracts import (
     features_id,
 )
 from shared.errors import PoisonError, TransientError
+from shared.runtime.arrival_forecast import ArrivalForecast
 from shared.stats.anytime.bets import Bools
 from shared.store import Store
 from shared.telemetry import log
 
-SOON_S = 0.2
 AT_ONCE = 500
 """Records that are in memory beside what is kept of a window."""
 USERS_AT_ONCE = 5000
@@ -75,6 +75,7 @@ class TrafficWindows:
         self._store = store
         self._measured = store.gathers(RUN_GATHER)
         self._now = now
+        self._forecast = ArrivalForecast(now)
 
     def read(
         self, run: Run, monitor: Monitor, completion: Completion, open_file: OpenFile
@@ -149,7 +150,7 @@ class TrafficWindows:
         if lacking and self._now() < completion.at + LOST_AFTER:
             raise TransientError(
                 f"{lacking} records of the window {run.id} are not in the store yet.",
-                retry_after_s=SOON_S,
+                retry_after_s=self._forecast.wait_s(run.id, lacking),
             )
         if lacking:
             log("diagnoser").error("a window lacks records that are lost", run=run.id, lost=lacking)

@@ -27,13 +27,13 @@ from shared.contracts import (
     Run,
 )
 from shared.errors import PoisonError, TransientError
+from shared.runtime.arrival_forecast import ArrivalForecast
 from shared.runtime.blocking import in_thread
 from shared.runtime.model_questions import ModelQuestions
 from shared.runtime.passes import Passes, PassSteps, PreparedPart
 from shared.store import Closing, PlanningCursor, Store
 from shared.telemetry import log
 
-SOON_S = 0.2
 PAIRS_LANE = "pairs"
 """The one list of a run that is gone through."""
 
@@ -49,6 +49,7 @@ class JudgeRuns:
         self._store = store
         self._now = now
         self._pairs = JudgedPairs(store, now=now)
+        self._forecast = ArrivalForecast(now)
         self.questions = ModelQuestions(
             store, JUDGING_GATHER, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
@@ -139,9 +140,10 @@ class JudgeRuns:
             return False
         features = self._store.records.count(Features, run_id=completion.run_id)
         absent = self._store.results.without_response(completion.run_id)
-        if features < completion.arrived or absent:
+        if missing := max(0, completion.arrived - features) + absent:
             raise TransientError(
-                "Not all answers of the run are in the store yet.", retry_after_s=SOON_S
+                "Not all answers of the run are in the store yet.",
+                retry_after_s=self._forecast.wait_s(completion.run_id, missing),
             )
         return True
 

@@ -64,7 +64,7 @@ async def test_rounds_of_a_monitor_close_while_a_long_diagnosis_is_under_way(
     long = LongDiagnosis(findings.diagnose)
     monkeypatch.setattr(run_handler, "diagnose", long)
     diagnose = DiagnoseRun(store, now=lambda: NOW, plan=AnalysisPlan(permutations=20))
-    complete = OnCompletion(store, diagnose, CloseRounds(store, now=lambda: NOW))
+    complete = OnCompletion(store, diagnose, CloseRounds(store, now=lambda: NOW), now=lambda: NOW)
     stage = Stage(
         "diagnoser", Completion, CompletionsInTurn(complete, complete.is_round), slots=IN_HAND
     )
