@@ -61,8 +61,9 @@ class Worker:
         self._acknowledger = Acknowledger(stage, consumer, publisher, clock)
         self._pool = ThreadPoolExecutor(stage.slots, thread_name_prefix=stage.name)
         self._call = _call_of(stage, self._pool)
-        self._free = asyncio.Semaphore(stage.slots)
         self._at_work: set[asyncio.Task[None]] = set()
+        self._freed = asyncio.Event()
+        """Whether a task has ended since somebody waited for it."""
         self._stopped = asyncio.Event()
 
     @property
@@ -75,10 +76,9 @@ class Worker:
         await self._restore()
         heartbeat = asyncio.create_task(self._heartbeat())
         try:
-            while batch := await self._take():
-                task = asyncio.create_task(self._work(batch))
-                self._at_work.add(task)
-                task.add_done_callback(self._finished)
+            while batches := await self._take():
+                for batch in batches:
+                    self._at_work.add(asyncio.create_task(self._work(batch)))
         finally:
             heartbeat.cancel()
 
@@ -100,12 +100,20 @@ class Worker:
             await asyncio.gather(*late, return_exceptions=True)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    async def _take(self) -> Sequence[Delivery]:
-        """Wait for a free slot and then for records; an empty batch means that work has ended."""
-        await self._free.acquire()
+    async def _take(self) -> Sequence[Sequence[Delivery]]:
+        """Wait for a free slot and then for records; nothing means that work has ended.
+
+        What is handled one by one is taken for all free slots at once, as each take costs.
+        """
+        while not (free := self.stage.slots - len(self._at_work)):
+            self._freed.clear()
+            await self._freed.wait()
         while not self._stopped.is_set():
             try:
-                return await self._consumer.take(self.stage.batch or 1, self.stage.linger_s)
+                if self.stage.batch:
+                    batch = await self._consumer.take(self.stage.batch, self.stage.linger_s)
+                    return [batch] if batch else ()
+                return [[each] for each in await self._consumer.take(free)]
             except ConsumerLost as lost:
                 log(self.stage.name).warning("the durable is gone", why=str(lost))
                 await self._restore()
@@ -135,38 +143,39 @@ class Worker:
         self.fatal = error
         self._stopped.set()
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
-        self._at_work.discard(task)
-        self._free.release()
-        if not task.cancelled() and (error := task.exception()):
-            # The acknowledgement failed: the records are delivered again after their ack wait.
-            self._not_acknowledged.warn(error)
-
     async def _work(self, batch: Sequence[Delivery]) -> None:
         began = perf_counter()
         try:
-            jobs = [job for delivery in batch if (job := await self._job(delivery))]
-            if jobs:
+            if jobs := await self._jobs(batch):
                 await self._handle(jobs)
         except asyncio.CancelledError:
             for delivery in batch:
                 await self._consumer.nak(delivery, 0)
             raise
+        except Exception as error:  # noqa: BLE001 - what follows from one is decided before
+            # The acknowledgement failed: the records are delivered again after their ack wait.
+            self._not_acknowledged.warn(error)
         finally:
             self._seconds.observe(perf_counter() - began)
+            if this := asyncio.current_task():
+                self._at_work.discard(this)
+            self._freed.set()
 
-    async def _job(self, delivery: Delivery) -> Job | None:
+    async def _jobs(self, batch: Sequence[Delivery]) -> Sequence[Job]:
         """Decode; give up at once what is no record, another's, or was delivered too often."""
-        if decision := exhausted(delivery.attempt, self._policy):
-            await self._acknowledger.carry_out(decision, delivery)
-            return None
-        try:
-            record = self.stage.reads.decode(delivery.data)
-            check_subject(record, delivery.subject)
-        except BiaswatchError as error:
-            await self._decide(error, delivery)
-            return None
-        return delivery, record
+        jobs: list[Job] = []
+        for delivery in batch:
+            if decision := exhausted(delivery.attempt, self._policy):
+                await self._acknowledger.carry_out(decision, delivery)
+                continue
+            try:
+                record = self.stage.reads.decode(delivery.data)
+                check_subject(record, delivery.subject)
+            except BiaswatchError as error:
+                await self._decide(error, delivery)
+            else:
+                jobs.append((delivery, record))
+        return jobs
 
     async def _handle(self, jobs: Sequence[Job]) -> None:
         """Handle and publish; a batch that fails for its content is tried again one by one."""
@@ -220,7 +229,10 @@ class Worker:
         A lane that is full keeps nothing from the others: its error is raised after they are out.
         """
         if len(outputs) == 1:  # the usual case
-            await self._publish_one(outputs[0], contexts[0], publication)
+            if is_tracing():
+                await self._publish_one(outputs[0], contexts[0], publication)
+            else:
+                await self._publisher.publish(outputs[0], publication=publication)
             return
         full: dict[str, BackPressureError] = {}
         every = list(zip(outputs, contexts, strict=True))
@@ -246,7 +258,7 @@ class Worker:
         )
 
     async def _publish_one(self, output: Record, context: str, publication: int) -> None:
-        with _traced(context):
+        with within(context):
             await self._publisher.publish(output, publication=publication)
 
     async def _heartbeat(self) -> None:

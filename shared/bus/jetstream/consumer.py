@@ -104,10 +104,9 @@ class JetStreamConsumer:
 
     async def _pull(self) -> None:
         """Pull about as many as there is capacity for, once half of it is free."""
-        free = self._capacity - self._records_in_hand - self._owed * self._records_a_message
-        if self._closed or free <= 0 or (self._owed and free * 2 < self._capacity):
+        if not self._is_short():
             return
-        messages = self._messages_of(free)
+        messages = self._messages_of(self._free())
         self._owed += messages
         self._void_at = asyncio.get_running_loop().time() + PULL_EXPIRES_S + 1
         request = {"batch": messages, "expires": int(PULL_EXPIRES_S * 1e9)}
@@ -119,6 +118,15 @@ class JetStreamConsumer:
             await self._client.publish(self._next, json.dumps(request).encode(), self._replies)
         except NatsError as error:
             self._mark_lost(str(error))
+
+    def _free(self) -> float:
+        """Return how many more records there is capacity for."""
+        return self._capacity - self._records_in_hand - self._owed * self._records_a_message
+
+    def _is_short(self) -> bool:
+        """Tell whether it is worth while to pull."""
+        free = self._free()
+        return free > 0 and not self._closed and not (self._owed and free * 2 < self._capacity)
 
     def _messages_of(self, records: float) -> int:
         """Return how many messages have about so many records, by those that came before.
@@ -234,7 +242,8 @@ class JetStreamConsumer:
             log("bus").warning(
                 "an acknowledgement was lost", durable=self._durable.name, error=str(error)
             )
-        await self._pull()
+        if self._is_short():
+            await self._pull()
 
     def _remember(self, message: MessageInHand) -> None:
         if message.handled:

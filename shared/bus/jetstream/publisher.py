@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import count, repeat
+from itertools import count, islice, repeat, takewhile
 
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
@@ -50,7 +50,10 @@ class JetStreamPublisher:
         self._tries = tries
         self._replies = connection.client.new_inbox()
         self._numbers = count()
-        self._waiting: dict[str, asyncio.Future[Reply]] = {}
+        self._waiting: dict[str, tuple[asyncio.Future[Reply], float]] = {}
+        """Who waits for which reply, and until when: in the order in which their time ends."""
+        self._timer: asyncio.TimerHandle | None = None
+        """One for all who wait: a timer for each would cost as much as sending."""
         self._started = asyncio.Lock()
         self._subscribed = False
         self._not_taken: tuple[float, str] | None = None
@@ -162,8 +165,9 @@ class JetStreamPublisher:
         return TransientError(said)
 
     def _too_large(self, message: OutgoingMessage) -> OversizeError | None:
-        headers = message.headers.items()
-        size = len(message.data) + sum(len(key) + len(value.encode()) + 4 for key, value in headers)
+        size = len(message.data)
+        for key, value in message.headers.items():
+            size += len(key) + len(value.encode()) + 4
         most = self._connection.client.max_payload - HEADER_ALLOWANCE_BYTES
         if size <= most:
             return None
@@ -173,36 +177,44 @@ class JetStreamPublisher:
 
     async def _ask_one(self, message: OutgoingMessage) -> "Reply":
         """Do what `_ask` does with one message: most are published alone."""
-        loop, reply_to = asyncio.get_running_loop(), f"{self._replies}.{next(self._numbers)}"
-        future: asyncio.Future[Reply] = loop.create_future()
-        self._waiting[reply_to] = future
-        timer = loop.call_later(self._timeout_s, _give_up, (future,))
+        reply_to, future = self._wait()
         try:
-            if trouble := await self._subscribe():
+            if not self._subscribed and (trouble := await self._subscribe()):
                 return trouble
             await self._send(message, reply_to, future)
             return await future
         finally:
-            timer.cancel()
             self._waiting.pop(reply_to, None)
 
     async def _ask(self, messages: Sequence[OutgoingMessage]) -> "list[Reply]":
         """Send each once; return the stream's replies, None where none came in time."""
-        loop = asyncio.get_running_loop()
-        asked = [f"{self._replies}.{next(self._numbers)}" for _ in messages]
-        futures: list[asyncio.Future[Reply]] = [loop.create_future() for _ in messages]
-        self._waiting.update(zip(asked, futures, strict=True))
-        timer = loop.call_later(self._timeout_s, _give_up, futures)
+        asked = [self._wait() for _ in messages]
         try:
             if trouble := await self._subscribe():
                 return [trouble] * len(messages)
-            for message, reply_to, future in zip(messages, asked, futures, strict=True):
+            for message, (reply_to, future) in zip(messages, asked, strict=True):
                 await self._send(message, reply_to, future)
-            return [await future for future in futures]
+            return [await future for _, future in asked]
         finally:
-            timer.cancel()
-            for reply_to in asked:
+            for reply_to, _ in asked:
                 self._waiting.pop(reply_to, None)
+
+    def _wait(self) -> "tuple[str, asyncio.Future[Reply]]":
+        """Begin to wait for a reply; return where it is to come, and what it becomes."""
+        loop, reply_to = asyncio.get_running_loop(), f"{self._replies}.{next(self._numbers)}"
+        future: asyncio.Future[Reply] = loop.create_future()
+        self._waiting[reply_to] = future, loop.time() + self._timeout_s
+        if self._timer is None:
+            self._timer = loop.call_later(self._timeout_s, self._end_waits)
+        return reply_to, future
+
+    def _end_waits(self) -> None:
+        """Give up those whose time has ended, and come again for the first of the others."""
+        self._timer, loop = None, asyncio.get_running_loop()
+        ended = list(takewhile(lambda wait: wait[1] <= loop.time(), self._waiting.values()))
+        _give_up(future for future, _ in ended)
+        if left := next(islice(self._waiting.values(), len(ended), None), None):
+            self._timer = loop.call_at(left[1], self._end_waits)
 
     async def _send(
         self, message: OutgoingMessage, reply_to: str, future: "asyncio.Future[Reply]"
@@ -230,12 +242,12 @@ class JetStreamPublisher:
 
     def _send_again(self) -> None:
         """End every wait, to send again: what was sent before the connection broke may be lost."""
-        _give_up(list(self._waiting.values()))
+        _give_up([future for future, _ in self._waiting.values()])
 
     async def _received(self, message: Msg) -> None:
-        future = self._waiting.pop(message.subject, None)
-        if future is not None and not future.done():
-            future.set_result(message.data)
+        waiting = self._waiting.pop(message.subject, None)
+        if waiting is not None and not waiting[0].done():
+            waiting[0].set_result(message.data)
 
 
 def _not_now(error: NatsError) -> TransientError:
@@ -248,7 +260,7 @@ def _published(kind: str) -> Counter:
     return PUBLISHED.labels(kind)
 
 
-def _give_up(futures: "Sequence[asyncio.Future[Reply]]") -> None:
+def _give_up(futures: "Iterable[asyncio.Future[Reply]]") -> None:
     for future in futures:
         if not future.done():
             future.set_result(None)
