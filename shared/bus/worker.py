@@ -1,16 +1,14 @@
 """The loop of every stage: take, decode, handle, publish, acknowledge."""
 
 import asyncio
-import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from contextvars import copy_context
-from functools import partial
 from time import perf_counter
 from typing import Any
 
 from shared.bus.acknowledgement import Acknowledger
+from shared.bus.handler_calls import call_of
 from shared.bus.journeys import contexts_of
 from shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
 from shared.bus.retry_policy import Exit, GiveUp, RetryPolicy, decision_of, exhausted
@@ -26,7 +24,6 @@ PUBLISHED_AT_ONCE = 64
 LAG_EVERY_S = 5.0
 
 Job = tuple[Delivery, Record]
-Call = Callable[[Sequence[Record]], Awaitable[Outputs]]
 
 
 class Worker:
@@ -60,7 +57,7 @@ class Worker:
         self._seconds = SECONDS.labels(stage.name)
         self._acknowledger = Acknowledger(stage, consumer, publisher, clock)
         self._pool = ThreadPoolExecutor(stage.slots, thread_name_prefix=stage.name)
-        self._call = _call_of(stage, self._pool)
+        self._call = call_of(stage, self._pool)
         self._at_work: set[asyncio.Task[None]] = set()
         self._freed = asyncio.Event()
         """Whether a task has ended since somebody waited for it."""
@@ -276,24 +273,6 @@ class Worker:
 def _traced(context: str) -> AbstractContextManager[None]:
     """Return what makes a part of a journey of what is done inside, if somebody traces."""
     return within(context) if is_tracing() else nullcontext()
-
-
-def _call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
-    """Return the handler as a coroutine of records; plain functions run in the thread pool."""
-    handler: Any = stage.handler
-    waits = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
-        getattr(handler, "__call__", None)  # noqa: B004 - asks how it is defined, not whether
-    )
-
-    async def call(records: Sequence[Record]) -> Outputs:
-        argument = records if stage.batch else records[0]
-        if waits:
-            outputs: Outputs = await handler(argument)
-            return outputs
-        in_context = partial(copy_context().run, handler, argument)
-        return await asyncio.get_running_loop().run_in_executor(pool, in_context)
-
-    return call
 
 
 def _content_may_be_why(error: Exception) -> bool:
