@@ -209,7 +209,7 @@ class JetStreamPublisher:
         return reply_to, future
 
     def _end_waits(self) -> None:
-        """End the waits of those whose time has ended, and come again for the first of the others."""
+        """End the waits whose time is over, and come again for the first of the others."""
         self._timer, loop = None, asyncio.get_running_loop()
         ended = list(takewhile(lambda wait: wait[1] <= loop.time(), self._waiting.values()))
         _give_up(future for future, _ in ended)
