@@ -43,6 +43,7 @@ from shared.contracts import (
     derived_id,
     probes_of,
 )
+from shared.runtime.memory import bound_garbage
 from shared.store import Store, migrate
 from tests.support.api import api_on
 from tests.support.monitored import play
@@ -74,6 +75,7 @@ def main() -> int:
     parser.add_argument("--store", type=Path)
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     given = parser.parse_args()
+    bound_garbage()  # as the gateway does: else a page pays for a look at all that is imported
     with tempfile.TemporaryDirectory(prefix="biaswatch-pages-") as folder, ExitStack() as end:
         file = given.store or Path(folder) / "store.db"
         there, url = file.exists(), f"sqlite:///{file}"

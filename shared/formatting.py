@@ -18,15 +18,15 @@ VERDICT_WORDS = {
     "no_disparity": "no disparity beyond the tolerance",
     "not_enough_evidence": "not enough evidence",
 }
+_RANKS = {verdict: rank for rank, verdict in enumerate(VERDICT_WORDS)}
 
 
 def by_evidence(
     verdict: str, p_adjusted: float | None, gap: float | None
 ) -> tuple[int, float, float]:
     """Return what comparisons are sorted by: what is decided first, then by p, then by size."""
-    words = list(VERDICT_WORDS)
     p = 1.0 if p_adjusted is None else p_adjusted
-    return words.index(verdict) if verdict in words else len(words), p, -abs(gap or 0.0)
+    return _RANKS.get(verdict, len(_RANKS)), p, -abs(gap or 0.0)
 
 
 def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -> str:

@@ -20,6 +20,8 @@ _RUN = "{letters}+(?:[ {joiners}]*{letters}+)*"
 
 def shown(text: str) -> str:
     """Return text that can stand in a sentence of ours: visible, and isolated."""
+    if text.isascii() and text.isprintable():  # as nearly all of a page is
+        return text
     return isolated(visible(text))
 
 

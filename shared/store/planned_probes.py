@@ -99,6 +99,11 @@ class PlannedProbes:
         for start in range(first, len(self._asked), MOST_PARAMETERS):
             yield from self._read(self._asked[start : start + MOST_PARAMETERS])
 
+    def ends(self, most: int) -> list[tuple[int, SuiteProbe]]:
+        """Return the first and the last so many questions, each once; no other is read."""
+        first, last = self._asked[:most], self._asked[max(most, len(self._asked) - most) :]
+        return self._read([*first, *last])
+
     def _read(self, positions: Sequence[int]) -> list[tuple[int, SuiteProbe]]:
         items = self._suites.probes(self._outline.hash, positions)
         return list(zip(positions, items, strict=True))

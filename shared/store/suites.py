@@ -162,13 +162,6 @@ class Suites:
                 for name, members in groupby(rows, key=attrgetter("set_name")):
                     yield name, [row.position for row in members]
 
-    def get(self, hash_: str | None) -> Suite | None:
-        """Return the whole suite with this hash, or None; a window of traffic has none."""
-        if (outline := self.outline(hash_)) is None:
-            return None
-        probes = tuple(self.every_probe(outline))
-        return Suite.model_validate({**dict(outline.header), "probes": probes})
-
     def every_probe(self, outline: SuiteOutline) -> Iterator[SuiteProbe]:
         """Yield the probes of a suite in their order; some are in memory at a time."""
         every = range(outline.probes)

@@ -15,9 +15,8 @@ from shared.contracts import (
     Record,
     Response,
     Run,
-    probes_of,
 )
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 from tests.support.records import AT
 
 Values = Callable[[Probe, int], dict[str, float | None] | None]
@@ -45,11 +44,11 @@ def round_run(monitor: Monitor, number: int, version: str = "1") -> Run:
 
 def answered(store: Store, run: Run, values: Values, model: str = "m-1") -> list[Record]:
     """Answer every probe of a run and measure the answers; give the records, unwritten."""
-    suite = store.suites.get(run.suite_hash)
-    if suite is None:
+    outline = store.suites.outline(run.suite_hash)
+    if outline is None:
         raise LookupError("the suite is not in the store")
     found: list[Record] = []
-    for probe in probes_of(run, suite, run.at):
+    for probe in PlannedProbes(store.suites, outline, run).read(run.at):
         response = Response(
             purpose=Purpose.MONITOR,
             at=run.at,

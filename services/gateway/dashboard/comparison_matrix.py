@@ -83,7 +83,7 @@ def _matrix(
     down, names = _pair_names(ordered)
     across = tuple(MatrixHeading(heading(each), each.id) for each in diagnoses)
     columns = [
-        tuple(_cell(each, some.get(pair)) for pair in ordered)
+        _column(each, [some.get(pair) for pair in ordered])
         for each, some in zip(diagnoses, cells, strict=True)
     ]
     if len(across) > max(MOST_ACROSS, len(ordered)):
@@ -101,9 +101,16 @@ def _pair_names(pairs: Sequence[tuple[str, str]]) -> tuple[str, tuple[MatrixHead
     return "", tuple(MatrixHeading(f"{a} less {b}") for a, b in pairs)
 
 
-def _cell(diagnosis: Diagnosis, gap: Gap | None) -> MatrixCell | None:
-    if gap is None:
-        return None
+def _column(diagnosis: Diagnosis, gaps: Sequence[Gap | None]) -> tuple[MatrixCell | None, ...]:
+    """Return the cells of one finding; what many of them say alike is put together once."""
+    title = title_of(diagnosis)
+    answers = {
+        name: answers_query(diagnosis, name) for name in {gap.a for gap in gaps if gap is not None}
+    }
+    return tuple(None if gap is None else _cell(title, gap, answers[gap.a]) for gap in gaps)
+
+
+def _cell(title: str, gap: Gap, answers: str) -> MatrixCell:
     estimate = gap.gap
     same = " ≈" if gap.verdict is Verdict.NO_DISPARITY else ""
     said = interval(estimate.value, estimate.low, estimate.high, estimate.reason)
@@ -112,8 +119,8 @@ def _cell(diagnosis: Diagnosis, gap: Gap | None) -> MatrixCell | None:
     return MatrixCell(
         text=number(estimate.value, 2) + same,
         kind=_kind(gap),
-        said=f"{title_of(diagnosis)}, {gap.a} less {gap.b}: {said}, {p} corrected: {verdict}",
-        answers=answers_query(diagnosis, gap.a),
+        said=f"{title}, {gap.a} less {gap.b}: {said}, {p} corrected: {verdict}",
+        answers=answers,
     )
 
 

@@ -140,9 +140,9 @@ class RunLabels:
 
 
 def _labels(labels: LabelQueries, run_id: str) -> RunLabels:
-    found = labels.corrections(run_id)
+    samples, found = labels.of_run(run_id)
     return RunLabels(
-        samples=labels.samples(run_id),
+        samples=samples,
         sentences=correction_sentences(found.corrections),
         errors=[errors_table(each) for each in found.corrections],
         behind=found.behind,

@@ -1,6 +1,6 @@
 """Reads samples, labels and corrections, and plans samples; it blocks, so call it in a thread."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Annotated
@@ -64,10 +64,13 @@ class LabelQueries:
 
     def samples(self, run_id: str) -> list[SampleProgress]:
         """Return the samples of a run, the latest last, and how far each is labelled."""
+        return self._progress(self._runs.run(run_id).id, self.given(run_id))
+
+    def of_run(self, run_id: str) -> tuple[list[SampleProgress], RunCorrections]:
+        """Return the samples of a run and what its labels make of it; these are read once."""
         run = self._runs.run(run_id)
-        labels = list(self._store.records.read(Label, run_id=run.id))
-        found = self._store.records.read(LabelSample, run_id=run.id)
-        return [_progress(each, labels) for each in sorted(found, key=lambda sample: sample.at)]
+        labels = self.given(run.id)
+        return self._progress(run.id, labels), self._corrections(run.id, labels)
 
     def sample(self, run_id: str, sample_id: str) -> SampleProgress:
         """Return one sample of a run, or raise NotFoundError."""
@@ -105,8 +108,11 @@ class LabelQueries:
     def corrections(self, run_id: str) -> RunCorrections:
         """Return what labels make of a run's findings, by the latest state of them."""
         run = self._runs.run(run_id)
-        every = list(self._store.records.read(Correction, run_id=run.id, texts=False))
         labels = list(self._store.records.read(Label, run_id=run.id, texts=False))
+        return self._corrections(run.id, labels)
+
+    def _corrections(self, run_id: str, labels: list[Label]) -> RunCorrections:
+        every = list(self._store.records.read(Correction, run_id=run_id, texts=False))
         if not any(each.sample_id for each in standing_labels(labels)):
             return RunCorrections(corrections=[], behind=False)
         ids = [each.id for each in labels]
@@ -233,6 +239,11 @@ class LabelQueries:
         mine = (each for each in watched if (each.extractor, each.feature) == (extractor, feature))
         return next(((each.low, each.high) for each in mine), None)
 
+    def _progress(self, run_id: str, labels: list[Label]) -> list[SampleProgress]:
+        standing = standing_labels(labels)
+        found = self._store.records.read(LabelSample, run_id=run_id)
+        return [_progress(each, standing) for each in sorted(found, key=lambda sample: sample.at)]
+
     def _judged(self, run: Run) -> list[tuple[str, str]]:
         """Return the statements and dimensions that judges have said something of."""
         return [
@@ -248,24 +259,24 @@ class LabelQueries:
         ]
 
 
-def _progress(sample: LabelSample, labels: list[Label]) -> SampleProgress:
+def _progress(sample: LabelSample, standing: list[Label]) -> SampleProgress:
     mine = [
         each
-        for each in standing_labels(labels)
+        for each in standing
         if (each.extractor, each.feature) == (sample.extractor, sample.feature)
     ]
     said = {each.response_id for each in mine if each.value is not None}
     seen = {each.response_id for each in mine}
-    labelled = [each for each in sample.drawn if each.response_id in said]
+    labelled = Counter(each.stratum for each in sample.drawn if each.response_id in said)
     return SampleProgress(
         sample=sample,
         strata=[
             LabelledStratum(
                 **stratum.model_dump(include={"target", "scaffold", "group", "answers", "drawn"}),
-                labelled=sum(each.stratum == number for each in labelled),
+                labelled=labelled[number],
             )
             for number, stratum in enumerate(sample.strata)
         ],
-        labelled=len(labelled),
+        labelled=labelled.total(),
         skipped=sum(each.response_id in seen - said for each in sample.drawn),
     )

@@ -62,19 +62,19 @@ class GroupValueQueries:
         outline = self._store.suites.outline(run.suite_hash)
         if outline is None or self._store.archived_runs.find(run.id):
             return GroupValues(values={}, answers=0, of=of)
-        probes = {
-            features_id_of(probe, pin.name, pin.version): probe
-            for pin in run.extractors
-            if pin.name == diagnosis.extractor
-            for probe in self._probes(run, outline, diagnosis)
-        }
+        asked: dict[str, str] = {}
+        group_of: dict[str, str] = {}
+        for pin in run.extractors:
+            if pin.name == diagnosis.extractor:
+                for probe in self._probes(run, outline, diagnosis):
+                    asked[features_id_of(probe, pin.name, pin.version)] = probe.id
+                    group_of[probe.id] = probe.groups[diagnosis.dimension]
         found: dict[str, list[float]] = {}
-        for each in self._store.records.get(Features, probes):
+        for each in self._store.records.get(Features, asked, texts=False):
             value = each.values.get(diagnosis.feature)
             if value is not None:
-                group = probes[each.id].groups[diagnosis.dimension]
-                found.setdefault(group, []).append(value)
-        return GroupValues(values=found, answers=len(probes), of=of)
+                found.setdefault(group_of[each.probe_id], []).append(value)
+        return GroupValues(values=found, answers=len(asked), of=of)
 
     def _probes(self, run: Run, outline: SuiteOutline, diagnosis: Diagnosis) -> Iterator[Probe]:
         most = max(1, MOST_VALUES // run.repeats)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from importlib.metadata import version
-from itertools import islice
 
 from pydantic import BaseModel
 
@@ -127,7 +126,7 @@ class ProvenanceQueries:
     def _models(
         self, run: Run, outline: SuiteOutline | None, planned: PlannedProbes | None
     ) -> Iterator[AnsweringModel]:
-        items = _ends(planned) if planned else []
+        items = planned.ends(REPORTED_BY) if planned else []
         for target in run.targets:
             if outline:
                 asked = _first_and_last(run, outline, target, items)
@@ -150,13 +149,6 @@ class ProvenanceQueries:
             for each in self._store.records.get(Response, response_ids)
         )
         return sorted({each for each in said if each})
-
-
-def _ends(planned: PlannedProbes) -> list[tuple[int, SuiteProbe]]:
-    """Return the first and the last questions, each once."""
-    some = list(islice(planned.items(), REPORTED_BY))
-    last = planned.items(max(0, planned.questions - REPORTED_BY))
-    return list(dict([*some, *last]).items())
 
 
 def _first_and_last(

@@ -193,7 +193,19 @@ def test_a_stored_suite_has_the_same_probes_in_the_same_order_from_any_of_them_o
     for first in (0, 1, 499, 500, len(LARGE.probes), len(whole) - 1, len(whole)):
         found = [probe.id for probe in planned_probes.read(NOON, first=first)]
         assert found == whole[first:]
-    assert large.suites.get(LARGE.hash) == LARGE
+    assert tuple(large.suites.every_probe(outline)) == LARGE.probes
+
+
+@pytest.mark.parametrize("most", [1, 4, 500, 5000])
+def test_the_ends_of_a_plan_are_its_first_and_last_questions_each_once(
+    large: Store, most: int
+) -> None:
+    outline = outline_of(LARGE)
+    drawn = make_run(at=NOON, suite_hash=LARGE.hash, sets=3, round=1, monitor_id="a" * 32)
+    for run in (make_run(at=NOON, suite_hash=LARGE.hash), drawn):
+        every = list(PlannedProbes(large.suites, outline, run).items())
+        ends = PlannedProbes(large.suites, outline, run).ends(most)
+        assert ends == [each for n, each in enumerate(every) if n < most or n >= len(every) - most]
 
 
 def test_a_round_asks_the_sets_that_fall_to_it_also_where_the_suite_is_not_read_whole(

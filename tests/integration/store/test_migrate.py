@@ -108,8 +108,10 @@ def test_what_one_tenant_had_before_tenants_were_told_apart_is_the_defaults(
     engine.dispose()
     migrate(empty_store_url)
     with Store.open(empty_store_url) as store:
-        assert store.scoped(lambda: Scope(tenant="default")).suites.get(suite.hash) == suite
-        assert store.scoped(lambda: Scope(tenant="other")).suites.get(suite.hash) is None
+        mine = store.scoped(lambda: Scope(tenant="default")).suites
+        assert mine.outline(suite.hash) == outline_of(suite)
+        assert tuple(mine.every_probe(outline_of(suite))) == suite.probes
+        assert store.scoped(lambda: Scope(tenant="other")).suites.outline(suite.hash) is None
         found = store.schedule.get("coasts")
         assert found is not None
         assert found.next_round == 3
@@ -142,8 +144,8 @@ def test_suites_and_records_from_before_they_were_split_and_counted_are_all_ther
     engine.dispose()
     migrate(empty_store_url)
     with Store.open(empty_store_url) as store:
-        assert store.suites.get(suite.hash) == suite
         assert store.suites.outline(suite.hash) == outline_of(suite)
+        assert tuple(store.suites.every_probe(outline_of(suite))) == suite.probes
         assert [each.group for each in store.suites.groups(suite.hash)] == ["a", "b"]
         assert store.suites.positions_of_groups(suite.hash, [1]) == [1, 3, 5]
         waiting: Any = {"deadline": AT, "now": AT, "context": {}, "cursors": ()}

@@ -20,7 +20,7 @@ from shared.contracts import (
 )
 from shared.contracts.suite import PURGED
 from shared.errors import UsageError
-from shared.store import Store
+from shared.store import PlannedProbes, Store
 from shared.store.answer_parts import WaitingPart
 from shared.store.scope import Scope
 from tests.support.records import (
@@ -95,12 +95,13 @@ def test_a_purged_unit_leaves_stored_suites_with_its_groups_and_without_its_word
     hash_ = store.suites.keep(suite, NOW)
     store.purges.unit("ann", NOW)
     assert store.suites.purge_unit("ann") == 2
-    left = store.suites.get(hash_)
-    assert left is not None
-    assert "How is ann" not in left.model_dump_json()
-    assert [each.groups for each in left.probes] == [each.groups for each in suite.probes]
-    assert left.probes[1] == suite.probes[1]
-    asked = left.probes[2]
+    outline = store.suites.outline(hash_)
+    assert outline is not None
+    left = list(store.suites.every_probe(outline))
+    assert not any("How is ann" in each.model_dump_json() for each in left)
+    assert [each.groups for each in left] == [each.groups for each in suite.probes]
+    assert left[1] == suite.probes[1]
+    asked = left[2]
     assert asked.variables == {"question": PURGED, "scale": PURGED}
     assert (asked.baseline, asked.expected) == (None, None)
     assert store.suites.purge_unit("ann") == 0
@@ -119,9 +120,10 @@ def test_the_probes_of_a_run_keep_their_ids_when_a_unit_of_its_suite_is_purged(
     run = make_run(suite_hash=store.suites.keep(suite, NOW))
     before = [probe.id for probe in probes_of(run, suite, NOW)]
     store.suites.purge_unit("ann")
-    left = store.suites.get(run.suite_hash)
-    assert left is not None
-    assert [probe.id for probe in probes_of(run, left, NOW)] == before
+    outline = store.suites.outline(run.suite_hash)
+    assert outline is not None
+    left = PlannedProbes(store.suites, outline, run)
+    assert [probe.id for probe in left.read(NOW)] == before
 
 
 def test_a_tenant_purges_no_suite_that_another_has_uploaded_too(store: Store) -> None:

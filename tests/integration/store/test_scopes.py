@@ -5,7 +5,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.contracts import Features, Monitor, Purpose, Response, Run, Suite, SuiteProbe
+from shared.contracts import (
+    Features,
+    Monitor,
+    Purpose,
+    Response,
+    Run,
+    Suite,
+    SuiteProbe,
+    outline_of,
+)
 from shared.store import Store
 from shared.store.scope import Scope
 from tests.support.records import (
@@ -78,11 +87,13 @@ def test_a_suite_is_seen_by_those_who_uploaded_it(store: Store) -> None:
     hiring = store.scoped(lambda: Scope(tenant="hiring"))
     lending = store.scoped(lambda: Scope(tenant="lending"))
     kept = hiring.suites.keep(SUITE, NOW)
-    assert hiring.suites.get(kept) == SUITE
-    assert lending.suites.get(kept) is None
-    assert store.suites.get(kept) == SUITE
+    outline = outline_of(SUITE)
+    assert hiring.suites.outline(kept) == outline
+    assert lending.suites.outline(kept) is None
+    assert store.suites.outline(kept) == outline
     assert lending.suites.keep(SUITE, NOW) == kept
-    assert lending.suites.get(kept) == SUITE
+    assert lending.suites.outline(kept) == outline
+    assert tuple(lending.suites.every_probe(outline)) == SUITE.probes
 
 
 def test_a_purge_of_one_tenant_leaves_the_texts_of_others(store: Store) -> None:

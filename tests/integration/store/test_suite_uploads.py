@@ -62,8 +62,9 @@ def kept(store: Store, *parts: Sequence[SuiteProbe], header: SuiteHeader = SUITE
 
 def test_a_suite_that_comes_in_parts_is_the_suite_that_comes_whole(store: Store) -> None:
     hash_ = kept(store, PROBES[:3], PROBES[3:])
-    assert store.suites.outline(hash_) == outline_of(SUITE)
-    assert store.suites.get(hash_) == SUITE
+    outline = outline_of(SUITE)
+    assert store.suites.outline(hash_) == outline
+    assert tuple(store.suites.every_probe(outline)) == SUITE.probes
     assert store.suites.keep(SUITE, AT) == hash_
     assert kept_rows(store) == len(PROBES)
 
