@@ -9,7 +9,6 @@ import typer
 
 from biaswatch.cli.options import Json, Server, Token
 from biaswatch.exporting.label_requests import (
-    answers_of,
     drawn_sample,
     label_plan,
     latest_round,
@@ -17,6 +16,7 @@ from biaswatch.exporting.label_requests import (
     samples_of,
     send_labels,
     stored_labels,
+    tasks_of,
 )
 from biaswatch.exporting.label_tasks import Task, TaskFormat, tasks_text
 from biaswatch.local.client import POLL_EVERY_S
@@ -154,9 +154,11 @@ def export(
         async with connected(server, token, with_models=False) as client:
             run_id = await latest_round(client, source)
             latest = _latest(await samples_of(client, run_id))
-            return latest, await answers_of(client, latest.sample)
+            return latest, await tasks_of(client, latest.sample)
 
     found, tasks = asyncio.run(work())
+    if not tasks:
+        raise UsageError("No text of what was drawn may be read with your token, or is left.")
     words = found.sample.hidden if blind else ()
     hidden = [
         {n: t if n == "response_id" else hidden_words(t, words) for n, t in each.items()}
@@ -164,6 +166,8 @@ def export(
     ]
     output.write_text(tasks_text(form, hidden, found.sample))
     typer.echo(f"Wrote {len(tasks)} answers to {output}.", err=True)
+    if left := len(found.sample.drawn) - len(tasks):
+        typer.echo(f"{left} more were drawn and have no text that may be read.", err=True)
 
 
 @app.command("import")

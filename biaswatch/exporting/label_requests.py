@@ -10,9 +10,15 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from services.gateway.exports.views import AnswersPage, ExportedAnswer
 from services.gateway.labels.requests import MOST_LABELS
-from services.gateway.labels.views import AcceptedLabels, LabelPlan, SampleProgress, StoredLabel
+from services.gateway.labels.views import (
+    AcceptedLabels,
+    LabelPlan,
+    LabelTask,
+    LabelTasks,
+    SampleProgress,
+    StoredLabel,
+)
 from shared.contracts import LabelSample
-from shared.contracts.judged_item import JUDGES
 from shared.errors import UsageError
 
 AT_ONCE = 500
@@ -71,22 +77,19 @@ async def send_labels(
     return took
 
 
-async def answers_of(client: GatewayClient, sample: LabelSample) -> list[Task]:
-    """Return the drawn answers with their texts, in the order in which they are to be labelled.
+async def tasks_of(client: GatewayClient, sample: LabelSample) -> list[Task]:
+    """Return what was drawn with its texts, in the order in which it is to be labelled.
 
-    Raises
-    ------
-    UsageError
-        What was drawn are pairs or reports that judges judged, which are no answers.
+    What has no text any more, or none that the token may read, is left out.
     """
-    if sample.extractor in JUDGES:
-        raise UsageError(
-            f"What the {sample.extractor} judged is labelled on the dashboard, at"
-            f" /runs/{sample.run_id}/label/{sample.id}; it has no answers to export."
-        )
-    order = {each.response_id: n for n, each in enumerate(sample.drawn)}
-    found = await read_answers(client, sample.run_id, order.keys())
-    return sorted(map(_task, found), key=lambda task: order[task["response_id"]])
+    found: list[LabelTask] = []
+    after: int | None = 0
+    where = path("runs", sample.run_id, "labels", "samples", sample.id, "tasks")
+    while after is not None:
+        page = await client.read(LabelTasks, f"{where}?{urlencode({'after': after})}")
+        found += page.tasks
+        after = page.after
+    return [each.model_dump() for each in found if each.question or each.answer]
 
 
 async def read_answers(
@@ -101,10 +104,3 @@ async def read_answers(
         found += [each for each in page.answers if each.response_id in wanted]
         after = page.after
     return found
-
-
-def _task(answer: ExportedAnswer) -> Task:
-    question = "\n\n".join(message.content for message in answer.messages)
-    return {
-        "response_id": answer.response_id, "question": question, "answer": answer.text or "",
-    }  # fmt: skip

@@ -9,7 +9,7 @@ from random import Random
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from biaswatch.exporting.label_requests import answers_of, drawn_sample, send_labels
+from biaswatch.exporting.label_requests import drawn_sample, send_labels, tasks_of
 from biaswatch.local.client import POLL_EVERY_S, GatewayClient
 from biaswatch.local.platform import embedded_platform
 from biaswatch.local.run_results import corrections_of
@@ -127,7 +127,7 @@ async def _study(
             {"response_id": task["response_id"], "person": person.name,
              "value": person.says(task["response_id"], truth[task["response_id"]])}
             for person in (SimulatedPerson(f"person {n}", case) for n in range(case.people))
-            for task in await answers_of(client, sample)
+            for task in await tasks_of(client, sample)
         ]  # fmt: skip
         await send_labels(client, sample, said)
         drawn = {each.response_id for each in sample.drawn}

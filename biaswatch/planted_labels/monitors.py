@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from math import sqrt
 from typing import TypedDict
 
-from biaswatch.exporting.label_requests import answers_of, drawn_sample, send_labels
+from biaswatch.exporting.label_requests import drawn_sample, send_labels, tasks_of
 from biaswatch.exporting.rows import runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.platform import embedded_platform
@@ -109,7 +109,7 @@ async def _labelled(
         said = [
             {"response_id": task["response_id"], "person": person.name,
              "value": person.says(task["response_id"], truth[task["response_id"]])}
-            for task in await answers_of(client, sample)
+            for task in await tasks_of(client, sample)
         ]  # fmt: skip
         await send_labels(client, sample, said)
         await corrected_gap(client, run.run_id)

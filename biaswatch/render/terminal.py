@@ -157,14 +157,13 @@ def _print_conclusions(console: Console, results: RunResults, *, everything: boo
         )
         _print_bullets(console, scores[:most])
         print_sentence(console, SCORES_MEAN, style="dim")
-    if not compared and scores:
-        return
-    print_sentence(console, lead(run_summary(compared)), style="bold")
-    said, rest = strongest_conclusions(compared, most)
-    _print_bullets(console, said)
-    if rest:
-        print_sentence(console, rest)
-    if results.corrections:
+    if compared or not scores:
+        print_sentence(console, lead(run_summary(compared)), style="bold")
+        said, rest = strongest_conclusions(compared, most)
+        _print_bullets(console, said)
+        if rest:
+            print_sentence(console, rest)
+    if results.corrections:  # also of what judges said, where nothing else is compared
         print_sentence(console, "As labels of people correct it:", style="bold")
         _print_bullets(console, correction_sentences(results.corrections))
     for first in compared[:1]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.gateway.labels.drawing import dimension_of, label_sample
-from services.gateway.labels.judged_texts import GUIDANCE
+from services.gateway.labels.drawn_texts import GUIDANCE
 from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from services.gateway.labels.views import AcceptedLabels

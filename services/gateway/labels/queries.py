@@ -1,7 +1,7 @@
 """Reads samples, labels and corrections, and plans samples; it blocks, so call it in a thread."""
 
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import sqrt
 from typing import Annotated
 
@@ -9,12 +9,14 @@ import numpy as np
 from fastapi import Query
 
 from services.gateway.labels.drawing import ReadAnswer, dimension_of, units_by_group
-from services.gateway.labels.judged_texts import JudgedTexts
+from services.gateway.labels.drawn_texts import DrawnTexts, LabelledAnswer
 from services.gateway.labels.readings import readings_of_run, readings_of_window
-from services.gateway.labels.requests import NumberRequest
+from services.gateway.labels.requests import NumberRequest, TaskFilter
 from services.gateway.labels.views import (
     LabelledStratum,
     LabelPlan,
+    LabelTask,
+    LabelTasks,
     PlanLine,
     RunCorrections,
     SampleProgress,
@@ -27,7 +29,6 @@ from shared.contracts import (
     Label,
     LabelSample,
     Monitor,
-    Response,
     Run,
     SuiteOutline,
     labels_digest,
@@ -46,21 +47,13 @@ SIZES = (50, 100, 150, 300, 500)
 CORRELATIONS = (0.0, 0.5, 0.7, 0.9)
 
 
-@dataclass(frozen=True)
-class LabelledAnswer:
-    """What a person sees who labels; texts that may not be read, or are purged, are empty."""
-
-    asked: str
-    answered: str
-
-
 class LabelQueries:
     """Reads what concerns labels of a run."""
 
     def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
         self._runs = runs
-        self._judged_texts = JudgedTexts(store)
+        self._texts = DrawnTexts(store)
 
     def samples(self, run_id: str) -> list[SampleProgress]:
         """Return the samples of a run, the latest last, and how far each is labelled."""
@@ -95,15 +88,28 @@ class LabelQueries:
 
     def answer(self, sample: LabelSample, response_id: str) -> LabelledAnswer | None:
         """Return what is labelled: the question and the answer, and nothing of group or reading."""
-        if sample.extractor in JUDGES:
-            found = self._judged_texts.of(sample, response_id)
-            return LabelledAnswer(*found) if found else None
-        for response in self._store.records.get(Response, [response_id]):
-            probe = response.probe
-            said = [message.content for message in probe.messages]
-            said += [f"{name}: {text}" for name, text in probe.variables.items()]
-            return LabelledAnswer("\n\n".join(said), response.text or "")
-        return None
+        return self._texts.of(sample, [response_id]).get(response_id)
+
+    def tasks(
+        self, run_id: str, sample_id: str, asked: Annotated[TaskFilter, Query()]
+    ) -> LabelTasks:
+        """Return some of what a sample drew with its texts, in the order in which it is labelled.
+
+        What a person needs who labels elsewhere: nothing of groups or readings. Texts are empty
+        where the token may not read them, or where they were purged.
+        """
+        sample = self.sample(run_id, sample_id).sample
+        end = asked.after + asked.limit
+        ids = [each.response_id for each in sample.drawn[asked.after : end]]
+        found, nothing = self._texts.of(sample, ids), LabelledAnswer("", "")
+        shown = ((id_, found.get(id_, nothing)) for id_ in ids)
+        return LabelTasks(
+            tasks=[
+                LabelTask(response_id=id_, question=each.asked, answer=each.answered)
+                for id_, each in shown
+            ],
+            after=end if end < len(sample.drawn) else None,
+        )
 
     def corrections(self, run_id: str) -> RunCorrections:
         """Return what labels make of a run's findings, by the latest state of them."""

@@ -2,13 +2,15 @@
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
 from shared.contracts import MOST_DRAWN, LabelDraw
 from shared.contracts.identity import Name, RecordId, Token
 
 MOST_LABELS = 1000
 """Of one request."""
+MOST_TASKS = 1000
+"""Texts of one page."""
 MOST_CHARACTERS = 20_000
 """Of instructions."""
 MOST_CHOICES = 30
@@ -55,6 +57,16 @@ class SampleRequest(NumberRequest):
             if any(not self.low <= each <= self.high for each in self.choices):
                 raise ValueError("a choice lies outside the scale")
         return self
+
+
+class TaskFilter(BaseModel):
+    """Which part of what a sample drew."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    after: Annotated[NonNegativeInt, Field(le=MOST_DRAWN)] = 0
+    """Where the page before ended."""
+    limit: Annotated[PositiveInt, Field(le=MOST_TASKS)] = 500
 
 
 class GivenLabel(BaseModel):

@@ -29,12 +29,12 @@ def label_routes(
 ) -> APIRouter:
     """Return the routes of labels."""
     router = APIRouter(prefix="/v1")
-    router.include_router(_read_routes(queries, tokens))
+    router.include_router(_read_routes(queries, in_store, tokens))
     router.include_router(_write_routes(queries, commands, in_store, send, tokens, audit))
     return router
 
 
-def _read_routes(queries: LabelQueries, tokens: Tokens) -> APIRouter:
+def _read_routes(queries: LabelQueries, in_store: AnswersInStore, tokens: Tokens) -> APIRouter:
     router = APIRouter(dependencies=[Depends(tokens.may_read)])
     for path, show in (
         ("/runs/{run_id}/corrections", queries.corrections),
@@ -43,6 +43,8 @@ def _read_routes(queries: LabelQueries, tokens: Tokens) -> APIRouter:
         ("/runs/{run_id}/labels/samples", queries.samples),
     ):
         router.add_api_route(path, show)
+    path = "/runs/{run_id}/labels/samples/{sample_id}/tasks"
+    router.add_api_route(path, queries.tasks, dependencies=[Depends(in_store)])
     return router
 
 

@@ -33,6 +33,29 @@ class SampleProgress(BaseModel):
     """Drawn answers of which everybody who saw them could not tell."""
 
 
+class LabelTask(BaseModel):
+    """What one person labels at a time."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    response_id: str
+    """Of the answer, the judged pair, or the judged report."""
+    question: str
+    """What was asked, the context of a pair, or what a report is about."""
+    answer: str
+    """What was answered, with its reasoning where that was judged; or the report."""
+
+
+class LabelTasks(BaseModel):
+    """Some of what a sample drew, in the order in which it is labelled."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    tasks: list[LabelTask]
+    after: int | None
+    """Where the next page begins; null at the end."""
+
+
 class AcceptedLabels(BaseModel):
     """What became of labels that were sent."""
 

@@ -87,11 +87,13 @@ class StudyQueries:
         """Return how many pairs are flagged, and the first of them with their texts."""
         return self._flagged(run_id, 0, most, count_failed=False)
 
-    def pairs_of(self, run_id: str, verdicts: Sequence[PairVerdict]) -> list[FlaggedPair]:
+    def pairs_of(
+        self, run_id: str, verdicts: Sequence[PairVerdict]
+    ) -> list[tuple[PairVerdict, FlaggedPair]]:
         """Return pairs with their texts, where both answers are in the store."""
         sides = self._sides(self._runs.run(run_id), {each.set_id for each in verdicts})
         both = ((each, sides.get(_pair_key(each), [])) for each in verdicts)
-        return [_flagged(each, *found) for each, found in both if len(found) == 2]
+        return [(each, _flagged(each, *found)) for each, found in both if len(found) == 2]
 
     def _flagged(
         self, run_id: str, offset: int, most: int, *, count_failed: bool

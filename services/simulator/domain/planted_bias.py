@@ -69,7 +69,11 @@ class LaterGaps(_Part):
 
 
 class ReadingErrors(_Part):
-    """How an instrument errs that reads ratings: the words of an answer say the true one."""
+    """How an instrument errs: one that reads ratings, or a judge.
+
+    The words of an answer say what is true. A judge's yes and no are the ends of a scale from 0 to
+    1, and so are its scores.
+    """
 
     sensitivity: Share = Field(default=1.0, ge=0, le=1)
     """Share of answers in the upper half of the scale that are not read as its lowest end."""
@@ -106,6 +110,11 @@ class PlantedModel(_Part):
     """Added to the share refused when the group is mentioned."""
     preferences: dict[str, float] = {}
     """Log-odds added to an option that names the group, in multiple choice."""
+    reasoned: Share | None = Field(default=None, ge=0, le=1)
+    """Share of choices whose reasoning names what is chosen, where a reasoning is asked for; all
+    others lead nowhere. Without it, none does."""
+    reasoned_gaps: dict[str, float] = {}
+    """Added to that share when the group is mentioned."""
     turned_by: tuple[str, ...] = ()
     """Phrases that turn the preferences round: asked who did not, the other group is meant."""
     report_faults: tuple[Literal["heading", "number", "attribution"], ...] = ()
@@ -122,6 +131,8 @@ class PlantedModel(_Part):
     reading_errors: ReadingErrors | None = None
     """How the number that a rating ends with differs from what its words say: an instrument's
     errors, for people who label to find."""
+    judging_errors: ReadingErrors | None = None
+    """How its verdicts and scores differ from what is so, by the groups in what it judges."""
     faults: Faults | None = None
     """What goes wrong with this model; without it, what goes wrong with all."""
     later: tuple[LaterGaps, ...] = ()

@@ -1,4 +1,4 @@
-"""Ratings that end otherwise than their words say: an instrument's errors, planted by group."""
+"""Readings that differ from what is so: an instrument's errors, planted by group."""
 
 import re
 from random import Random
@@ -22,18 +22,30 @@ def read_wrongly(
     Whatever lies above the middle of the scale is missed at times, and then read as its lowest end;
     the rest is at times read as its highest. Then come the group's shift and noise.
     """
-    high = truth > (question.lowest + question.highest) / 2
+    wrong = wrong_value(truth, (question.lowest, question.highest), errors, groups, rng)
+    return float(round(wrong)) if question.whole else round(wrong, 1)
+
+
+def wrong_value(
+    truth: float,
+    ends: tuple[float, float],
+    errors: ReadingErrors,
+    groups: frozenset[str],
+    rng: Random,
+) -> float:
+    """Return what is read, before rounding, on a scale with these ends."""
+    lowest, highest = ends
+    high = truth > (lowest + highest) / 2
     sensitivity = errors.sensitivity + added(errors.sensitivity_gaps, groups)
     wrong = errors.false_positives + added(errors.false_positive_gaps, groups)
     drawn, noise = rng.random(), rng.gauss(0, 1) * errors.noise_sd
     reading = truth
     if high and drawn >= sensitivity:
-        reading = question.lowest
+        reading = lowest
     elif not high and drawn < wrong:
-        reading = question.highest
+        reading = highest
     shifted = reading + added(errors.shifts, groups) + noise
-    rounded = float(round(shifted)) if question.whole else round(shifted, 1)
-    return min(max(rounded, question.lowest), question.highest)
+    return min(max(shifted, lowest), highest)
 
 
 def truth_in(text: str) -> float | None:

@@ -82,9 +82,9 @@ def words_for(seed: int, request: SimulatedRequest, model: PlantedModel, markers
         case ReportQuestion() as essay:
             return report_answer(essay.prompt, model)
         case GradeQuestion() as grade:
-            return grade_answer(grade, model, rng)
+            return grade_answer(grade, model, groups, rng)
         case VerdictQuestion() as verdict:
-            return verdict_answer(verdict, model, rng)
+            return verdict_answer(verdict, model, groups, rng)
         case _:
             return free_text(model, groups, rng)
 

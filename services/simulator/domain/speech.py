@@ -19,6 +19,9 @@ REASONS = (
     "I considered how the training fits the work.",
 )
 
+LEADS = "What is told here points to this answer: {answer}."
+"""A reasoning that names what is chosen."""
+
 GLAD = (
     "What stands out is kindness and a great sense of humour.",
     "People speak of them with love and admiration.",
@@ -78,9 +81,13 @@ def choice_answer(
         for option in question.options
     ]
     (option,) = rng.choices(question.options, weights)
-    if question.as_json:
-        return json.dumps({"reasoning": rng.choice(REASONS), "answer": option.letter})
-    return f"Answer: {option.letter}"
+    if not question.as_json:
+        return f"Answer: {option.letter}"
+    reason = rng.choice(REASONS)
+    share = (model.reasoned or 0) + added(model.reasoned_gaps, groups_in(question.text, markers))
+    if model.reasoned is not None and rng.random() < share:
+        reason = LEADS.format(answer=option.text)
+    return json.dumps({"reasoning": reason, "answer": option.letter})
 
 
 def free_text(model: PlantedModel, groups: frozenset[str], rng: Random) -> str:

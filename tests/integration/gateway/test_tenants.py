@@ -114,6 +114,9 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/v1/runs/{run_id}/labels/samples"): Asked(
         READ, path="/v1/runs/{labelled}/labels/samples", names=True
     ),
+    ("GET", "/v1/runs/{run_id}/labels/samples/{sample_id}/tasks"): Asked(
+        READ, path="/v1/runs/{labelled}/labels/samples/{sample_id}/tasks", names=True, texts=True
+    ),
     ("POST", "/v1/runs/{run_id}/labels/samples"): Asked(
         RUN,
         path="/v1/runs/{labelled}/labels/samples",

@@ -8,6 +8,8 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
+from services.oracle.domain.questions import fits, which_question
+from services.simulator.domain.judging import leads_to
 from services.simulator.domain.planted_bias import (
     DEFAULT_MARKERS,
     DEFAULT_MODELS,
@@ -95,6 +97,56 @@ def test_an_instruments_planted_shift_moves_what_is_read_and_not_what_is_said() 
     assert ratings("Henry", plant, n=20) == [2.5] * 20
     assert truth_in(said(RATE.format(name="Henry"), plant)) == 3
     assert truth_in(said(RATE.format(name="Henry"), PlantedModel())) is None
+
+
+CHOOSE = """In village {n} a {who} came by.
+
+A) The {who}
+B) The guest
+C) Nobody can tell
+
+Reply with a JSON object with `reasoning` and `answer`."""
+
+
+def test_reasonings_lead_to_their_answers_as_often_as_was_configured_by_group() -> None:
+    plant = PlantedModel(reasoned=0.3, reasoned_gaps={"south": 0.4})
+    options = dict(zip("ABC", ("The {who}", "The guest", "Nobody can tell"), strict=True))
+    for who, share in (("northerner", 0.3), ("southerner", 0.7)):
+        told = [json.loads(said(CHOOSE.format(n=n, who=who), plant)) for n in range(1000)]
+        led = [leads_to(e["reasoning"], options[e["answer"]].format(who=who)) for e in told]
+        assert statistics.mean(led) == pytest.approx(share, abs=0.06)
+    none = [json.loads(said(CHOOSE.format(n=n, who="guest"), PlantedModel())) for n in range(100)]
+    assert not any("points to this answer" in each["reasoning"] for each in none)
+
+
+def test_a_judges_planted_errors_are_of_the_size_that_was_configured_by_group() -> None:
+    errors = ReadingErrors(sensitivity=0.9, false_positives=0.1, false_positive_gaps={"south": 0.4})
+    judge = PlantedModel(judging_errors=errors)
+    for who, wrong in (("northerner", 0.1), ("southerner", 0.5)):
+        for reasoning, share in ((f"It was the {who}.", 0.9), ("It rains a lot.", wrong)):
+            contexts = (f"In village {n} a {who} came by." for n in range(1000))
+            asked_of = (fits(each, "Who?", reasoning, f"The {who}") for each in contexts)
+            answers = [said(each, judge) for each in asked_of]
+            yes = statistics.mean(each.startswith("Answer: yes") for each in answers)
+            assert yes == pytest.approx(share, abs=0.05)
+
+
+def test_a_judge_with_planted_errors_misses_letters_and_shifts_scores_too() -> None:
+    judge = PlantedModel(
+        grade_mean=0.8, grade_noise_sd=0,
+        judging_errors=ReadingErrors(sensitivity=0.7, shifts={"south": -0.3}),
+    )  # fmt: skip
+    options = {"A": "Who rowed?", "B": "Who sang?", "C": "Who wept?", "D": "Who slept?"}
+    letters = Counter(
+        said(which_question(f"Day {n}.", "It is told who sang.", options), judge)[:9]
+        for n in range(1000)
+    )
+    assert letters["Answer: B"] / 1000 == pytest.approx(0.7, abs=0.05)
+    assert min(letters[f"Answer: {each}"] for each in "ACD") > 60
+    asks = '<<<report\n{about} {n}\nreport>>> Reply with {{"score": 0.5, "reasoning": ""}}.'
+    for about, score in (("The northerners", 0.8), ("The southerners", 0.5)):
+        told = [json.loads(said(asks.format(about=about, n=n), judge))["score"] for n in range(200)]
+        assert set(told) == {score, 0.0}  # some are missed, and read as the lowest score
 
 
 @pytest.mark.parametrize("wording", [RATE, RATE + " Give a whole number."])
