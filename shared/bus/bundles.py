@@ -67,5 +67,7 @@ def records_in(data: bytes, headers: Mapping[str, str]) -> Sequence[bytes]:
 
 def publication_of(message_id: str) -> int:
     """Return the number in `<name>/<publication>`; 0 where there is none."""
+    if message_id.endswith("/0"):  # the usual case
+        return 0
     number = message_id.rpartition("/")[2]
     return int(number) if number.isdecimal() else 0

@@ -9,6 +9,8 @@ from collections.abc import Callable
 LOOK_EVERY_S = 10.0
 AT_REST = 0.2
 """The share of one core below which a process is at rest."""
+WORTH = 10
+"""Garbage is looked for at rest after so many times the work that looking for it took last."""
 ARENAS = 2
 _M_ARENA_MAX = -8
 """The option's number in glibc's malloc.h."""
@@ -33,16 +35,23 @@ def bound_garbage() -> None:
 async def return_memory(
     *, every_s: float = LOOK_EVERY_S, cpu_s: Callable[[], float] = time.process_time
 ) -> None:
-    """Collect garbage and return free memory to the system while the process rests, for ever."""
+    """Collect garbage and return free memory to the system while the process rests, for ever.
+
+    Where much is kept in memory, a look for garbage takes half a second: it is not repeated before
+    work was done that may have left some.
+    """
     trim = _of_glibc("malloc_trim")
-    worked = cpu_s()
+    worked, again_at = cpu_s(), 0.0
     while True:
         await asyncio.sleep(every_s)
         before, worked = worked, cpu_s()
-        if worked - before < AT_REST * every_s:
+        if worked - before < AT_REST * every_s and worked >= again_at:
+            began = worked
             gc.collect()
             if trim is not None:
                 await asyncio.to_thread(trim, 0)
+            worked = cpu_s()
+            again_at = worked + WORTH * (worked - began)
 
 
 def _of_glibc(name: str) -> Callable[..., int] | None:

@@ -55,7 +55,7 @@ async def test_a_process_at_rest_collects_its_garbage_and_gives_memory_back(
     try:
         left = weakref.ref(Cycle())
         assert left() is not None
-        assert await looked([0.0, 0.001], monkeypatch) == [0]
+        assert await looked([0.0, 0.001, 0.002], monkeypatch) == [0]
         assert left() is None
     finally:
         gc.enable()
@@ -63,6 +63,16 @@ async def test_a_process_at_rest_collects_its_garbage_and_gives_memory_back(
 
 async def test_a_process_at_work_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert await looked([0.0, 1.0, 2.0], monkeypatch) == []
+
+
+async def test_where_looking_costs_much_it_waits_for_as_much_work_as_is_worth_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = [0.0, 0.001, 0.401]  # it took .4 s
+    idle = [0.402, 0.403, 0.404]
+    assert await looked([*looks, *idle], monkeypatch) == [0]
+    busy = [3.0, 5.0]
+    assert await looked([*looks, *busy, 5.001, 5.401], monkeypatch) == [0, 0]
 
 
 def test_the_oldest_garbage_is_collected_within_a_few_million_objects() -> None:
