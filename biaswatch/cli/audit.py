@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
 from biaswatch.render.output import print_json
-from biaswatch.render.tables import printable
+from biaswatch.render.tables import print_sentence
+from services.gateway.dashboard.audit_words import act_words
 from shared.bus.audit_anchors import audit_anchors
 from shared.bus.jetstream import Admin
 from shared.contracts.audit import AuditEntry, faults_of
@@ -24,6 +27,7 @@ from shared.store.audit import AuditFilter
 app = typer.Typer(
     name="audit", help="Who did what, when and from where: show, verify.", no_args_is_help=True
 )
+DEFAULT_TENANT = "default"
 EVENT = "audit entry"
 """How an entry's line in the log begins."""
 BROKEN_CODE = 2
@@ -59,8 +63,7 @@ def show(
     if as_json:
         print_json(found)
     elif found:
-        for entry in found:
-            typer.echo(_line(entry))
+        print_entries(found)
     else:
         typer.echo("There is no such entry.")
 
@@ -127,16 +130,29 @@ async def _from_gateway(
         return await client.audit(asked)
 
 
-def _line(entry: AuditEntry) -> str:
-    """Return an entry on one line, so that it can be read at any width and searched."""
-    said = "; ".join(f"{name}: {value}" for name, value in entry.details.items())
-    whose = f" of tenant {entry.tenant}" if entry.tenant else ""
-    line = (
-        f"{entry.number}  {entry.at:%Y-%m-%d %H:%M:%S} UTC  {entry.actor} ({entry.role}) from"
-        f" {entry.source}: {entry.action} {entry.subject}{whose}"
+def print_entries(entries: Sequence[AuditEntry]) -> None:
+    """Print entries for people, in lines of the screen's width."""
+    console = Console(emoji=False)
+    for entry in entries:
+        _print_entry(console, entry)
+
+
+def _print_entry(console: Console, entry: AuditEntry) -> None:
+    """Print what was done, of what, and by whom, each on a line of its own."""
+    about = act_words(entry)
+    of_what = " ".join(filter(None, (about.name, about.id)))
+    whose = f" of tenant {entry.tenant}" if entry.tenant not in (None, DEFAULT_TENANT) else ""
+    number = f"{entry.number}  "
+    print_sentence(console, f"{entry.action} {of_what}{whose}", bullet=number)
+    indent = " " * len(number)
+    moment = f"{entry.at:%Y-%m-%d %H:%M:%S} UTC"
+    print_sentence(
+        console, f"{moment}  {entry.actor} ({entry.role}) from {entry.source}", bullet=indent
     )
-    failed = "" if entry.failure is None else f"; it failed: {entry.failure}"
-    return printable(f"{line}{f'; {said}' if said else ''}{failed}")
+    if about.more:
+        print_sentence(console, about.more, bullet=indent)
+    if entry.failure is not None:
+        print_sentence(console, f"It failed: {entry.failure}", bullet=indent)
 
 
 def _anchor(written: str) -> Anchor:

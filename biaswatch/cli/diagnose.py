@@ -128,6 +128,7 @@ def diagnose(
         raise UsageError("--permutations and --seed have to be 0 or more.")
     check_levels(alpha, tolerance)
     ranges = declared_ranges(range_ or [])
+    check_there(source)
     columns = _columns(
         TableColumns(group or [], feature or [], baseline, unit, domain or [], set_, ranges),
         labels or [], probability,
@@ -164,6 +165,15 @@ def diagnose(
         if corrected:
             print_table_corrections(Console(emoji=False), corrected)
     fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
+
+
+def check_there(source: str) -> None:
+    """Refuse a file that is not there, before anything is said of what should be in it."""
+    from biaswatch.engines.parquet_tables import is_dataset
+    from biaswatch.local.run_ids import may_name_run
+
+    if not (may_name_run(source) or is_dataset(source) or Path(source).exists()):
+        raise UsageError(f"There is no file {source}.")
 
 
 def _columns(columns: "TableColumns", labels: list[str], probability: str | None) -> "TableColumns":

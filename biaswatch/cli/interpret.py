@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
+from rich.console import Console
 
 from biaswatch.cli.options import (
     Adjust,
@@ -29,7 +30,7 @@ from biaswatch.local.connections import connected
 from biaswatch.local.run_results import InterpretedGap
 from biaswatch.render.interpretations import evaluation_lines
 from biaswatch.render.output import print_json
-from biaswatch.render.tables import printable
+from biaswatch.render.tables import print_lines
 from shared.contracts import Diagnosis, Evaluation, Verdict
 from shared.errors import UsageError
 from shared.files import read_text
@@ -201,7 +202,7 @@ def show(found: Evaluation, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        typer.echo(printable("\n".join(evaluation_lines(found))))
+        print_lines(Console(emoji=False), "\n".join(evaluation_lines(found)))
     if found.reason:
         raise typer.Exit(3)
 

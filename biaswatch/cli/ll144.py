@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
 from biaswatch.cli.options import Server, Token
 from biaswatch.local.connections import connected
@@ -59,8 +60,9 @@ def ll144(
         typer.Option(help="One more label that says a category is not known; may be repeated."),
     ] = None,
     form: Annotated[
-        ImpactFormat, typer.Option("--format", help="md, csv or json.")
-    ] = ImpactFormat.MD,
+        ImpactFormat | None,
+        typer.Option("--format", help="md, csv or json; md into a file, else a table to read."),
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
     server: Server = None,
     token: Token = None,
@@ -87,7 +89,10 @@ def ll144(
         document = asyncio.run(_of_run(given, asked, server, token))
     else:
         document = _of_table(Path(given), unit, asked)
-    write_document(document.as_text(form), output)
+    if form is None and output is None:
+        document.print_on(Console(emoji=False))
+    else:
+        write_document(document.as_text(form or ImpactFormat.MD), output)
 
 
 async def _of_run(

@@ -89,10 +89,10 @@ def _scores(found: Evaluation) -> Iterator[str]:
     for each in dimensions:
         spread = f", sd {number(each.sd)}" if each.sd is not None else ""
         scored = f"{each.scored} of {each.asked} scored{spread}"
-        yield f"- {each.dimension}: {number(each.mean)} ({scored})"
+        yield f"- {dimension_words(each.dimension)}: {number(each.mean)} ({scored})"
     for judged in found.judgements:
         if judged.reason and judged.counts:
-            yield f"- {judged.dimension} by {judged.judge}: {judged.reason}"
+            yield f"- {dimension_words(judged.dimension)} by {judged.judge}: {judged.reason}"
     for name, agreement in (("judges", found.agreement), ("repeats", found.repeat_agreement)):
         if agreement:
             why = f" ({agreement.reason})" if agreement.reason else ""
@@ -101,7 +101,7 @@ def _scores(found: Evaluation) -> Iterator[str]:
                 f" {number(agreement.alpha)}{why}"
             )
     if found.disputed:
-        yield f"The judges disagree on: {', '.join(found.disputed)}"
+        yield f"The judges disagree on: {', '.join(map(dimension_words, found.disputed))}"
 
 
 def _standings(found: Evaluation) -> Iterator[str]:
@@ -117,7 +117,14 @@ def _standings(found: Evaluation) -> Iterator[str]:
     if found.apart:
         yield "Votes that do not count:"
         for each in found.apart:
-            yield f"- {each.dimension}: {number(each.mean)} ({each.scored} of {each.asked} scored)"
+            scored = f"{each.scored} of {each.asked} scored"
+            yield f"- {dimension_words(each.dimension)}: {number(each.mean)} ({scored})"
+
+
+def dimension_words(name: str) -> str:
+    """Return what is graded in words: `interval-odds_ratio` is the interval of the odds ratio."""
+    kind, _, measure = name.replace("_", " ").partition("-")
+    return f"{kind} of {measure}" if measure else kind
 
 
 def _standing(each: JudgeStanding) -> str:

@@ -5,8 +5,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pydantic_core import to_json
+from rich.console import Console
 
-from biaswatch.render.tables import csv_text, escape_md, markdown_table
+from biaswatch.render.tables import (
+    csv_text,
+    escape_md,
+    markdown_table,
+    print_sentence,
+    print_table,
+    terminal_table,
+)
 from services.gateway.runs.views import RunImpact, RunProgress
 from shared.errors import UsageError
 from shared.formatting import UNDEFINED, number
@@ -50,25 +58,65 @@ class ImpactDocument:
         """Return the document in a form; only Markdown rounds."""
         match form:
             case ImpactFormat.MD:
-                return "\n".join(self._lines()) + "\n"
+                return "\n".join(self._markdown()) + "\n"
             case ImpactFormat.CSV:
                 return csv_text(CSV_HEAD, (row for each in self.found for row in _csv_rows(each)))
             case ImpactFormat.JSON:
                 return to_json(self.found, indent=2).decode()
 
-    def _lines(self) -> Iterator[str]:
+    def print_on(self, console: Console) -> None:
+        """Print the tables for people, in lines of the screen's width where words allow it."""
+        for piece in self._pieces():
+            match piece:
+                case Rows(head, rows):
+                    print_table(console, terminal_table(head, rows))
+                case Heading(text):
+                    print_sentence(console, text, style="bold")
+                case str(text):
+                    print_sentence(console, text)
+            console.print()
+
+    def _markdown(self) -> Iterator[str]:
+        for number_, piece in enumerate(self._pieces()):
+            yield from [""] if number_ else []
+            match piece:
+                case Rows(head, rows):
+                    yield from markdown_table(list(map(escape_md, head)), rows)
+                case Heading(text, level):
+                    yield f"{'#' * level} {escape_md(text)}"
+                case str(text):
+                    yield escape_md(text)
+
+    def _pieces(self) -> "Iterator[str | Heading | Rows]":
         measures = {tables.measure for _, tables in self.parts}
         kind = "Selection" if measures == {"selection"} else "Scoring"
         both = "Selection and scoring" if len(measures) > 1 else kind
-        yield f"# {both} rates and impact ratios: {escape_md(self.title)}"
-        yield from ("", f"{self.about} {NO_AUDIT}")
+        yield Heading(f"{both} rates and impact ratios: {self.title}", 1)
+        yield f"{self.about} {NO_AUDIT}"
         for heading, tables in self.parts:
             if heading:
-                yield from ("", f"## {escape_md(heading)}")
-            yield from ("", _about(tables))
+                yield Heading(heading, 2)
+            yield _about(tables)
             for table in tables.tables:
-                yield from ("", f"{'###' if heading else '##'} {_name(table)}", "")
-                yield from _table(table, tables)
+                yield Heading(" x ".join(table.dimensions), 3 if heading else 2)
+                yield _rows(table, tables)
+                yield f"Applicants of unknown category, in no row: {table.unknown}."
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A title within a document."""
+
+    text: str
+    level: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table within a document."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 def run_document(run: RunProgress, found: Sequence[RunImpact]) -> ImpactDocument:
@@ -82,7 +130,7 @@ def run_document(run: RunProgress, found: Sequence[RunImpact]) -> ImpactDocument
     if not found:
         raise UsageError(f"The run {run.run_id} measures nothing that could be a score.")
     answers = f"{run.responses} of {run.probes} answers"
-    about = f"Run `{run.run_id}` of {run.at:%Y-%m-%d}, {run.stand}: {answers}. {OF_A_RUN}"
+    about = f"Run {run.run_id} of {run.at:%Y-%m-%d}, {run.stand}: {answers}. {OF_A_RUN}"
     parts = [(", ".join((e.target, e.scaffold, e.feature)), e.impact) for e in found]
     return ImpactDocument(run.suite, about, parts, found)
 
@@ -91,10 +139,6 @@ def case_document(name: str, score: str, tables: ImpactTables, *, applicant: str
     """Return the tables of a file; `applicant` says what one is there."""
     found = RunImpact(target=name, scaffold="", extractor="", feature=score, impact=tables)
     return ImpactDocument(name, f"An applicant is {applicant}.", [("", tables)], [found])
-
-
-def _name(table: ImpactTable) -> str:
-    return escape_md(" x ".join(table.dimensions))
 
 
 def _about(tables: ImpactTables) -> str:
@@ -112,19 +156,17 @@ def _about(tables: ImpactTables) -> str:
         if tables.small_share
         else "No category is left out of the impact ratios because it is small."
     )
-    labels = ", ".join(map(escape_md, tables.unknown_labels))
+    labels = ", ".join(tables.unknown_labels)
     taken = f" Taken for unknown: no label, or {labels}." if labels else ""
     return f"{what} {without} {left_out}{taken}"
 
 
-def _table(table: ImpactTable, tables: ImpactTables) -> Iterator[str]:
-    """Return a table's lines; rates are rounded to one decimal, ratios to two."""
+def _rows(table: ImpactTable, tables: ImpactTables) -> Rows:
+    """Return a table's cells; rates are rounded to one decimal, ratios to two."""
     scoring = tables.measure == "scoring"
     counted, rate = ("above median", "scoring rate") if scoring else ("selected", "selection rate")
     head = (*table.dimensions, "applicants", counted, rate, "impact ratio", "remark")
-    yield from markdown_table(list(map(escape_md, head)), map(_cells, table.rows))
-    yield ""
-    yield f"Applicants of unknown category, in no row: {table.unknown}."
+    return Rows(head, [_cells(row) for row in table.rows])
 
 
 def _cells(row: ImpactRow) -> list[str]:

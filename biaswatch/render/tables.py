@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
+import typer
 from rich.console import Console
 from rich.markup import escape as without_markup
 from rich.measure import Measurement
@@ -125,6 +126,16 @@ def print_sentence(console: Console, sentence: str, *, bullet: str = "", style: 
     )  # fmt: skip
     text = Text("\n".join(lines).replace(NO_BREAK, " "), style=style)
     console.print(text, soft_wrap=True, highlight=False)
+
+
+def print_lines(console: Console, text: str) -> None:
+    """Print a text of paragraphs and lists in lines of the screen's width; rows of tables stay."""
+    for line in printable(text).split("\n"):
+        if line.startswith("|"):
+            typer.echo(line)
+            continue
+        bullet = "- " if line.startswith("- ") else ""
+        print_sentence(console, line.removeprefix(bullet), bullet=bullet)
 
 
 def findings_table(registry: Sequence[Column[Row]], found: Sequence[Row], level: str) -> Table:

@@ -87,9 +87,9 @@ def _print_run(console: Console, results: RunResults) -> None:
         print_sentence(console, run.archived)
     _print_findable(console, results)
     if run.ended and run.responses and _lacks_answers(results):
+        console.print("Its answers, and why others are missing:")
         console.print(
-            f"Its answers, and why others are missing: biaswatch export {run.run_id[:SHORT_ID]}"
-            " -o answers.csv",
+            f"  biaswatch export {run.run_id[:SHORT_ID]} -o answers.csv",
             soft_wrap=True, highlight=False,
         )  # fmt: skip
 
@@ -117,15 +117,16 @@ def _is_short(results: RunResults) -> bool:
 def _print_interpretations(console: Console, results: RunResults) -> None:
     """Print what was made of the written reports, and how to read them: they are long."""
     for each in results.interpretations:
-        console.print(f"\nInterpreted and graded: {escape(each.about)}.")
-        console.print(f"The report is written: {escape(summary(each.evaluation))}", highlight=False)
+        console.print()
+        print_sentence(console, f"Interpreted and graded: {each.about}.")
+        print_sentence(console, f"The report is written: {summary(each.evaluation)}")
     if results.interpretations:
         judges = " ".join(f"--judge {each}" for each in DEMO_JUDGES)
         console.print(
-            f"To read it: biaswatch report {results.run.run_id} --interpret"
-            f" --target {DEMO_WRITER} {judges}",
-            soft_wrap=True,
-        )
+            f"To read it:\n  biaswatch report {results.run.run_id[:SHORT_ID]} --interpret"
+            f" --target {DEMO_WRITER} \\\n    {judges}",
+            soft_wrap=True, highlight=False,
+        )  # fmt: skip
 
 
 def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:

@@ -1,18 +1,20 @@
 """The audit trail in the store: entries are appended one after the other and never change."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, insert, select, text
+from sqlalchemy import ColumnElement, Connection, Engine, Select, insert, select, text
 
 from shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry, written
 from shared.store.engine import MOST_PARAMETERS, read_transaction, write_transaction
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import AUDIT
 
+BEGINNING_OF_AN_ID = re.compile("[0-9a-f]{8,32}")
 NEVER = datetime.min.replace(tzinfo=UTC)
 TOKENS = (AuditAction.TOKEN_ADD, AuditAction.TOKEN_REMOVE)
 
@@ -91,14 +93,22 @@ class AuditTrail:
         query = select(AUDIT)
         if (tenant := self._scope().tenant or wanted.tenant) is not None:
             query = query.where(AUDIT.c.tenant == tenant)
-        for name in ("subject", "actor"):
-            if (value := getattr(wanted, name)) is not None:
-                query = query.where(AUDIT.c[name] == value)
+        if wanted.subject is not None:
+            query = query.where(_is_about(wanted.subject))
+        if wanted.actor is not None:
+            query = query.where(AUDIT.c.actor == wanted.actor)
         if wanted.action is not None:
             query = query.where(AUDIT.c.action.startswith(wanted.action, autoescape=True))
         if wanted.since is not None:
             query = query.where(AUDIT.c.at >= written(wanted.since))
         return query
+
+
+def _is_about(subject: str) -> ColumnElement[bool]:
+    """Return the condition that an entry is about it; an id may be given by its first digits."""
+    if BEGINNING_OF_AN_ID.fullmatch(subject):
+        return AUDIT.c.subject.startswith(subject)
+    return AUDIT.c.subject == subject
 
 
 def _lock(connection: Connection) -> None:

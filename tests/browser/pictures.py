@@ -7,6 +7,7 @@ files given behind it (reports, figures) are taken too.
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ from tests.support.browsed_platform import chromium_path
 SIZES = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
 KINDS = re.compile(r"(runs|monitors)/[^/?#]+")
 FIELD = re.compile(r"(\w+)=")
-MOST_OF_A_KIND = 12
+MOST_OF_A_KIND = 24
 
 
 def main() -> None:
@@ -40,8 +41,20 @@ def paths(browser: Any, address: str) -> list[str]:
     found = dict.fromkeys(["/", "/start", *links(page, address, "/")])
     for path in [each for each in found if KINDS.fullmatch(each.strip("/"))][:MOST_OF_A_KIND]:
         found |= dict.fromkeys(links(page, address, path, below=path))
+    answers = [path for path in found if path.endswith("/answers")]
+    for path in answers[:MOST_OF_A_KIND]:
+        twins = (each for each in links(page, address, path) if "/twins" in each)
+        found |= dict.fromkeys(islice(twins, 1))
+    runs = [path for path in found if re.fullmatch(r"/runs/[^/?#]+", path)]
+    found |= dict.fromkeys(compared(runs))
     page.close()
     return list(found)
+
+
+def compared(runs: list[str]) -> list[str]:
+    """Return the pages that compare each run with the one before it in the list."""
+    ids = [path.rpartition("/")[2] for path in runs]
+    return [f"/compare?before={one}&after={other}" for other, one in pairwise(ids)]
 
 
 def links(page: Any, address: str, path: str, below: str = "/") -> Iterator[str]:

@@ -23,12 +23,14 @@ def channel_routes(
 
     @router.post("/channels/{name:path}/test", status_code=202, dependencies=run)
     async def try_channel(name: str) -> AlarmDelivery:
+        """Send a message to a channel that says it is a trial."""
         await in_thread(queries.check_known, name)
         async with audit.act(AuditAction.CHANNEL_TEST, name):
             return await in_thread(commands.try_channel, name)
 
     @router.post("/channels/{name:path}/retry", status_code=202, dependencies=run)
     async def retry_channel(name: str) -> RetriedChannel:
+        """Send a channel again what it has refused, or not taken in time."""
         async with audit.act(AuditAction.CHANNEL_RETRY, name):
             return await in_thread(commands.retry, name)
 

@@ -26,7 +26,11 @@ def live_run(run: RunProgress) -> LiveNumbers:
     """Return the numbers of a run's page."""
     counts = f"{run.responses:,} of {run.probes:,} answers"
     return LiveNumbers(
-        numbers={"state": run.stand.value, "answers": str(run.responses), "of": str(run.probes)},
+        numbers={
+            "state": run.stand.value,
+            "answers": f"{run.responses:,}",
+            "of": f"{run.probes:,}",
+        },
         said=f"{run.stand.value}, {counts}",
         shape=_shape([run.stand.value, str(run.opening), str(run.diagnoses), str(len(run.paused))]),
         news=f"The run is {run.stand.value}: {counts}.",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
+from services.gateway.dashboard.audit_words import act_words
 from services.gateway.dashboard.live_numbers import run_key, state_words
 from services.gateway.dashboard.page_tables import (
     PageCell,
@@ -17,8 +18,6 @@ from services.gateway.monitors.window_views import WindowView
 from services.gateway.runs.views import RunProgress
 from shared.contracts import AnswerAccounts, AuditEntry, ExtractorStatus, OwnGap, UnwatchedSource
 from shared.formatting import number
-
-MOST_OF_AN_ID = 32
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def runs_table(runs: Iterable[RunProgress], spent: Mapping[str, RunSpent]) -> Pa
         PageColumn("models", name=True),
         PageColumn("found"),
         PageColumn("state"),
-        *(PageColumn(title, numeric=True) for title in ("answers", "of", "tokens", "cost")),
+        *(PageColumn(title, numeric=True) for title in ("answers", "asked for", "tokens", "cost")),
         PageColumn("begun"),
     )
     rows = []
@@ -195,11 +194,12 @@ def audit_table(entries: Iterable[AuditEntry]) -> PageTable:
             words_cell(each.role),
             words_cell(each.source),
             words_cell(each.action.value),
-            words_cell(each.subject[:MOST_OF_AN_ID], href=_about(each)),
-            words_cell(", ".join(f"{name} {value}" for name, value in each.details.items())),
+            words_cell(about.name or about.id, href=_about(each), note=about.name and about.id),
+            words_cell(about.more),
             words_cell(each.failure or "", chip="raised" if each.failure else None),
         )
         for each in entries
+        for about in (act_words(each),)
     ]
     return PageTable("Who did what", columns, tuple(rows))
 

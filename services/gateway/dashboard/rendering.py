@@ -14,8 +14,8 @@ from services.gateway import dashboard
 from services.gateway.auth import PAGE_HEADERS, SCRIPTED_HEADERS
 from services.gateway.dashboard.page_tables import PageTable, csv_of
 from services.gateway.dashboard.static_files import static_file
-from shared.contracts import GroupSummary, Verdict
-from shared.formatting import UNDEFINED, number, p_equals, p_value
+from shared.contracts import Claim, GroupSummary, Verdict
+from shared.formatting import UNDEFINED, number, number_name, p_equals, p_value
 from shared.shown_text import shown, visible
 
 BREAK_AFTER = re.compile("([:./])")
@@ -59,6 +59,17 @@ def words(name: str | Verdict) -> str:
 def choice_words(option: str) -> str:
     """Return an option of a filter as people read it: `country=Peru` is `country: Peru`."""
     return option.replace("=", ": ", 1).replace("_", " ")
+
+
+def feature_words(option: str) -> str:
+    """Return a number of a filter as people read it: `vader.sentiment` is `sentiment (vader)`."""
+    extractor, _, feature = option.partition(".")
+    return number_name(extractor, feature)
+
+
+def claim_words(claim: Claim) -> str:
+    """Return what a monitor's conclusions are about."""
+    return "these prompts alone" if claim is Claim.BANK else "prompts like these"
 
 
 def ago(at: datetime | None, now: datetime) -> str:
@@ -132,7 +143,7 @@ def _environment() -> Environment:
             p_value,
             p_equals,
             words,
-            choice_words,
+            *(choice_words, feature_words, claim_words),
             ago,
             due,
             breakable,

@@ -59,6 +59,7 @@ def _write_routes(
 
     @router.post("/monitors")
     async def apply_monitor(monitor_request: AnyMonitorRequest) -> AppliedMonitor:
+        """Begin a monitor, or change one as is asked for; the same again changes nothing."""
         applied = await in_thread(commands.definition_of, monitor_request)
         await carry_out(applied, AuditAction.MONITOR_APPLY)
         return applied
@@ -80,14 +81,17 @@ def _write_routes(
 
     @router.post("/monitors/{name}/pause", status_code=202)
     async def pause_monitor(name: str) -> Monitor:
+        """Ask no further rounds until it is resumed."""
         return await change(name, MonitorState.PAUSED)
 
     @router.post("/monitors/{name}/resume", status_code=202)
     async def resume_monitor(name: str) -> Monitor:
+        """Ask rounds again; what was seen before still counts."""
         return await change(name, MonitorState.ACTIVE)
 
     @router.delete("/monitors/{name}", status_code=202)
     async def delete_monitor(name: str) -> Monitor:
+        """End a monitor; what it has seen is kept."""
         return await change(name, MonitorState.DELETED)
 
     return router

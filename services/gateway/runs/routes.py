@@ -152,18 +152,21 @@ def _write_routes(
 
     @router.post("/targets/resume")
     async def resume_target(request: ResumeRequest) -> ResumedTarget:
+        """Let calls to a target that refused every one of them be tried again."""
         await in_thread(commands.paused_lanes, request)
         async with audit.act(AuditAction.TARGET_RESUME, request.target):
             return await in_thread(commands.resume_target, request)
 
     @router.post("/runs", status_code=201)
     async def start_run(request: RunRequest) -> StartedRun:
+        """Start a run of a suite that is stored, or take it up again; the same plan is one run."""
         return await started_run(request, commands, send, audit)
 
     @router.post("/interpretations", status_code=202)
     async def interpret(request: BriefRequest) -> Interpretation:
+        """Have statistics interpreted in writing; the same request has the same interpretation."""
         brief = await in_thread(commands.brief_for, request)
-        async with audit.act(AuditAction.INTERPRETATION_START, brief.id):
+        async with audit.act(AuditAction.INTERPRETATION_START, brief.id, **_readers(brief)):
             found = await in_thread(commands.keep_brief, brief)
             if found.evaluation is None:
                 await send(brief)
@@ -171,6 +174,7 @@ def _write_routes(
 
     @router.post("/runs/{run_id}/cancel", status_code=202)
     async def cancel_run(run_id: str) -> Cancellation:
+        """End a run before its time; what is there is kept."""
         run = await in_thread(queries.run, run_id)
         async with audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
             cancellation = await in_thread(commands.cancellation_of, run_id)
@@ -178,3 +182,10 @@ def _write_routes(
         return cancellation
 
     return router
+
+
+def _readers(brief: Brief) -> dict[str, str]:
+    """Return who writes and who judges, as the audit trail names an interpretation."""
+    writer = {"writer": brief.writer.name} if brief.writer else {}
+    judges = ", ".join(each.name for each in brief.judges)
+    return writer | ({"judges": judges} if judges else {})

@@ -35,7 +35,16 @@ def test_scoring_rates_are_of_scores_above_the_median_of_all(
     applicants: Path, tmp_path: Path
 ) -> None:
     said = CommandLine(tmp_path / "state")(
-        "ll144", str(applicants), "--group", "sex", "--group", "race", "--score", "score"
+        "ll144",
+        str(applicants),
+        "--group",
+        "sex",
+        "--group",
+        "race",
+        "--score",
+        "score",
+        "--format",
+        "md",
     )
     assert said.returncode == 0, said.stderr
     scores = [n % 10 for n in range(60)] + [n % 8 for n in range(40)] + [9, 9, 9]
@@ -54,9 +63,21 @@ def test_scoring_rates_are_of_scores_above_the_median_of_all(
         assert title in said.stdout
 
 
+def test_printed_tables_fit_80_columns_and_cut_nothing(applicants: Path, tmp_path: Path) -> None:
+    said = CommandLine(tmp_path / "state", COLUMNS="80")(
+        "ll144", str(applicants), "--group", "sex", "--group", "race", "--score", "score"
+    )
+    assert said.returncode == 0, said.stderr
+    assert max(map(len, said.stdout.splitlines())) <= 80
+    assert "\u2026" not in said.stdout
+    assert re.search(r"^male +60 +\d+ +\d+\.\d % +1\.00", said.stdout, re.MULTILINE)
+    for words in ("They are no bias audit", "unknown category, in no row: 2.", "Of 104 applicants"):
+        assert words in " ".join(said.stdout.split())
+
+
 def test_selection_rates_count_from_a_score_on(applicants: Path, tmp_path: Path) -> None:
     command = CommandLine(tmp_path / "state")
-    words = ("ll144", str(applicants), "--group", "sex", "--score", "score")
+    words = ("ll144", str(applicants), "--group", "sex", "--score", "score", "--format", "md")
     selected = (*words, "--selected-at-least", "7")
     said = command(*selected, "-o", str(tmp_path / "out.md"))
     assert said.returncode == 0, said.stderr
@@ -192,14 +213,14 @@ def test_a_run_with_ten_repeats_has_the_numbers_of_an_independent_script(tmp_pat
             ratio = None if np.isnan(known["ratio"]) else known["ratio"]
             assert row["impact_ratio"] == ratio
     report = command("report", run_id, "--format", "ll144").stdout
-    assert report == command("ll144", run_id).stdout
+    assert report == command("ll144", run_id, "--format", "md").stdout
     women = by_pandas(answers, ["sex"])[0].loc["female"]
     counts = f"| female | {women['size']:.0f} | {women['sum']:.0f} | {100 * women['mean']:.1f} %"
     assert counts in report
     assert "600 of 600 answers" in report
     scoring = command("ll144", run_id, "--group", "sex", "--selected-at-least", "4")
     assert "Selected are applicants with a score of 4 or more." in scoring.stdout
-    assert "## race" not in scoring.stdout
+    assert "\nrace\n" not in scoring.stdout
     assert "it has race, sex." in command("ll144", run_id, "--group", "age").stderr
     assert "it has rating." in command("ll144", run_id, "--score", "length").stderr
 

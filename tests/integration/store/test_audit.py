@@ -116,6 +116,17 @@ def test_entries_are_found_by_what_they_concern_and_the_newest_comes_first(store
     assert who(AuditFilter(tenant="hiring"), seen) == ["ben", "anna"]
 
 
+def test_an_id_is_found_by_its_first_digits_and_a_name_by_all_of_it(store: Store) -> None:
+    run = "0123456789ab" + "c" * 20
+    for subject in (run, "coasts-and-more", "coasts"):
+        store.audit.append([make_act(subject=subject)], NOW)
+    found = [
+        [each.subject for each in store.audit.latest(9, AuditFilter(subject=wanted))]
+        for wanted in (run, run[:12], run[:7], "coasts")
+    ]
+    assert found == [[run], [run], [], ["coasts"]]
+
+
 def test_changed_tokens_are_noted_once_by_however_many_gateways(store: Store) -> None:
     noticed = make_act(actor="the tokens file", tenant=None)
     tokens = {"anna (1a2b3c4d)": "run of default", "ben (5e6f7a8b)": "read of default"}

@@ -175,3 +175,10 @@ def test_the_command_shows_both_beside_each_other(tmp_path: Path) -> None:
                       "--probability", "truly")  # fmt: skip
     assert wrong.returncode == 2
     assert wrong.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_is_said_before_what_should_be_in_it(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.csv")
+    said = CommandLine(tmp_path)("diagnose", missing, "--labels", "said")
+    assert said.returncode == 2
+    assert f"There is no file {missing}." in " ".join(said.stderr.split())
