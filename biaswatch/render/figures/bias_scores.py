@@ -1,6 +1,7 @@
 """Bias scores by category and model, in ambiguous and in disambiguated contexts."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ CONDITIONS = {
 REACH = 100.0
 """The scores' own limits, so that pictures of different runs compare."""
 ROW_IN, AROUND_IN = 0.46, 1.25
-LETTERS_ACROSS = 52
+LETTERS_ACROSS, LINE_IN = 52, 0.18
 MOST_INTERVALS = 4
 """With more models a side, a cell has no room for its interval."""
 Field = Mapping[tuple[str, str], Estimate]
@@ -56,14 +57,19 @@ def bias_scores(results: RunResults) -> Figure | None:
 
 def _label_height(models: Sequence[str]) -> float:
     """Return the room that the models' names need: upright where there are several."""
-    if len(models) <= MOST_INTERVALS and _fit(models):
-        return 0.0
+    if (lines := _lines(models)) is not None:
+        return LINE_IN * max(each.count("\n") for each in lines)
     return 0.08 * max(len(shortened(model)) for model in models)
 
 
-def _fit(models: Sequence[str]) -> bool:
-    """Tell whether the models' names have room side by side."""
-    return sum(len(shortened(model)) + 2 for model in models) <= LETTERS_ACROSS
+def _lines(models: Sequence[str]) -> list[str] | None:
+    """Return the models' names in lines that have room side by side; None where they have none."""
+    if len(models) > MOST_INTERVALS:
+        return None
+    room = LETTERS_ACROSS // len(models) - 2
+    lines = [wrap(shortened(each), room, break_long_words=False) for each in models]
+    fit = all(len(line) <= room for each in lines for line in each)
+    return ["\n".join(each) for each in lines] if fit else None
 
 
 def _draw(axis: Any, field: Field, categories: Sequence[str], models: Sequence[str]) -> Any:
@@ -74,8 +80,9 @@ def _draw(axis: Any, field: Field, categories: Sequence[str], models: Sequence[s
         aspect="auto",
     )  # fmt: skip
     axis.set_facecolor("#eeeeee")
-    upright = 0 if len(models) <= MOST_INTERVALS and _fit(models) else 90
-    axis.set_xticks(range(len(models)), [shortened(each) for each in models], rotation=upright)
+    lines = _lines(models)
+    names = lines or [shortened(each) for each in models]
+    axis.set_xticks(range(len(models)), names, rotation=0 if lines else 90)
     axis.set_yticks(range(len(categories)), [shortened(each) for each in categories])
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)

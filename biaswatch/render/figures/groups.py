@@ -68,7 +68,10 @@ def groups(results: RunResults) -> Figure | None:
         del handles[2]
     if not any(map(_in_disparities, shown)):
         del handles[1]
-    figure.legend(handles=handles, loc="outside lower left", ncols=4, frameon=False, fontsize=8)
+    if any(group.rank for each in shown for group in each.groups):
+        ranks = f"right: rank, with all it may be ({coverage(shown[0].alpha)}, all at once)"
+        handles.append(Line2D([], [], lw=0, label=ranks))
+    figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False, fontsize=8)
     return figure
 
 
@@ -114,7 +117,7 @@ def _ranks(axis: Any, diagnosis: Diagnosis, ordered: Sequence[GroupSummary]) -> 
         return
     right = axis.secondary_yaxis("right")
     right.set_yticks(range(len(texts)), texts, fontsize=8)
-    right.set_ylabel(f"rank ({coverage(diagnosis.alpha)}, all at once)", fontsize=8)
+    right.set_ylabel("rank", fontsize=8)
     right.tick_params(axis="y", length=0)
     right.spines["right"].set_visible(False)
 

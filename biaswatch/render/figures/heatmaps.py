@@ -213,8 +213,9 @@ def _field(axis: Any, field: Field, reach: float, *, decimals: bool = True) -> A
                 fontsize=8 if decimals else 6,
             )  # fmt: skip
         if found:
+            # Within the cell: a white frame at its edge would look like a smaller cell.
             axis.add_patch(
-                Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, fill=False, ec=colour, lw=2)
+                Rectangle((column - 0.46, row - 0.42), 0.92, 0.84, fill=False, ec=colour, lw=1.6)
             )
     return image
 

@@ -60,10 +60,8 @@ def _panel(axis: Any, diagnosis: Diagnosis, drawn: GroupValues, target: str, edg
     ordered = sorted(groups, key=lambda name: (-float(np.median(groups[name])), name))
     for row, name in enumerate(ordered):
         heights = HEIGHT * shares[name] / most
-        axis.bar(
-            edges[:-1], -heights, np.diff(edges) * 0.92, bottom=row + 0.45, align="edge",
-            color=COLOURS[0],
-        )  # fmt: skip
+        middles, widths = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
+        axis.bar(middles, -heights, widths * 0.92, bottom=row + 0.45, color=COLOURS[0])
         middle = float(np.median(groups[name]))
         axis.plot([middle, middle], [row + 0.45, row - 0.4], color=INK, lw=1, ls=":")
     label_rows(axis, _labels(groups, ordered))
