@@ -34,6 +34,7 @@ from services.gateway.exports.views import ExportedAnswer
 from services.gateway.labels.hidden_words import hidden_words
 from services.gateway.labels.views import SampleProgress, StoredLabel
 from shared.contracts import LabelDraw
+from shared.contracts.judged_item import JUDGES
 from shared.errors import UsageError
 
 app = typer.Typer(
@@ -216,8 +217,11 @@ def show(
             while found.behind and asyncio.get_running_loop().time() < until:
                 await asyncio.sleep(POLL_EVERY_S)
                 found = await corrections_of(client, run_id)
-            differing = disagreements(await stored_labels(client, run_id))
-            ids = [] if as_json else list(differing)[:MOST_DISAGREEMENTS]
+            labels = await stored_labels(client, run_id)
+            differing = disagreements(labels)
+            judged = {each.response_id for each in labels if each.extractor in JUDGES}
+            shown = [] if as_json else list(differing)[:MOST_DISAGREEMENTS]
+            ids = [id_ for id_ in shown if id_ not in judged]  # those are no answers
             return found, differing, await read_answers(client, run_id, ids)
 
     found, differing, answers = asyncio.run(work())
@@ -229,16 +233,17 @@ def show(
 
 
 def disagreements(labels: list[StoredLabel]) -> dict[str, list[str]]:
-    """Return the answers on which people differ, the widest apart first."""
-    said: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    """Return the answers on which people differ about one number, the widest apart first."""
+    said: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
     for each in labels:
         if each.value is not None:
-            said[each.response_id].append((each.value, each.person))
-    apart = {
-        id_: max(values)[0] - min(values)[0] for id_, values in said.items() if len(values) > 1
-    }
-    order = sorted((id_ for id_, by in apart.items() if by), key=lambda id_: (-apart[id_], id_))
-    return {id_: [f"{person} {value:g}" for value, person in sorted(said[id_])] for id_ in order}
+            number = (each.response_id, each.extractor, each.feature)
+            said[number].append((each.value, each.person))
+    apart = {key: max(values)[0] - min(values)[0] for key, values in said.items()}
+    found: dict[str, list[str]] = defaultdict(list)
+    for key in sorted((key for key, by in apart.items() if by), key=lambda key: (-apart[key], key)):
+        found[key[0]] += [f"{person} {value:g}" for value, person in sorted(said[key])]
+    return dict(found)
 
 
 def _latest(found: list[SampleProgress]) -> SampleProgress:

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, or_, select, update
 
-from shared.contracts import PairVerdict, Probe, Purpose, Record, Response
+from shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Response
+from shared.contracts.judged_item import ORACLE
 from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import CALLS, PURGES, RECORDS, TEXTS
@@ -102,7 +103,12 @@ class Purged:
 
 
 def is_judging(record: Record) -> bool:
-    """Tell whether it is what a judge was asked or said; its unit is the pair of answers."""
+    """Tell whether it is what a judge was asked or said, or what a person said in its place.
+
+    Its unit is the pair of answers.
+    """
+    if isinstance(record, Label):
+        return record.extractor == ORACLE
     return record.purpose is Purpose.JUDGE or isinstance(record, PairVerdict)
 
 
@@ -139,7 +145,8 @@ class Purges:
         return self._purge(UNIT, unit_id, now, lambda table: table.c.unit_id == unit_id)
 
     def pair(self, set_name: str, now: datetime) -> int:
-        """Remove what judges were asked and said about the pairs of answers of a set."""
+        """Remove what judges, and people in their place, said about the pairs of a set."""
+        labels = RECORDS[Label.kind].c
 
         def which(table: Table) -> ColumnElement[bool]:
             about = table.c.unit_id == set_name
@@ -153,6 +160,8 @@ class Purges:
                 )
                 for each in (RECORDS[Probe.kind], RECORDS[Response.kind])
             ]
+            labelled = select(labels.id).where(labels.unit_id == set_name, labels.lane == ORACLE)
+            judged.append(table.c.record_id.in_(labelled))
             return and_(about, or_(table.c.kind == PairVerdict.kind, *judged))
 
         return self._purge(PAIR, set_name, now, which)

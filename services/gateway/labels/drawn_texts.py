@@ -16,10 +16,22 @@ FITS = (
     "Does the reasoning address this question and lead to this answer, without contradicting the"
     " context or itself? 1: yes. 0: no."
 )
+STRAYS = (
+    "Hold the {which} reasoning against the {other} question and its answer. 1: it does not lead"
+    " there. 0: it does."
+)
+UNTOLD = (
+    "Can the {which} reasoning be told to answer the {which} question, and not the other one?"
+    " 1: no. 0: yes."
+)
 GUIDANCE = {
     OWN_A: FITS,
     OWN_B: FITS,
     COMPATIBLE: "Can both answers be right at the same time? 1: yes. 0: no.",
+    "flag_1": STRAYS.format(which="second", other="first"),
+    "flag_2": STRAYS.format(which="first", other="second"),
+    "flag_3": UNTOLD.format(which="first"),
+    "flag_4": UNTOLD.format(which="second"),
 }
 """What people are told unless a sample has instructions of its own: what the judges were asked."""
 

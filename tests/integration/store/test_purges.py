@@ -9,6 +9,7 @@ from services.gateway.administration.commands import purge_texts
 from services.gateway.administration.requests import PurgeRequest
 from shared.contracts import (
     Features,
+    Label,
     Message,
     PairVerdict,
     Purpose,
@@ -27,6 +28,7 @@ from tests.support.records import (
     AT,
     RUN_ID,
     make_features,
+    make_label,
     make_probe,
     make_response,
     make_run,
@@ -155,8 +157,14 @@ def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store:
     other = make_response(2, probe=make_probe(2, unit_id="couple"))  # a unit that is called so
     store.records.write([*make_judged("Ann was here."), other])
     [said, verdict] = make_judged("Ann was here.")
+    of_pair = make_label(
+        extractor="oracle", feature="own_a", unit_id="couple", note="Ann was here."
+    )
+    of_unit = make_label(unit_id="couple", note="Somebody who is called so.")
+    store.records.write([of_pair, of_unit])
     purge_texts(store, PurgeRequest(unit="ann"), NOW)
-    store.records.write([said, verdict])  # a late copy
+    late = make_label(**{**of_pair.model_dump(exclude={"id"}), "number": 1})
+    store.records.write([said, verdict, late])  # late copies
     judged, kept = [
         list(store.records.get(kind, [each.id]))
         for kind, each in ((Response, said), (Response, other))
@@ -164,6 +172,8 @@ def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store:
     [told] = store.records.all(PairVerdict)
     assert (judged[0].text, judged[0].probe.messages, told.explanations) == (None, (), {})
     assert kept == [other]
+    assert [each.note for each in store.records.get(Label, [of_pair.id, late.id])] == ["", ""]
+    assert list(store.records.get(Label, [of_unit.id])) == [of_unit]
 
 
 def make_part(
