@@ -4,11 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx2
+import pytest
+
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.commands import CommandLine
 from tests.support.judged_labels import READERS, label_file
+from tests.support.waiting import until
 
 PAIRS, LABELS = 100, 60
 """Of each group and model."""
@@ -23,12 +27,21 @@ PLANTS = {
             "false_positive_gaps": {"south": 0.6},
         }
     },
+    # Praises two of five reports that say nothing of what the data cannot tell.
+    "lenient": {"judging_errors": {"false_positives": 0.4}},
 }
+REPORTS, GRADED = 60, 45
+SUBJECT = {
+    "outcome": "admission", "value": "admitted", "groups": ["men", "women"],
+    "counts": [30, 70, 20, 80], "cases": 200, "measures": [],
+    "limitations": ["Nobody recorded who withdrew."],
+}  # fmt: skip
+OWNED = "The results call for caution, since nobody recorded who withdrew."
 
 
-def write_suite(path: Path) -> str:
+def write_suite(path: Path, pairs: int = PAIRS) -> str:
     rows = []
-    for number in range(4 * PAIRS):
+    for number in range(4 * pairs):
         category = "Southland" if number // 2 % 2 else "Northland"
         who = "southerner" if category == "Southland" else "northerner"
         rows.append(
@@ -101,3 +114,43 @@ def test_labels_take_back_what_a_judge_made_up_and_find_what_it_hid(tmp_path: Pa
         assert right["Southland"] < 0.6 < 0.8 < right["Northland"]
     assert "As labels of people correct it:" in said
     assert "by the reading of oracle" in said
+
+
+def interpret(url: str, run_id: str) -> None:
+    """Have reports graded of which every other one owns up to limits."""
+    for number in range(REPORTS):
+        report = f"Report {number}. Men are admitted more often. {OWNED if number % 2 else ''}"
+        body = {
+            "run_id": run_id, "subject": SUBJECT, "report": report, "controls": False,
+            "judges": ["simulator:lenient"], "dimensions": ["limitations"],
+        }  # fmt: skip
+        sent = httpx2.post(f"{url}/v1/interpretations", json=body, timeout=60)
+        assert sent.status_code == 202, sent.text
+
+
+def test_labels_take_back_the_praise_of_a_judge_of_reports(tmp_path: Path) -> None:
+    command = CommandLine(tmp_path / "state", BIASWATCH_SIMULATOR_PLANTS=json.dumps(PLANTS))
+    path = tmp_path / "tasks.jsonl"
+    with command.up():
+        suite = write_suite(tmp_path / "suite.json", pairs=2)
+        asked = ("--target", "simulator:fair", "--judge", "none", "--json")
+        run_id = json.loads(done(command, "run", suite, *asked))["run"]["run_id"]
+        interpret(json.loads((command.state / "platform.json").read_text())["url"], run_id)
+        number = ("--feature", "evaluator.limitations")
+        sample = ("labels", "sample", run_id, *number, "-n", f"{GRADED}", "--json")
+        until(lambda: command("labels", "plan", run_id, *number, "--json").returncode == 0)
+        until(lambda: f'"answers": {REPORTS}' in command(*sample).stdout)
+        done(command, "labels", "export", run_id, "-o", str(path), "--format", "jsonl")
+        tasks = [json.loads(line) for line in path.read_text().splitlines()]
+        assert "Dimension: limitations" in tasks[0]["question"]
+        said = [{**each, "value": 0.9 if OWNED in each["answer"] else 0.05} for each in tasks]
+        path.write_text("\n".join(map(json.dumps, said)))
+        done(command, "labels", "import", run_id, str(path), "--person", "anna")
+        [found] = json.loads(done(command, "labels", "show", run_id, "--json"))["corrections"]
+    [group] = found["groups"]
+    truth = (0.9 + 0.05) / 2
+    assert (group["group"], group["labelled"]) == ("all", GRADED)
+    assert group["reading"]["low"] > truth
+    assert group["corrected"]["low"] < truth < group["corrected"]["high"]
+    assert group["bias"]["low"] > 0
+    assert group["corrected"]["value"] == pytest.approx(truth, abs=0.08)

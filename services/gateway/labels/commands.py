@@ -10,8 +10,9 @@ from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from services.gateway.labels.views import AcceptedLabels
 from services.gateway.runs.queries import RunQueries
+from services.gateway.runs.views import RunState
 from shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
-from shared.contracts.judged_item import JUDGES
+from shared.contracts.judged_item import JUDGES, ORACLE
 from shared.errors import UsageError
 from shared.store import Store
 
@@ -42,10 +43,13 @@ class LabelCommands:
         Raises
         ------
         UsageError
-            The run has not ended, has no such number or grouping, or nobody knows the scale.
+            The run has not ended, has no such number or grouping, its judges are still asked, or
+            nobody knows the scale.
         """
         run, outline = self.queries.planned(run_id)
         extractor, feature = self.queries.number(run, request)
+        if extractor == ORACLE:
+            self._check_judged(run_id)
         readings = self.queries.readings(run, outline, extractor, feature)
         dimension = dimension_of(readings, request.group)
         declared = self.queries.declared_scale(run, outline, extractor, feature)
@@ -53,6 +57,15 @@ class LabelCommands:
             request = request.model_copy(update={"guidance": GUIDANCE.get(feature, "")})
         number = (extractor, feature, dimension)
         return label_sample(run, number, readings, request, declared, self.now())
+
+    def _check_judged(self, run_id: str) -> None:
+        """Refuse a run with pairs to be judged: they could never be drawn, and would count."""
+        found = self.runs.progress(run_id)
+        due = found.verdicts_expected - found.verdicts
+        if found.stand in (RunState.DIAGNOSING, RunState.JUDGING) and due > 0:
+            raise UsageError(
+                f"{due} verdicts of judges about the run {run_id} are still to come. Draw then."
+            )
 
     def keep(self, records: Sequence[Label | LabelSample]) -> None:
         """Store records that are about to be published, so that the next request finds them."""

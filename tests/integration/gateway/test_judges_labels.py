@@ -1,6 +1,7 @@
 """Labels of what judges said: drawn, shown without the verdict, and what they make of it."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,11 @@ from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from services.gateway.runs.queries import RunQueries
 from shared.contracts import (
+    RUN_GATHER,
     Correction,
     DimensionScore,
     Finding,
+    Judging,
     LabelSample,
     Response,
     Run,
@@ -154,6 +157,23 @@ def test_grades_of_reports_are_labelled_too(judged: JudgedRun) -> None:
     [found] = judged.corrected(sample)
     assert found.groups[0].bias.value == pytest.approx(-0.4)
     assert found.groups[0].corrected.value == pytest.approx(0.9)
+
+
+def test_pairs_are_not_drawn_while_judges_are_still_asked(store: Store, judged: JudgedRun) -> None:
+    asked = make_run(
+        **judged.run.model_dump(include={"suite", "suite_hash", "scaffolds"}),
+        nonce="judged", judging=Judging(controls=False),
+    )  # fmt: skip
+    probe = next(iter(probes_of(asked, SUITE, AT)))
+    said = {"corrected": {"own_a": Finding(value=True, verdicts=1)}, "flags": {}}
+    first = make_verdict(run_id=asked.id, set_id=probe.set_id, target=probe.target.name, **said)
+    store.records.write([asked, first])
+    gathers = store.gathers(RUN_GATHER)
+    gathers.expect(asked.id, ["item"], deadline=AT + timedelta(days=1), now=AT)
+    gathers.arrive(["item"], AT)
+    here = JudgedRun(store, asked, {})
+    with pytest.raises(UsageError, match=rf"{ROWS // 2 - 1} verdicts of judges .* still to come"):
+        here.drawn(feature="own_a", wanted=10)
 
 
 def test_what_judges_never_said_is_named_with_what_they_did(judged: JudgedRun) -> None:
