@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import numpy as np
 
+from services.diagnoser.domain.labels.answer_columns import Case, fold_answers
 from services.diagnoser.domain.labels.labelled_alarms import labelled_alarm
-from services.diagnoser.domain.labels.labelled_rows import Case
 from services.diagnoser.domain.labels.labelled_tests import labelled_test_of
 from services.diagnoser.domain.labels.running_gaps import Counts, round_counts, summed_rounds
 from shared.contracts import (
@@ -72,7 +72,9 @@ class LabelledMonitor:
         monitor = self.monitor
         comparison = monitor.plan.watched[0]
         self.rounds[number] = _round(monitor, number, sample.run_id)
-        self.counts[number] = round_counts(cases, sample, given, comparison)
+        self.counts[number] = round_counts(
+            fold_answers(cases, [sample], given), sample, given, comparison
+        )
         means = [
             np.mean([c.values["x"] for _, c in cases if c.groups["group"] == group])
             for group in GROUPS

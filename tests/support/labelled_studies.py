@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from biaswatch.planted_labels.rows import LabelledOutcome, outcome
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
 from services.diagnoser.domain.labels import FindingCorrection, corrections
-from services.diagnoser.domain.labels.labelled_rows import Case
+from services.diagnoser.domain.labels.answer_columns import Case, fold_answers
 from services.gateway.labels.drawing import ReadAnswer, label_sample
 from services.gateway.labels.requests import SampleRequest
 from shared.contracts import Label, LabelDraw, LabelSample, Run, derived_id, person_id_of
@@ -106,7 +106,9 @@ def _simulated(
         for person in range(study.people)
         for label in label_values(study, sample, truth, f"person {person}", rng)
     ]
-    [found] = corrections(cases, [sample], given, AnalysisPlan(**plan))
+    [found] = corrections(
+        fold_answers(cases, [sample], given), [sample], given, AnalysisPlan(**plan)
+    )
     return found, cases, truth, {each.response_id for each in sample.drawn}
 
 

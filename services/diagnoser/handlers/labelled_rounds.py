@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from services.diagnoser.domain.labels.answer_columns import AnswerColumns
 from services.diagnoser.domain.labels.labelled_alarms import labelled_alarm
-from services.diagnoser.domain.labels.labelled_rows import Case
 from services.diagnoser.domain.labels.labelled_tests import (
     labelled_test_of,
     tested_by_labels,
@@ -73,7 +73,7 @@ class LabelledRounds:
         self,
         found: Sequence[Correction],
         run: Run,
-        cases: Sequence[Case],
+        answers: Sequence[AnswerColumns],
         samples: Sequence[LabelSample],
         labels: Sequence[Label],
     ) -> AddedRounds:
@@ -91,7 +91,7 @@ class LabelledRounds:
                 part
                 for comparison in watched
                 for part in self._over_rounds(
-                    comparison, epoch, run, cases, samples, labels, result
+                    comparison, epoch, run, answers, samples, labels, result
                 )
             ]
             result.corrections.append(each.model_copy(update={"over_rounds": tuple(parts)}))
@@ -102,7 +102,7 @@ class LabelledRounds:
         comparison: Comparison,
         epoch: LabelledEpoch,
         run: Run,
-        cases: Sequence[Case],
+        answers: Sequence[AnswerColumns],
         samples: Sequence[LabelSample],
         labels: Sequence[Label],
         result: AddedRounds,
@@ -114,7 +114,7 @@ class LabelledRounds:
             return
         sample = in_force(mine, given)
         bounds = (sample.low, sample.high)
-        counts = round_counts(cases, sample, standing_labels(given), comparison)
+        counts = round_counts(answers, sample, standing_labels(given), comparison)
         if not counts:
             return
         every = {**_counts_in(epoch, comparison, bounds), run.round or 0: counts}

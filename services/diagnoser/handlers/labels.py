@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from itertools import chain
 
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.domain.labels import FindingCorrection, corrections
+from services.diagnoser.domain.labels.answer_columns import fold_answers
 from services.diagnoser.handlers.judged_cases import Case, judged_cases, judges_of
 from services.diagnoser.handlers.labelled_rounds import AddedRounds, LabelledRounds
 from services.diagnoser.handlers.run_cases import RunCases, declared_plan
@@ -77,15 +79,16 @@ class CorrectByLabels:
         labels = list(self._store.records.read(Label, run_id=run.id))
         samples = list(self._store.records.read(LabelSample, run_id=run.id))
         plan = declared_plan(self._plan, outline.header, self._store) if outline else self._plan
-        cases = [
-            *self._measured(run, outline, samples),
-            *judged_cases(self._store, run.id, samples),
-        ]
+        measured = self._measured(run, outline, samples)
+        judged = judged_cases(self._store, run.id, samples)
+        # A window may be of millions of users.
+        many = outline is None
+        answers = fold_answers(chain(measured, judged), samples, labels, many_units=many)
         digest = labels_digest(each.id for each in labels)
-        found = corrections(cases, samples, labels, plan)
+        found = corrections(answers, samples, labels, plan)
         at = self._now()
         records = [self._record(each, run, plan, digest, at) for each in found]
-        return self._rounds.added(records, run, cases, samples, labels)
+        return self._rounds.added(records, run, answers, samples, labels)
 
     def _measured(
         self, run: Run, outline: SuiteOutline | None, samples: Sequence[LabelSample]

@@ -155,9 +155,7 @@ class SampledGroups:
         self, a: SideUnits, b: SideUnits, feature: int, bounds: Bounds | None
     ) -> ComparedSamples:
         """Pair within the sets that both sides have; what is left over is compared singly."""
-        _, of_a, of_b = np.intersect1d(
-            a.by_set.keys, b.by_set.keys, assume_unique=True, return_indices=True
-        )
+        of_a, of_b = _in_both(a.by_set.keys, b.by_set.keys)
         x, y = a.by_set.values[:, feature], b.by_set.values[:, feature]
         both = np.isfinite(x[of_a]) & np.isfinite(y[of_b])
         of_a, of_b = of_a[both], of_b[both]
@@ -231,8 +229,12 @@ def _mixed(
     return of_a.result(a, b, of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature)))
 
 
-def _pooled(answers: FixedAnswers) -> Floats:
-    return _present(np.array([value for values in answers.values() for value in values]))
+def _in_both(a: Whole, b: Whole) -> tuple[Whole, Whole]:
+    """Return where the keys that both have stand in each; both are sorted, each key once."""
+    places = np.searchsorted(b, a)
+    there = places < len(b)
+    there[there] = b[places[there]] == a[there]
+    return np.flatnonzero(there), places[there]
 
 
 def _present(values: Floats) -> Floats:

@@ -24,10 +24,13 @@ class GroupIntervals:
     claim: Claim
     alpha: float
 
+    known_units: Units | None = None
+    """The units of every group, where they are known already."""
+
     @cached_property
     def units(self) -> Units:
         """The units of every group."""
-        return Units(self.observations, self.grouping)
+        return self.known_units or Units(self.observations, self.grouping)
 
     def mean(self, group: int, feature: int) -> IntervalEstimate:
         """Return a group's mean of a feature, by the range that its domain's values have."""

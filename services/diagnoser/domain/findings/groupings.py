@@ -79,6 +79,11 @@ def grouping(observations: Observations, dimensions: tuple[str, ...]) -> Groupin
     """Return the groups that these dimensions make; combinations without any row are no groups."""
     domain_codes, domains = observations.domain_codes
     levels = [coded(observations.groups[dimension]) for dimension in dimensions]
+    if len(domains) == len(dimensions) == 1:
+        codes, names = levels[0]
+        return Grouping(
+            dimensions, tuple(Group({dimensions[0]: name}, 0) for name in names), codes, domains
+        )
     columns = np.column_stack([domain_codes, *(codes for codes, _ in levels)])
     belongs = (columns >= 0).all(axis=1)
     found, inverse = np.unique(columns[belongs], axis=0, return_inverse=True)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,9 @@ class Observations:
     @cached_property
     def domain_codes(self) -> tuple[Whole, tuple[str, ...]]:
         """The domain of each row as a code, and the names of domains."""
-        return coded(self.domains or [EVERYTHING] * self.rows)
+        if not self.domains:
+            return np.zeros(self.rows, dtype=np.intp), (EVERYTHING,) if self.rows else ()
+        return coded(self.domains)
 
     @cached_property
     def unit_codes(self) -> Whole:
@@ -79,17 +82,40 @@ class Observations:
         if self.units is None:
             return rows
         codes, levels = coded(self.units)
-        return np.where(codes >= 0, codes, len(levels) + rows)
+        return codes if (codes >= 0).all() else np.where(codes >= 0, codes, len(levels) + rows)
 
     @cached_property
     def set_codes(self) -> Whole:
         """Each row's set as a code, -1 where it has none."""
-        shared = self.sets if self.sets is not None else self.units
-        return np.full(self.rows, -1) if shared is None else coded(shared)[0]
+        if self.sets is not None:
+            return coded(self.sets)[0]
+        if self.units is None:
+            return np.full(self.rows, -1)
+        codes = coded(self.units)[0]
+        return self.unit_codes if (codes >= 0).all() else codes
+
+
+@dataclass(frozen=True)
+class CodedLabels(Sequence[str | None]):
+    """Labels that are kept as their codes."""
+
+    codes: Whole
+    """[rows]: places among the levels, -1 for None; of names that nobody looks up, their hashes."""
+    levels: tuple[str, ...]
+    """Sorted, each of some row; none, where codes are hashes."""
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: Any) -> Any:
+        code = int(self.codes[row])
+        return None if code < 0 else self.levels[code]
 
 
 def coded(labels: Labels) -> tuple[Whole, tuple[str, ...]]:
     """Return each label's place among the sorted different ones, -1 for None; and these."""
+    if isinstance(labels, CodedLabels):
+        return labels.codes, labels.levels
     levels = tuple(sorted({label for label in labels if label is not None}))
     place = {level: code for code, level in enumerate(levels)}
     codes = [-1 if label is None else place[label] for label in labels]
@@ -157,7 +183,8 @@ def observations_of(
 
 def within(values: Values | Floats, ends: Bounds | None) -> Floats:
     """Return values, those outside a range as missing."""
-    column = np.array(values, dtype=np.float64)
+    column = np.asarray(values, dtype=np.float64)
     if ends is None:
         return column
-    return np.where((column >= ends[0]) & (column <= ends[1]), column, np.nan)
+    outside = (column < ends[0]) | (column > ends[1])
+    return np.where(outside, np.nan, column) if outside.any() else column

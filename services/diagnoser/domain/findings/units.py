@@ -42,6 +42,8 @@ class SideUnits:
     def of(cls, observations: Observations, units: Whole, sets: Whole, rows: Whole) -> "SideUnits":
         """Return the means of the prompts and sets of some rows."""
         by_unit, first = _means(observations.values[rows], units[rows])
+        if sets is units:
+            return cls(by_unit, by_unit, by_unit.values[:0], clustered=False, set_of=by_unit.keys)
         set_of = sets[rows][first]
         has = set_of >= 0
         by_set, _ = _means(by_unit.values[has], set_of[has])
@@ -82,6 +84,8 @@ class Units:
         side = self.groups[group]
         means = side.by_unit.values[:, feature]
         there = np.isfinite(means)
+        if side.set_of is side.by_unit.keys:  # each is a set by itself
+            return means[there]
         return independent_units(means[there], side.set_of[there])
 
     def _of(self, belongs: NDArray[np.bool_]) -> SideUnits:

@@ -8,7 +8,7 @@ import numpy as np
 
 from services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS, SampledGroups
 from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping, grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations, observations_of
+from services.diagnoser.domain.findings.observations import Floats, Observations, within
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 from services.diagnoser.domain.labels.labelled_rows import LabelledRows
 from shared.contracts import Claim
@@ -38,12 +38,12 @@ class CorrectedGroups:
     @cached_property
     def by_readings(self) -> SampledGroups:
         """The groups by what the instrument read."""
-        return SampledGroups(self._observations(self.rows.readings), self.grouping, self.plan)
+        return SampledGroups(self._by_readings, self.grouping, self.plan)
 
     @cached_property
     def grouping(self) -> Grouping:
         """Which row is of which group."""
-        return grouping(self._observations(self.rows.readings), (self.dimension,))
+        return grouping(self._by_readings, (self.dimension,))
 
     def of_group(self, group: int) -> Floats:
         """Return the rows of a group that have a reading and were drawn from."""
@@ -59,7 +59,7 @@ class CorrectedGroups:
     @cached_property
     def _corrected(self) -> tuple[Floats, dict[int, CorrectedSide], dict[int, float]]:
         """Return corrected values of all rows, and what is known of each group that has enough."""
-        values = np.full(len(self.rows.cases), np.nan)
+        values = np.full(len(self.rows.readings), np.nan)
         sides, tunings = {}, {}
         for group in range(len(self.grouping.groups)):
             if len(self.labelled(group).labels) < LEAST_LABELS:
@@ -79,8 +79,8 @@ class CorrectedGroups:
 
     def units_of(self, group: int) -> int:
         """Return how many prompts, or users, the answers of a group are of."""
-        rows = np.flatnonzero(self.of_group(group))
-        return len({self.rows.cases[int(row)][1].unit for row in rows})
+        units = self.by_readings.observations.unit_codes
+        return len(np.unique(units[self.of_group(group)]))
 
     def widest_share(self, group: int) -> float | None:
         """Return how far the interval of a mean can reach where labels hardly vary; else None."""
@@ -95,7 +95,8 @@ class CorrectedGroups:
     def by_labels(self) -> SampledGroups:
         """The groups with corrected values; the claim is about what prompts were drawn from."""
         plan = replace(self.plan, claim=Claim.POPULATION)
-        return SampledGroups(self._observations(self._corrected[0]), self.grouping, plan)
+        seen = self._observations(self._corrected[0], {self.feature: None})
+        return SampledGroups(seen, self.grouping, plan)
 
     def mean(self, group: int) -> IntervalEstimate:
         """Return a group's corrected mean."""
@@ -186,11 +187,17 @@ class CorrectedGroups:
         said = ", ".join(f"{name} has {labels}" for name, labels in few.items())
         return f"a correction needs {LEAST_LABELS} labels of each group: {said}"
 
-    def _observations(self, values: Floats) -> Observations:
-        columns = {self.feature: values}
-        if values is self.rows.readings:
-            return observations_of(self.rows.responses, columns, self.ranges)
-        return replace(observations_of(self.rows.responses, columns), ranges={self.feature: None})
+    @cached_property
+    def _by_readings(self) -> Observations:
+        ends = self.ranges.get(self.feature)
+        ranges = {} if ends is None else {self.feature: ends}
+        return self._observations(within(self.rows.readings, ends), ranges)
+
+    def _observations(self, values: Floats, ranges: Mapping[str, Bounds | None]) -> Observations:
+        of = self.rows.answers
+        return Observations(
+            (self.feature,), values[:, None], of.groups, of.units, of.sets, ranges=ranges
+        )
 
 
 def _within(gap: IntervalEstimate, width: float) -> IntervalEstimate:

@@ -9,11 +9,11 @@ import numpy as np
 
 from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
-from services.diagnoser.domain.findings.observations import dimensions_of
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import FindingKey, estimate_record
+from services.diagnoser.domain.labels.answer_columns import AnswerColumns
 from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
-from services.diagnoser.domain.labels.labelled_rows import Case, labelled_rows, labels_by_answer
+from services.diagnoser.domain.labels.labelled_rows import labelled_rows, labels_by_answer
 from shared.contracts import (
     CorrectedGap,
     CorrectedGroup,
@@ -46,7 +46,7 @@ class FindingCorrection:
 
 
 def corrections(
-    cases: Sequence[Case],
+    answers: Sequence[AnswerColumns],
     samples: Sequence[LabelSample],
     labels: Sequence[Label],
     plan: AnalysisPlan,
@@ -57,9 +57,12 @@ def corrections(
     holds the others. Where nothing was labelled yet there is nothing to return.
     """
     given = [each for each in standing_labels(list(labels)) if each.value is not None]
-    parts = list(_parts(cases, _largest(samples), given, plan))
+    parts = list(_parts(answers, _largest(samples), given, plan))
     family = max(1, sum(part.comparable(pair) for part, _ in parts for pair in _pairs(part)))
-    return sorted((_finding(part, said, plan, family) for part, said in parts), key=lambda f: f.key)
+    found = []
+    while parts:  # what is computed of one is let go of before the next
+        found.append(_finding(*parts.pop(), plan, family))
+    return sorted(found, key=lambda each: each.key)
 
 
 def _largest(samples: Sequence[LabelSample]) -> list[LabelSample]:
@@ -73,25 +76,24 @@ Given = Sequence[Label]
 
 
 def _parts(
-    cases: Sequence[Case], samples: Sequence[LabelSample], given: Given, plan: AnalysisPlan
+    answers: Sequence[AnswerColumns],
+    samples: Sequence[LabelSample],
+    given: Given,
+    plan: AnalysisPlan,
 ) -> Iterator[tuple[CorrectedGroups, Given]]:
-    asked: dict[tuple[str, str, str], list[Case]] = defaultdict(list)
-    for id_, case in cases:
-        asked[case.extractor, case.target, case.scaffold].append((id_, case))
     for sample in samples:
         mine = [e for e in given if (e.extractor, e.feature) == (sample.extractor, sample.feature)]
         said = labels_by_answer(mine)
-        for (extractor, _, _), some in sorted(asked.items()):
-            if extractor != sample.extractor or not any(id_ in said for id_, _ in some):
+        for some in answers:
+            if some.extractor != sample.extractor or not any(id_ in some.row_of for id_ in said):
                 continue
-            ids = {id_ for id_, _ in some}
             rows = labelled_rows(some, sample, said)
             bounds = (sample.low, sample.high)
-            for dimension in dimensions_of(rows.responses):
+            for dimension in some.groups:
                 groups = CorrectedGroups(
                     rows, sample.feature, dimension, bounds, plan.comparisons, plan.ranges
                 )
-                yield groups, [each for each in mine if each.response_id in ids]
+                yield groups, [each for each in mine if each.response_id in some.row_of]
 
 
 def _pairs(part: CorrectedGroups) -> Sequence[ComparedGroups]:
@@ -101,13 +103,13 @@ def _pairs(part: CorrectedGroups) -> Sequence[ComparedGroups]:
 def _finding(
     part: CorrectedGroups, given: Given, plan: AnalysisPlan, family: int
 ) -> FindingCorrection:
-    first = part.rows.responses[0]
+    of = part.rows.answers
     of_people = _by_person(given)
     by_answer = labels_by_answer(given)
     threshold = _threshold(part, plan)
     rates = None if threshold is None else part.selected(threshold)
     return FindingCorrection(
-        key=FindingKey(first.target, first.scaffold, first.extractor, part.feature, part.dimension),
+        key=FindingKey(of.target, of.scaffold, of.extractor, part.feature, part.dimension),
         labels=len(given),
         people=len(of_people),
         labelled_until=max(each.at for each in given),
@@ -137,7 +139,7 @@ def group_of(part: CorrectedGroups, code: int, plan: AnalysisPlan) -> CorrectedG
     threshold = _threshold(part, plan)
     error = instrument_error(labelled, part.bounds, plan.alpha, selected_at_least=threshold)
     seen = part.by_readings
-    readings = GroupIntervals(seen.observations, seen.grouping, plan.claim, plan.alpha)
+    readings = GroupIntervals(seen.observations, seen.grouping, plan.claim, plan.alpha, seen.units)
     return CorrectedGroup(
         group=part.grouping.groups[code].name,
         answers=int((rows & np.isfinite(part.rows.readings)).sum()),

@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import Floats, MeasuredResponse, within
-from shared.contracts import Label, LabelSample, LabelStratum
-from shared.stats.comparisons.compared_samples import Bounds
+from services.diagnoser.domain.findings.observations import Floats, coded, within
+from services.diagnoser.domain.labels.answer_columns import AnswerColumns
+from shared.contracts import DrawnAnswer, Label, LabelSample, LabelStratum
 
-Case = tuple[str, MeasuredResponse]
-"""The id of a response, and what was measured of it."""
 Stratum = tuple[str, str, str]
 """Target, scaffold and group."""
 
@@ -20,7 +18,7 @@ Stratum = tuple[str, str, str]
 class LabelledRows:
     """One row for each answer to one target and scaffold; nan is missing."""
 
-    cases: Sequence[Case]
+    answers: AnswerColumns
     readings: Floats
     labels: Floats
     """The mean of what people said."""
@@ -28,11 +26,6 @@ class LabelledRows:
     """Of being labelled; nan for answers that were not among those drawn from."""
     drawn: np.ndarray
     """[rows], whether the answer was drawn."""
-
-    @property
-    def responses(self) -> list[MeasuredResponse]:
-        """What was measured, row by row."""
-        return [case for _, case in self.cases]
 
     def selected(self, threshold: float) -> "LabelledRows":
         """Return the rows with 1 for a reading, or a label, from the threshold on, and 0 below."""
@@ -53,39 +46,52 @@ def labels_by_answer(labels: Sequence[Label]) -> dict[str, dict[str, float]]:
 
 
 def labelled_rows(
-    cases: Sequence[Case], sample: LabelSample, said: Mapping[str, Mapping[str, float]]
+    answers: AnswerColumns, sample: LabelSample, said: Mapping[str, Mapping[str, float]]
 ) -> LabelledRows:
     """Return the rows of the answers to one target and scaffold, as one instrument read them.
 
     A drawn answer that nobody has labelled yet, or could, is taken as left out by chance within its
     stratum: the probability of its neighbours is the smaller for it.
     """
-    bounds: Bounds = (sample.low, sample.high)
-    drawn = {each.response_id: each for each in sample.drawn}
+    readings = within(answers.readings[sample.feature], (sample.low, sample.high))
+    drawn = [each for each in sample.drawn if each.response_id in answers.row_of]
+    rows = [answers.row_of[each.response_id] for each in drawn]
+    ids = {each.response_id for each in sample.drawn}
     means = {
         id_: float(np.mean(list(values.values())))
         for id_, values in said.items()
-        if id_ in drawn and values
+        if id_ in ids and values
     }
+    labels, is_drawn = np.full(len(readings), np.nan), np.zeros(len(readings), dtype=np.bool_)
+    labels[rows] = [means.get(each.response_id, np.nan) for each in drawn]
+    is_drawn[rows] = True
     shares = _labelled_shares(sample, means)
-    readings = within([case.values.get(sample.feature) for _, case in cases], bounds)
+    probabilities = _probabilities(answers, sample, shares, dict(zip(rows, drawn, strict=True)))
+    return LabelledRows(answers, readings, labels, probabilities, is_drawn)
+
+
+def _probabilities(
+    answers: AnswerColumns,
+    sample: LabelSample,
+    shares: Sequence[float],
+    drawn: Mapping[int, DrawnAnswer],
+) -> Floats:
+    """Return how probable each answer was to be labelled; `drawn` are those drawn, by rows."""
+    found = np.full(len(answers.id_hashes), np.nan)
+    if sample.dimension not in answers.groups:
+        return found
     strata = {_key(each): number for number, each in enumerate(sample.strata)}
-    probabilities = np.full(len(cases), np.nan)
-    for row, (id_, case) in enumerate(cases):
-        group = case.groups.get(sample.dimension)
-        number = strata.get((case.target, case.scaffold, group or ""))
-        if number is None or not shares[number]:
-            continue
-        one = drawn.get(id_)
-        chance = one.probability if one else sample.strata[number].least_probability
-        probabilities[row] = min(1.0, chance * shares[number])
-    return LabelledRows(
-        cases=cases,
-        readings=readings,
-        labels=np.array([means.get(id_, np.nan) for id_, _ in cases]),
-        probabilities=probabilities,
-        drawn=np.array([id_ in drawn for id_, _ in cases], dtype=bool),
-    )
+    codes, levels = coded(answers.groups[sample.dimension])
+    numbers = [strata.get((answers.target, answers.scaffold, level)) for level in levels]
+    for code, number in enumerate(numbers):
+        if number is not None and shares[number]:
+            least = sample.strata[number].least_probability
+            found[codes == code] = min(1.0, least * shares[number])
+    for row, each in drawn.items():
+        number = numbers[codes[row]] if codes[row] >= 0 else None
+        if number is not None and shares[number]:
+            found[row] = min(1.0, each.probability * shares[number])
+    return found
 
 
 def _labelled_shares(sample: LabelSample, means: Mapping[str, float]) -> list[float]:

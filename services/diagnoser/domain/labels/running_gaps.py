@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from services.diagnoser.domain.findings.observations import within
-from services.diagnoser.domain.labels.labelled_rows import Case, labels_by_answer
+from services.diagnoser.domain.findings.observations import Floats, coded, within
+from services.diagnoser.domain.labels.answer_columns import AnswerColumns
+from services.diagnoser.domain.labels.labelled_rows import labels_by_answer
 from services.diagnoser.domain.labels.labelled_tests import LabelledTest
 from shared.contracts import Comparison, Label, LabelDraw, LabelSample, RunningGap, Verdict
-from shared.stats.anytime.rounding import uniforms
+from shared.stats.anytime.rounding import Hashes, hashes, uniform_table
 from shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap, running_log_e
 
 Counts = tuple[int, ...]
@@ -16,7 +18,10 @@ Bounds = tuple[float, float]
 
 
 def round_counts(
-    cases: Sequence[Case], sample: LabelSample, labels: Sequence[Label], watched: Comparison
+    answers: Sequence[AnswerColumns],
+    sample: LabelSample,
+    labels: Sequence[Label],
+    watched: Comparison,
 ) -> Counts:
     """Return the labelled pairs of a round for one comparison; empty where it has none.
 
@@ -26,22 +31,13 @@ def round_counts(
     if sample.draw is not LabelDraw.EVEN or pair.b is None or pair.dimension != sample.dimension:
         return ()
     said = labels_by_answer(labels)
-    bounds = (sample.low, sample.high)
-    values = within([case.values.get(sample.feature) for _, case in cases], bounds)
-    there = [
-        (id_, case.groups.get(sample.dimension), value)
-        for (id_, case), value in zip(cases, values.tolist(), strict=True)
-        if np.isfinite(value)
-    ]
-    sides = [
-        _group({id_: value for id_, group, value in there if group == name}, sample, said)
-        for name in (pair.a, pair.b)
-    ]
+    mine = [each for each in answers if each.extractor == sample.extractor]
+    sides = [_group(mine, name, sample, said) for name in (pair.a, pair.b)]
     places = min(len(side.labels) for side in sides)
     if not places:
         return ()
     names = [f"{sample.run_id}/{watched.key}/{place}" for place in range(places)]
-    return pair_counts(sides[0], sides[1], bounds, names)
+    return pair_counts(sides[0], sides[1], (sample.low, sample.high), names)
 
 
 def in_force(samples: Sequence[LabelSample], labels: Sequence[Label]) -> LabelSample:
@@ -113,17 +109,47 @@ def _inside(low: float | None, high: float | None, limit: float) -> bool:
 
 
 def _group(
-    readings: Mapping[str, float], sample: LabelSample, said: Mapping[str, Mapping[str, float]]
+    answers: Sequence[AnswerColumns],
+    group: str,
+    sample: LabelSample,
+    said: Mapping[str, Mapping[str, float]],
 ) -> LabelledGroup:
-    drawn = [each.response_id for each in sample.drawn if each.response_id in readings]
-    known = set(drawn)
-    rest = [id_ for id_ in readings if id_ not in known]
-    order = np.argsort(uniforms(rest, sample.run_id)) if rest else ()
+    """Return the answers about one group: those drawn, in the order of the queue, and the rest."""
+    readings: dict[str, float] = {}
+    rest: list[Floats] = []
+    ids: list[Hashes] = []
+    for each in answers:
+        values = within(each.readings[sample.feature], (sample.low, sample.high))
+        there = _about(each, sample.dimension, group) & np.isfinite(values)
+        for drawn in sample.drawn:
+            row = each.row_of.get(drawn.response_id)
+            if row is not None and there[row]:
+                readings[drawn.response_id] = float(values[row])
+                there[row] = False
+        rest.append(values[there])
+        ids.append(each.id_hashes[there])
+    drawn_ids = [each.response_id for each in sample.drawn if each.response_id in readings]
     labels = [
-        float(np.mean(list(said[id_].values()))) if said.get(id_) else np.nan for id_ in drawn
+        float(np.mean(list(said[id_].values()))) if said.get(id_) else np.nan for id_ in drawn_ids
     ]
     return LabelledGroup(
-        readings=np.array([readings[id_] for id_ in drawn]),
+        readings=np.array([readings[id_] for id_ in drawn_ids]),
         labels=np.array(labels),
-        others=np.array([readings[rest[place]] for place in order]),
+        others=_in_order(rest, ids, sample.run_id),
     )
+
+
+def _about(answers: AnswerColumns, dimension: str, group: str) -> NDArray[np.bool_]:
+    """Tell which answers are about a group."""
+    codes, levels = coded(answers.groups[dimension]) if dimension in answers.groups else (None, ())
+    if codes is None or group not in levels:
+        return np.zeros(len(answers.id_hashes), dtype=np.bool_)
+    return np.asarray(codes == levels.index(group))
+
+
+def _in_order(values: Sequence[Floats], ids: Sequence[Hashes], run_id: str) -> Floats:
+    """Return the values in the order of uniform numbers that the ids of their answers make."""
+    if not values:
+        return np.empty(0)
+    order = np.argsort(uniform_table(np.concatenate(ids), hashes([run_id]))[:, 0])
+    return np.asarray(np.concatenate(values)[order])

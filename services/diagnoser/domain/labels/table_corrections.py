@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import (
-    Floats,
-    MeasuredResponse,
-    Observations,
-    within,
-)
+from services.diagnoser.domain.findings.observations import Floats, Observations, within
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import estimate_record
+from services.diagnoser.domain.labels.answer_columns import AnswerColumns
 from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
 from services.diagnoser.domain.labels.corrections import gap_of, group_of
-from services.diagnoser.domain.labels.labelled_rows import Case, LabelledRows
+from services.diagnoser.domain.labels.labelled_rows import LabelledRows
 from shared.contracts import CorrectedGap, CorrectedGroup, Estimate
 from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.labels.agreement import agreement
@@ -79,7 +75,7 @@ def _parts(seen: Observations, column: LabelledColumn, plan: AnalysisPlan) -> It
         if not np.isfinite(labelled.labels).any():
             continue
         for dimension in seen.groups:
-            if any(dimension in each.groups for each in labelled.responses):
+            if dimension in labelled.answers.groups:
                 groups = CorrectedGroups(
                     labelled, column.feature, dimension, column.bounds, plan.comparisons,
                     plan.ranges,
@@ -90,9 +86,9 @@ def _parts(seen: Observations, column: LabelledColumn, plan: AnalysisPlan) -> It
 def _labelled_rows(
     seen: Observations, column: LabelledColumn, rows: Sequence[int] | np.ndarray
 ) -> LabelledRows:
-    read = seen.values[:, seen.features.index(column.feature)][rows]
-    cases = [_case(seen, column.feature, int(row)) for row in rows]
-    readings = within([each.values[column.feature] for _, each in cases], column.bounds)
+    answers = _answers(seen, column.feature, rows)
+    read = answers.readings[column.feature]
+    readings = within(read, column.bounds)
     people = column.labels[rows]
     known = np.isfinite(people)
     counts = known.sum(axis=1)
@@ -100,42 +96,50 @@ def _labelled_rows(
     labels = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     labels = np.where(np.isfinite(read) & np.isfinite(readings), labels, np.nan)
     return LabelledRows(
-        cases=cases,
+        answers=answers,
         readings=readings,
         labels=labels,
-        probabilities=_probabilities(cases, readings, labels, column, rows),
+        probabilities=_probabilities(answers, readings, labels, column, rows),
         drawn=np.isfinite(labels),
     )
 
 
-def _case(seen: Observations, feature: str, row: int) -> Case:
-    value = float(seen.values[row, seen.features.index(feature)])
-    unit = seen.units[row] if seen.units is not None else None
-    return str(row), MeasuredResponse(
+def _answers(seen: Observations, feature: str, rows: Sequence[int] | np.ndarray) -> AnswerColumns:
+    """Return some rows of a table as the answers to one target."""
+    values = seen.values[:, seen.features.index(feature)][rows]
+    units, sets = seen.units, seen.sets
+    groups = {name: [levels[row] or None for row in rows] for name, levels in seen.groups.items()}
+    of_sets = None if sets is None else [sets[row] for row in rows]
+    return AnswerColumns(
+        extractor=TABLE,
         target=TABLE,
         scaffold=TABLE,
-        unit=f"row {row}" if unit is None else f"unit {unit}",
-        set=seen.sets[row] if seen.sets is not None else None,
-        groups={name: level for name, levels in seen.groups.items() if (level := levels[row])},
-        extractor=TABLE,
-        values={feature: value if np.isfinite(value) else None},
-        why_missing=None,
+        readings={feature: np.where(np.isfinite(values), values, np.nan)},
+        units=[
+            f"row {row}" if units is None or units[row] is None else f"unit {units[row]}"
+            for row in rows
+        ],
+        sets=of_sets if of_sets is not None and any(of_sets) else None,
+        groups={name: levels for name, levels in sorted(groups.items()) if any(levels)},
+        row_of={},
+        id_hashes=np.empty(0, dtype=np.uint64),
     )
 
 
 def _probabilities(
-    cases: Sequence[Case],
+    answers: AnswerColumns,
     readings: Floats,
     labels: Floats,
     column: LabelledColumn,
     rows: Sequence[int] | np.ndarray,
 ) -> Floats:
     """Return how probable each row was to be labelled; nan in crossings where none was."""
-    strata = [tuple(sorted(case.groups.items())) for _, case in cases]
-    found = np.full(len(cases), np.nan)
+    groups = answers.groups.values()
+    strata = list(zip(*groups, strict=True)) if groups else [()] * len(readings)
+    found = np.full(len(readings), np.nan)
     there, known = np.isfinite(readings), np.isfinite(labels)
     given = None if column.probabilities is None else column.probabilities[rows]
-    members: Mapping[tuple[tuple[str, str], ...], int] = Counter(strata)
+    members: Mapping[tuple[str | None, ...], int] = Counter(strata)
     place = {stratum: number for number, stratum in enumerate(members)}
     codes = np.array([place[stratum] for stratum in strata])
     for code in range(len(place)):
@@ -143,7 +147,7 @@ def _probabilities(
         drawn = mine & known
         if not drawn.any():
             continue
-        weights = np.ones(len(cases)) if given is None else 1 / np.where(drawn, given, 1.0)
+        weights = np.ones(len(readings)) if given is None else 1 / np.where(drawn, given, 1.0)
         # So that the weights of labelled rows add up to the rows of the crossing.
         scale = weights[drawn].sum() / mine.sum()
         shares = np.minimum(1.0, scale / weights)

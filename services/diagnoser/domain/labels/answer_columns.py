@@ -1,0 +1,169 @@
+"""The answers that labels correct, as columns: cases are folded in one by one, and none is kept."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import cast
+
+import numpy as np
+
+from services.diagnoser.domain.findings.observations import (
+    CodedLabels,
+    Floats,
+    Labels,
+    MeasuredResponse,
+    Whole,
+)
+from shared.contracts import Label, LabelSample
+from shared.stats.anytime.rounding import Hashes, hashes
+
+Case = tuple[str, MeasuredResponse]
+"""The id of a response, and what was measured of it."""
+Key = tuple[str, str, str]
+"""Extractor, target and scaffold."""
+HASHED_TOGETHER = 4096
+CODE_BITS = np.uint64(62)
+"""Of a hash that is a code: sums with numbers of rows stay within 64 bits."""
+
+
+@dataclass(frozen=True)
+class AnswerColumns:
+    """The answers to one target and scaffold, as one instrument read them: a row each."""
+
+    extractor: str
+    target: str
+    scaffold: str
+    readings: Mapping[str, Floats]
+    """By feature that labels are given for, [rows]; nan is missing."""
+    units: Labels
+    sets: Labels | None
+    groups: Mapping[str, Labels]
+    """By dimension, in their order."""
+    row_of: Mapping[str, int]
+    """By the ids of the answers that were drawn or labelled."""
+    id_hashes: Hashes
+    """[rows]: 64 bits of the id of each."""
+
+
+def fold_answers(
+    cases: Iterable[Case],
+    samples: Sequence[LabelSample],
+    labels: Sequence[Label],
+    *,
+    many_units: bool = False,
+) -> list[AnswerColumns]:
+    """Return the answers of a run as the sampled instruments read them, sorted by their keys.
+
+    Parameters
+    ----------
+    many_units
+        Whether a unit may be anybody: then 62 bits stand for its name (two of 5 million are alike
+        with a chance of 3 in a million), and names are not kept.
+    """
+    features: dict[str, set[str]] = defaultdict(set)
+    for sample in samples:
+        features[sample.extractor].add(sample.feature)
+    looked_up = {each.response_id for sample in samples for each in sample.drawn}
+    looked_up |= {each.response_id for each in labels}
+    found: dict[Key, _FoldedCases] = {}
+    for id_, case in cases:
+        if case.extractor in features:
+            key = case.extractor, case.target, case.scaffold
+            if key not in found:
+                found[key] = _FoldedCases(sorted(features[case.extractor]), named=not many_units)
+            found[key].add(id_, case, looked_up=id_ in looked_up)
+    return [found[key].columns(key) for key in sorted(found)]
+
+
+class _FoldedCases:
+    """Columns that grow."""
+
+    def __init__(self, features: Sequence[str], *, named: bool) -> None:
+        self._readings = {feature: array("d") for feature in features}
+        self._units: _Names | _HashedNames = _Names() if named else _HashedNames()
+        self._sets = _Names()
+        self._ids = _HashedNames()
+        self._groups: dict[tuple[tuple[str, str], ...], int] = {}
+        self._groups_of = array("i")
+        self._row_of: dict[str, int] = {}
+
+    def add(self, id_: str, case: MeasuredResponse, *, looked_up: bool) -> None:
+        if looked_up:
+            self._row_of[id_] = len(self._groups_of)
+        for feature, column in self._readings.items():
+            value = case.values.get(feature)
+            column.append(nan if value is None else value)
+        self._units.add(case.unit)
+        self._sets.add(case.set)
+        self._ids.add(id_)
+        groups = tuple(case.groups.items())
+        self._groups_of.append(self._groups.setdefault(groups, len(self._groups)))
+
+    def columns(self, key: Key) -> AnswerColumns:
+        sets = self._sets.labels()
+        return AnswerColumns(
+            *key,
+            readings={name: np.frombuffer(column) for name, column in self._readings.items()},
+            units=self._units.labels(),
+            sets=sets if any(sets.levels) else None,
+            groups=self._by_dimension(),
+            row_of=self._row_of,
+            id_hashes=self._ids.hashes(),
+        )
+
+    def _by_dimension(self) -> dict[str, Labels]:
+        known = [dict(each) for each in self._groups]
+        groups_of = np.frombuffer(self._groups_of, dtype=np.int32)
+        found: dict[str, Labels] = {}
+        for dimension in sorted({name for each in known for name in each}):
+            levels = tuple(sorted({each[dimension] for each in known if dimension in each}))
+            place = {level: code for code, level in enumerate(levels)}
+            codes = [place[each[dimension]] if dimension in each else -1 for each in known]
+            small = np.min_scalar_type(-len(levels) - 1)
+            of_rows = np.array(codes, dtype=small)[groups_of]
+            found[dimension] = CodedLabels(cast("Whole", of_rows), levels)
+        return found
+
+
+class _Names:
+    """Names by their places in the order of all, -1 for none."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._of = array("i")
+
+    def add(self, name: str | None) -> None:
+        self._of.append(-1 if name is None else self._places.setdefault(name, len(self._places)))
+
+    def labels(self) -> CodedLabels:
+        levels = tuple(sorted(self._places))
+        ranks = np.full(len(levels) + 1, -1, dtype=np.intp)  # the last is that of none
+        ranks[[self._places[name] for name in levels]] = np.arange(len(levels))
+        return CodedLabels(ranks[np.frombuffer(self._of, dtype=np.int32)], levels)
+
+
+class _HashedNames:
+    """64 bits of each name."""
+
+    def __init__(self) -> None:
+        self._hashes = array("Q")
+        self._new: list[str] = []
+
+    def add(self, name: str) -> None:
+        self._new.append(name)
+        if len(self._new) == HASHED_TOGETHER:
+            self._hash()
+
+    def hashes(self) -> Hashes:
+        self._hash()
+        return np.frombuffer(self._hashes, dtype=np.uint64)
+
+    def labels(self) -> CodedLabels:
+        codes: Whole = (self.hashes() >> (np.uint64(64) - CODE_BITS)).view(np.int64)
+        return CodedLabels(codes, ())
+
+    def _hash(self) -> None:
+        self._hashes.frombytes(hashes(self._new).tobytes())
+        self._new.clear()

@@ -1,0 +1,128 @@
+"""Answers as columns: what labels make of a run is the same however its cases are kept."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
+from services.diagnoser.domain.findings.observations import coded
+from services.diagnoser.domain.labels import corrections
+from services.diagnoser.domain.labels.answer_columns import Case, fold_answers
+from services.diagnoser.domain.labels.running_gaps import round_counts
+from services.gateway.labels.drawing import ReadAnswer, label_sample
+from services.gateway.labels.requests import SampleRequest
+from shared.contracts import Label, LabelDraw, LabelSample, derived_id, person_id_of
+from tests.support.labelled_studies import AT
+from tests.support.records import make_run
+
+ANSWERS = 400
+BOUNDS = (1.0, 5.0)
+
+
+def random_window(seed: int) -> list[Case]:
+    """Return answers of two instruments to some users, some without group, reading or range."""
+    rng = np.random.default_rng(seed)
+    users = int(rng.choice([30, 200, 2000]))
+    cases: list[Case] = []
+    for number in range(ANSWERS):
+        group = int(rng.integers(4))
+        groups = {"gender": f"g{group}"} if group < 3 else {}
+        if seed % 2 and rng.random() < 0.7:
+            groups["age"] = str(rng.choice(["old", "young"]))
+        value = float(np.clip(rng.normal(3 + 0.2 * group), *BOUNDS))
+        unit = f"user {rng.integers(users)}"
+        for extractor in ("judge", "words"):
+            read = None if rng.random() < 0.05 else 9.0 if rng.random() < 0.03 else value
+            case = MeasuredResponse(
+                target="t", scaffold="direct", unit=unit, set=None, groups=groups,
+                extractor=extractor, values={"x": read}, why_missing=None,
+            )  # fmt: skip
+            cases.append((derived_id("response", seed, number), case))
+    return cases
+
+
+def labelled(cases: Sequence[Case], seed: int) -> tuple[LabelSample, list[Label]]:
+    """Return a sample of what the judge read, and what a person says of most of it."""
+    rng, run = np.random.default_rng([seed, 1]), make_run(nonce=f"{seed}")
+    read = {
+        id_: value
+        for id_, case in cases
+        if case.extractor == "judge" and (value := case.values["x"]) is not None and value <= 5
+    }
+    answers = [
+        ReadAnswer(id_, each.target, each.scaffold, each.groups, read[id_])
+        for id_, each in cases
+        if each.extractor == "judge" and id_ in read
+    ]
+    draw = LabelDraw.UNCERTAINTY if seed % 3 == 1 else LabelDraw.EVEN
+    request = SampleRequest(feature="x", wanted=180, draw=draw, low=BOUNDS[0], high=BOUNDS[1])
+    sample = label_sample(run, ("judge", "x", "gender"), answers, request, None, AT)
+    given = [
+        Label(
+            at=AT, run_id=run.id, response_id=each.response_id, unit_id="u", extractor="judge",
+            feature="x", value=float(np.clip(read[each.response_id] + rng.normal(), *BOUNDS)),
+            person="p", person_id=person_id_of("p"), instructions="i", sample_id=sample.id,
+            probability=each.probability,
+        )
+        for each in sample.drawn
+        if rng.random() < 0.9
+    ]  # fmt: skip
+    return sample, given
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_hashes_of_users_give_the_numbers_that_their_names_give(seed: int) -> None:
+    cases = random_window(seed)
+    sample, given = labelled(cases, seed)
+    by_name, by_hash = (
+        fold_answers(iter(cases), [sample], given, many_units=many) for many in (False, True)
+    )
+    found = corrections(by_name, [sample], given, AnalysisPlan())
+    assert any(gap.corrected.value is not None for each in found for gap in each.gaps)
+    assert corrections(by_hash, [sample], given, AnalysisPlan()) == found
+
+
+def test_only_what_was_sampled_is_folded_and_a_row_is_an_answer() -> None:
+    cases = random_window(0)
+    sample, given = labelled(cases, 0)
+    [answers] = fold_answers(cases, [sample], given)
+    mine = [(id_, case) for id_, case in cases if case.extractor == "judge"]
+    assert answers.extractor == "judge"
+    values = np.array([case.values["x"] for _, case in mine], dtype=np.float64)
+    np.testing.assert_array_equal(answers.readings["x"], values)
+    assert [*answers.groups["gender"]] == [case.groups.get("gender") for _, case in mine]
+    assert [*answers.units] == [case.unit for _, case in mine]
+    places = {id_: row for row, (id_, _) in enumerate(mine)}
+    assert answers.row_of == {each.response_id: places[each.response_id] for each in sample.drawn}
+    [hashed] = fold_answers(cases, [sample], given, many_units=True)
+    codes = coded(hashed.units)[0]
+    assert len(set(codes.tolist())) == len({case.unit for _, case in mine})
+
+
+def test_answers_that_were_not_drawn_count_in_the_pairs_of_a_round_in_any_order() -> None:
+    cases = random_window(3)
+    sample, given = labelled(cases, 3)
+    pair = SimpleNamespace(a="g0", b="g1", dimension="gender")
+    watched: Any = SimpleNamespace(pair=pair, key="k")
+    one, other = (
+        round_counts(fold_answers(some, [sample], given), sample, given, watched)
+        for some in (cases, cases[::-1])
+    )
+    assert sum(one) > 20
+    assert one == other
+    nobody: Any = SimpleNamespace(pair=SimpleNamespace(**{**vars(pair), "b": "g9"}), key="k")
+    assert round_counts(fold_answers(cases, [sample], given), sample, given, nobody) == ()
+
+
+def test_a_group_that_comes_late_is_known_of_those_before_to_be_none() -> None:
+    cases = random_window(0)
+    sample, given = labelled(cases, 0)
+    last, case = cases[-2]
+    assert case.extractor == "judge"
+    cases[-2] = (last, replace(case, groups={**case.groups, "language": "de"}))
+    [answers] = fold_answers(cases, [sample], given)
+    assert [*answers.groups["language"]] == [None] * (ANSWERS - 1) + ["de"]
