@@ -26,7 +26,8 @@ def _facts(found: RunProvenance, run_id: str) -> Iterator[list[str]]:
     yield ["suite hash", found.suite_hash or "none: production traffic has no suite"]
     if found.questions:
         times = f", {found.repeats} times each" if found.repeats > 1 else ""
-        yield ["asked", f"{found.questions} questions{times}, {', '.join(found.scaffolds)}"]
+        scaffolds = ", ".join(each.replace("_", " ") for each in found.scaffolds)
+        yield ["asked", f"{found.questions} questions{times}, {scaffolds}"]
     for model in found.models:
         yield ["model", _model(model)]
     for judge in found.judges or _themselves(found):

@@ -4,6 +4,7 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape as escape_html
+from html import unescape
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -24,6 +25,7 @@ li { margin: .25rem 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #8884; padding: .3rem .8rem .3rem 0; text-align: left; }
 th, td { vertical-align: top; overflow-wrap: break-word; max-width: 24rem; }
+td:not(.whole) { overflow-wrap: anywhere; }
 th { border-bottom-width: 2px; font-weight: 600; }
 code { overflow-wrap: anywhere; }
 details { border: 1px solid #8884; border-radius: 4px; padding: .4rem .8rem; margin: .5rem 0; }
@@ -37,13 +39,11 @@ img { max-width: 100%; height: auto; }
   :root { color-scheme: light; }
   body { font-size: 10.5pt; margin: 0; max-width: none; padding: 0; }
   h2 { margin-top: 1.2rem; break-after: avoid; }
-  h2#contents { break-before: page; }
   tr, li, figure, summary { break-inside: avoid; }
   thead { display: table-header-group; }
   .table { overflow: visible; }
   table { font-size: 7.5pt; width: 100%; }
-  th, td { overflow-wrap: anywhere; max-width: none; padding-right: .4rem; }
-  th, table:not(:has(th:nth-child(9))) td { overflow-wrap: break-word; }
+  th, td { max-width: none; padding-right: .4rem; }
   th:first-child, td:first-child { min-width: 6em; }
   details { border: 0; padding: 0; }
   details.table-of::details-content { content-visibility: visible; display: block; }
@@ -53,6 +53,11 @@ img { max-width: 100%; height: auto; }
 """
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The page loads nothing and runs nothing."""
+LONGEST_WHOLE = 10
+"""Letters: words as short as these are kept whole in a cell, of which a page has room for all."""
+_CELL = re.compile(r"<td>(.*?)</td>")
+_TAG = re.compile("<[^>]*>")
+_BREAK_AFTER = re.compile(r"([:/])(?=\S)")
 _FOLDED = re.compile(
     rf"^{FOLD_BEGINS}\n(<summary>[^\n]*</summary>)\n(.*?)^{FOLD_ENDS}$", re.MULTILINE | re.DOTALL
 )
@@ -94,9 +99,22 @@ def _rendered(markdown: str) -> str:
         if token.type == "heading_open":
             token.attrSet("id", anchor(tokens[n + 1].content))
     found: str = reader.renderer.render(tokens, reader.options, {})
-    return found.replace("<table>", '<div class="table"><table>').replace(
-        "</table>", "</table></div>"
+    return (
+        _CELL.sub(_cell, found)
+        .replace("<table>", '<div class="table"><table>')
+        .replace("</table>", "</table></div>")
     )
+
+
+def _cell(found: re.Match[str]) -> str:
+    """Return a cell that breaks where its parts meet, and whose short words stay whole."""
+    inside = found[1]
+    plain = unescape(_TAG.sub("", inside))
+    words = _BREAK_AFTER.sub(r"\1 ", plain).split()
+    whole = ' class="whole"' if all(len(word) <= LONGEST_WHOLE for word in words) else ""
+    if "<" not in inside:
+        inside = _BREAK_AFTER.sub(r"\1<wbr>", inside)
+    return f"<td{whole}>{inside}</td>"
 
 
 def _figures(pictures: Sequence[Path]) -> str:

@@ -131,7 +131,7 @@ def operations_of(openapi: Mapping[str, Any]) -> list[Operation]:
         Operation(
             method=verb.upper(),
             path=path,
-            does=operation.get("description") or operation["summary"],
+            does=(operation.get("description") or operation["summary"]).replace("`", ""),
             takes=_body_name(operation.get("requestBody", {})),
             gives=_body_name(next(v for c, v in operation["responses"].items() if c[0] == "2")),
         )
@@ -146,6 +146,10 @@ def _body_name(part: Mapping[str, Any]) -> str:
     for media, content in part.get("content", {}).items():
         schema = content.get("schema", {})
         inner = schema.get("items", schema)
-        name = str(inner.get("$ref", "")).rpartition("/")[2] or str(inner.get("title", media))
+        title = str(inner.get("title", media))
+        # A title that was made of the operation's own name says nothing about its body.
+        name = str(inner.get("$ref", "")).rpartition("/")[2] or (
+            media if title.startswith("Response ") else title
+        )
         return f"list of {name}" if schema.get("type") == "array" else name
     return ""

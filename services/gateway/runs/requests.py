@@ -141,10 +141,10 @@ def _pin(name: str, running: Sequence[ExtractorStatus]) -> ExtractorPin:
     for instrument in running:
         if instrument.name == name:
             return ExtractorPin(name=name, version=instrument.version)
-    known = ", ".join(sorted({instrument.name for instrument in running})) or "none"
+    known = ", ".join(sorted({instrument.name for instrument in running}))
+    others = f"running are {known}" if known else "no other is running either"
     raise UsageError(
-        f"The extractor {name} is not running; running are {known}. Start it, or take it out of the"
-        " suite."
+        f"The extractor {name} is not running; {others}. Start it, or take it out of the suite."
     )
 
 

@@ -14,6 +14,7 @@ from biaswatch.render.columns import Column, GapRow, Shown, gap_rows
 from biaswatch.render.documents import anchor, as_csv, as_markdown
 from biaswatch.render.findings import by_reading, conclusions, dimension_notes
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
+from biaswatch.render.report_page import report_page
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, findings_table
 from shared.contracts import (
     Diagnosis,
@@ -248,7 +249,7 @@ def test_a_page_is_one_file_that_needs_nothing_from_elsewhere_and_runs_nothing()
     assert page.findtext(".//title") == "countries"
     assert [each.text for each in page.iterfind(".//h1")] == ["countries"]
     assert page.findall(".//table")
-    assert hostile in {(cell.text or "").strip() for cell in page.iterfind(".//td")}
+    assert hostile in {"".join(cell.itertext()).strip() for cell in page.iterfind(".//td")}
     assert not page.findall(".//script")
     assert all((each.get("href") or "").startswith("#") for each in page.iterfind(".//a"))
     sources = [each.get("src") or "" for each in page.iterfind(".//img")]
@@ -278,3 +279,10 @@ def test_a_title_is_text_too() -> None:
 def test_a_number_is_named_with_what_read_it_and_the_same_name_once() -> None:
     assert by_reading("sentiment", "vader") == "sentiment by the reading of vader"
     assert by_reading("rating", "rating") == "rating"
+
+
+def test_cells_keep_short_words_whole_and_break_names_where_their_parts_meet() -> None:
+    page = report_page("t", "| a | b | c |\n|---|---|---|\n| 0.00049 | openai:gpt/4 | " + "x" * 20)
+    assert '<td class="whole">0.00049</td>' in page
+    assert '<td class="whole">openai:<wbr>gpt/<wbr>4</td>' in page
+    assert f"<td>{'x' * 20}</td>" in page
