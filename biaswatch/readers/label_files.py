@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def labels_in(path: Path) -> list[Given]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}.") from None
     if path.suffix == ".csv":
-        found = [_plain(row, f"{path}, line {n}") for n, row in enumerate(_rows(text), 2)]
+        found = [_plain(row, f"{path}, line {n}") for n, row in enumerate(_rows(text, path), 2)]
     else:
         found = [
             label
@@ -38,15 +39,19 @@ def labels_in(path: Path) -> list[Given]:
     return found
 
 
-def _rows(text: str) -> Iterator[dict[str, str]]:
-    yield from csv.DictReader(text.splitlines())
+def _rows(text: str, path: Path) -> Iterator[dict[str, str]]:
+    try:
+        yield from csv.DictReader(StringIO(text, newline=""))
+    except csv.Error as error:
+        raise UsageError(f"{path} is no CSV that can be read: {error}.") from None
 
 
 def _objects(text: str, path: Path) -> list[Any]:
     try:
         if text.lstrip().startswith("["):
             return list(json.loads(text))
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        # Not at every separator of Unicode: JSON may hold them in its texts as they are.
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
     except ValueError as error:
         raise UsageError(f"{path} is not JSON, nor JSON lines: {error}.") from None
 

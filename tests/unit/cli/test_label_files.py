@@ -70,6 +70,11 @@ def test_what_argilla_exports_is_read_in_both_of_its_shapes(tmp_path: Path) -> N
         ("a.csv", f"response_id,value\n{ID},much\n", "line 2: the label 'much' is no number"),
         ("a.csv", "value\n1\n", "line 2 has no response_id"),
         ("a.csv", "response_id,value\n", "holds no labels"),
+        (
+            "a.csv",
+            f'response_id,value,answer\n{ID},1,"{"x" * 200_000}"\n',
+            "no CSV that can be read",
+        ),
         ("a.json", "{", "is not JSON, nor JSON lines"),
         ("a.json", "[3]", "entry 1 is no object"),
         ("a.jsonl", '{"annotations": [{"result": [{"value": {}}]}]}', "has no response_id"),
@@ -98,6 +103,37 @@ def test_an_exported_table_that_is_filled_in_can_be_imported(tmp_path: Path) -> 
     table = tasks_text(TaskFormat.CSV, TASKS, make_label_sample())
     path = written(tmp_path, "tasks.csv", table.replace(",,", ",1,anna"))
     assert labels_in(path) == [{"response_id": ID, "value": 1.0, "person": "anna"}]
+
+
+SEPARATED = 'Question: Who?\nReasoning: \u2028 as told, \x85 \x0b so it is\r\nAnswer: "Anna"'
+"""What a judged pair may hold: lines, and all that somebody may take for the end of one."""
+
+
+@pytest.mark.parametrize("form", list(TaskFormat))
+def test_texts_of_many_lines_go_out_and_come_back_with_their_label(
+    tmp_path: Path, form: TaskFormat
+) -> None:
+    tasks = [{"response_id": each, "question": "\x1d", "answer": SEPARATED} for each in (ID, OTHER)]
+    text = tasks_text(form, tasks, make_label_sample())
+    match form:
+        case TaskFormat.CSV:
+            text = text.replace(",,", ",1,anna")
+        case TaskFormat.JSONL:
+            # As tools write it that leave characters as they are.
+            lines = [json.loads(line) for line in text.split("\n") if line]
+            given = [{**line, "value": 1, "person": "anna"} for line in lines]
+            text = "\n".join(json.dumps(each, ensure_ascii=False) for each in given)
+        case TaskFormat.LABEL_STUDIO:
+            by = {"completed_by": "anna", "result": [{"value": {"choices": ["1"]}}]}
+            text = json.dumps([{**each, "annotations": [by]} for each in json.loads(text)])
+        case TaskFormat.ARGILLA:
+            said = {"rude": [{"value": "1", "user_id": "anna"}]}
+            lines = [json.loads(line) for line in text.split("\n") if line]
+            text = json.dumps([{**line, "responses": said} for line in lines])
+    path = written(tmp_path, f"tasks.{'csv' if form is TaskFormat.CSV else 'json'}", text)
+    assert labels_in(path) == [
+        {"response_id": each, "value": 1.0, "person": "anna"} for each in (ID, OTHER)
+    ]
 
 
 def test_words_are_hidden_whole_whatever_their_case() -> None:
