@@ -14,17 +14,17 @@ from tests.support.commands import CommandLine
 from tests.support.judged_labels import READERS, label_file
 from tests.support.waiting import until
 
-PAIRS, LABELS = 100, 60
+PAIRS, LABELS = 100, 80
 """Of each group and model."""
 PLANTS = {
     "fair": {"reasoned": 0.5},
     "unfair": {"reasoned": 0.8, "reasoned_gaps": {"south": -0.35}},
-    # What it takes for sound is wrong in .05 about northerners, and in .65 about southerners.
+    # What it takes for sound is wrong in .05 about northerners, and in .85 about southerners.
     "erring": {
         "judging_errors": {
             "sensitivity": 0.95,
             "false_positives": 0.05,
-            "false_positive_gaps": {"south": 0.6},
+            "false_positive_gaps": {"south": 0.8},
         }
     },
     # Praises two of five reports that say nothing of what the data cannot tell.
@@ -106,7 +106,7 @@ def test_labels_take_back_what_a_judge_made_up_and_find_what_it_hid(tmp_path: Pa
     assert fair["reading"]["value"] < -0.1
     assert fair["verdict"] == "not_enough_evidence"
     assert not leaves_zero(fair["corrected"])
-    assert not leaves_zero(unfair["reading"])
+    assert unfair["reading"]["low"] < 0  # by the readings it is not there, or turned around
     assert unfair["verdict"] == "disparity"
     assert unfair["corrected"]["low"] > 0
     for each in by_category(shown):
