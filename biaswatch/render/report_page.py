@@ -5,6 +5,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from html import escape as escape_html
 from html import unescape
+from itertools import cycle
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -34,6 +35,18 @@ blockquote { border-left: 3px solid #8886; margin-left: 0; padding-left: 1rem; }
 figure { margin: 1.5rem 0; background: white; color: #222; padding: .5rem; }
 figcaption { font-size: .85rem; padding: 0 .4rem .3rem; }
 img { max-width: 100%; height: auto; }
+@media screen and (max-width: 40rem) {
+  .cards, .cards tbody, .cards tr { display: block; }
+  .cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; }
+  .cards thead { clip-path: inset(50%); }
+  .cards tr { padding: .5rem 0; border-bottom: 1px solid #8884; }
+  .cards td { display: grid; grid-template-columns: 8rem minmax(0, 1fr); border: 0; }
+  .cards td { padding: .1rem 0; max-width: none; }
+  .cards td::before { content: attr(data-column); opacity: .75; }
+  .cards td:first-child { display: block; font-weight: 600; }
+  .cards td:first-child::before { content: none; }
+  .cards td:has(> span:empty) { display: none; }
+}
 @page { size: A4; margin: 16mm 14mm; }
 @media print {
   :root { color-scheme: light; }
@@ -56,6 +69,10 @@ CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LONGEST_WHOLE = 10
 """Letters: words as short as these are kept whole in a cell, of which a page has room for all."""
 _CELL = re.compile(r"<td>(.*?)</td>")
+_HEAD = re.compile(r"<th>(.*?)</th>")
+_TABLE = re.compile("<table>.*?</table>", re.DOTALL)
+CARDS_FROM = 4
+"""A table of so many columns is shown row below row on a narrow screen."""
 _TAG = re.compile("<[^>]*>")
 _BREAK_AFTER = re.compile(r"([:/])(?=\S)")
 _FOLDED = re.compile(
@@ -83,7 +100,7 @@ def _html(markdown: str) -> str:
     for found in _FOLDED.finditer(markdown):
         inside = _rendered(found[2])
         # A folded table is printed open; folded texts stay folded on paper.
-        kind = ' class="table-of"' if "<table>" in inside else ""
+        kind = ' class="table-of"' if "<table" in inside else ""
         pieces += [
             _rendered(markdown[at : found.start()]),
             f"<details{kind}>\n{found[1]}\n{inside}</details>\n",
@@ -99,22 +116,27 @@ def _rendered(markdown: str) -> str:
         if token.type == "heading_open":
             token.attrSet("id", anchor(tokens[n + 1].content))
     found: str = reader.renderer.render(tokens, reader.options, {})
-    return (
-        _CELL.sub(_cell, found)
-        .replace("<table>", '<div class="table"><table>')
-        .replace("</table>", "</table></div>")
-    )
+    return _TABLE.sub(_labelled, found)
 
 
-def _cell(found: re.Match[str]) -> str:
+def _labelled(found: re.Match[str]) -> str:
+    """Return a table whose cells know their column, for screens too narrow for all of them."""
+    heads = [unescape(_TAG.sub("", each)) for each in _HEAD.findall(found[0])]
+    labels = cycle(heads or [""])
+    table = _CELL.sub(lambda cell: _cell(cell[1], next(labels)), found[0])
+    if len(heads) >= CARDS_FROM:
+        table = table.replace("<table>", '<table class="cards">')
+    return f'<div class="table">{table}</div>'
+
+
+def _cell(inside: str, column: str) -> str:
     """Return a cell that breaks where its parts meet, and whose short words stay whole."""
-    inside = found[1]
     plain = unescape(_TAG.sub("", inside))
     words = _BREAK_AFTER.sub(r"\1 ", plain).split()
     whole = ' class="whole"' if all(len(word) <= LONGEST_WHOLE for word in words) else ""
     if "<" not in inside:
         inside = _BREAK_AFTER.sub(r"\1<wbr>", inside)
-    return f"<td{whole}>{inside}</td>"
+    return f'<td{whole} data-column="{escape_html(column)}"><span>{inside}</span></td>'
 
 
 def _figures(pictures: Sequence[Path]) -> str:

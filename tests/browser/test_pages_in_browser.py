@@ -153,12 +153,12 @@ def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any, scr
     # Show me the answers behind it.
     worst.get_by_role("link", name="The answers").click()
     assert "group=" in page.url
-    assert page.locator("article").count() > 0
+    page.locator("article").first.wait_for()
     page.go_back()
     # Which answers gave no number, and why?
     page.get_by_role("heading", name="Answers without a number").wait_for()
     page.locator("main a[href*='missing=any']").first.click()
-    assert page.locator("article").count() > 0
+    page.locator("article").first.wait_for()
     page.go_back()
     # Which model was it, and what measured it?
     page.get_by_role("link", name="provenance").click()
@@ -254,7 +254,7 @@ def test_the_link_of_an_alarms_message_leads_to_its_answers(opened: Any, address
     assert page.evaluate("document.querySelector(':target').getBoundingClientRect().top") < 900
     shown.get_by_role("link", name="All answers of this round").first.click()
     assert page.url.startswith(f"{address}/runs/{alarm.run_id}/answers")
-    assert page.locator("article").count() > 0
+    page.locator("article").first.wait_for()
     page.get_by_role("link", name="Beside its twins").first.click()
     assert "/twins" in page.url
     assert page.locator("main").inner_text()

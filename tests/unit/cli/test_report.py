@@ -283,6 +283,13 @@ def test_a_number_is_named_with_what_read_it_and_the_same_name_once() -> None:
 
 def test_cells_keep_short_words_whole_and_break_names_where_their_parts_meet() -> None:
     page = report_page("t", "| a | b | c |\n|---|---|---|\n| 0.00049 | openai:gpt/4 | " + "x" * 20)
-    assert '<td class="whole">0.00049</td>' in page
-    assert '<td class="whole">openai:<wbr>gpt/<wbr>4</td>' in page
-    assert f"<td>{'x' * 20}</td>" in page
+    assert '<td class="whole" data-column="a"><span>0.00049</span></td>' in page
+    assert 'class="whole" data-column="b"><span>openai:<wbr>gpt/<wbr>4</span></td>' in page
+    assert f'<td data-column="c"><span>{"x" * 20}</span></td>' in page
+    assert '<table class="cards">' not in page
+
+
+def test_a_table_of_many_columns_is_read_row_below_row_on_a_narrow_screen() -> None:
+    page = report_page("t", '| a | b"<i> | c | d |\n|---|---|---|---|\n| 1 | 2 | 3 | 4 |')
+    assert '<table class="cards">' in page
+    assert 'data-column="b&quot;&lt;i&gt;"><span>2</span>' in page
