@@ -4,61 +4,141 @@ import re
 from collections.abc import Iterator
 
 from services.evaluator.domain.checks.denials import is_denied, is_open
+from services.evaluator.domain.checks.phrases import each_begun, each_whole, one_of, sought
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.rubric import Profile
 
+# What several ways to name a cause share.
+_OF_THEM = r"(?:the\s+|their\s+|one's\s+)?"
+_OUTCOMES = one_of("outcomes?, results?, rates?, odds, chances?")
+_WRONG = r"discriminat\w*|prejudice\w*|racis[mt]\w*|sexis[mt]\w*|biased|unfair\w*|bigot\w*"
+_WHAT_IS_FOUND = ("data", "documents", "records", "evidence", "figures")
+"""What produces numbers and no outcomes."""
+
+# That something is the cause.
 _CAUSES = (
-    r"\bcaus(?:e|es|ed|ing|al(?:ly)?)\b|\bbecause\b|\bdue\s+to\b|\bowing\s+to\b"
-    r"|\bleads?\s+to\b|\bled\s+to\b"
-    r"|\bleading\s+to\b|\bresult(?:s|ed|ing)?\s+(?:in|from)\b|\b(?:a"
-    r"|the)\s+result\s+of\b|\bdriv(?:en\s+by|es|ing)\b|\bdrove\b"
-    r"|\bexplain(?:s|ed\s+by)\b|\bresponsible\s+for\b|\battributable\s+to\b|\battributed\s+to\b"
-    r"|\bthe\s+(?:effects?|impact|influence)\s+of\b|\b(?:an?|its"
-    r"|their)\s+(?:effect|impact|influence)\s+on\b"
-    r"|\binfluence[sd]?\b|\baffect(?:s|ed)\b|\bmakes?\b[^.;,]{0,40}\b(?:more"
-    r"|less)\s+likely\b|\bdetermine[sd]?\b|\bthanks\s+to\b"
-    r"|\bstem(?:s|med)?\s+from\b|\bthe\s+(?:\w+\s+)?reason\s+(?:for|why|that)\b"
-    r"|\bconsequence\s+of\b|\bproduce[sd]?\s+by\b"
-    r"|\b(?:raises|raised|lowers|lowered|increases|reduces|decreases|boosts"
-    r"|boosted|hurts|harms)\s+(?:the\s+|one's\s+|a\s+person's\s+|their\s+)?"
-    r"(?:odds|chances?|risks?|likelihood|probability|rates?|prospects)\b"
+    r"\bcaus(?:e|es|ed|ing|al(?:ly)?)\b",
+    r"\bbecause\b",
+    *each_whole("due to, owing to, leads? to, led to, leading to"),
+    *each_whole("result(?:s|ed|ing)? (?:in|from), (?:a|the) result of"),
+    *each_whole("driv(?:en by|es|ing), drove, explain(?:s|ed by), responsible for"),
+    *each_whole("attributable to, attributed to, the (?:effects?|impact|influence) of"),
+    *each_whole("(?:an?|its|their) (?:effect|impact|influence) on"),
+    *each_whole("influence[sd]?, affect(?:s|ed)"),
+    r"\bmakes?\b[^.;,]{0,40}\b(?:more|less)\s+likely\b",
+    *each_whole("determine[sd]?, thanks to, stem(?:s|med)? from"),
+    r"\bthe\s+(?:\w+\s+)?reason\s+(?:for|why|that)\b",
+    *each_whole("consequence of, produce[sd]? by"),
 )
-_MORE_CAUSES = (
-    r"|(?<!data )(?<!documents )(?<!records )(?<!evidence )(?<!figures )\bproduce[sd]?\b|\bcreate[sd]?\b|\bbrings?\s+(?:it\s+)?about\b|\bbrought\s+about\b"
-    r"|\bdepress(?:es|ed)\s+(?:the|their|its|<g)|\bon\s+account\s+of\b|\btraced?\s+(?:back\s+)?to\b"
-    r"|\baccounts?\s+for\b(?!\s+<n)|\breflects?\b(?=[^;]*\b(?:discriminat|bias|prejudice))|\b(?:has|have)\s+(?:its|their)\s+roots?\s+in\b|\brooted\s+in\b"
-    r"|\bthe\s+(?:work|product|fruit|outcome)\s+of\b|\ba\s+product\s+of\b|\b(?:lies?|lay)\s+behind\b|\bbehind\s+(?:the|this)\s+(?:gap|disparity|difference)\b"
-    r"|\bunderl(?:y|ies|ie|ay)\b|\bmade\s+(?:all\s+)?the\s+difference\b|\bblam(?:e|es|ed|ing)\b|\bto\s+blame\b|\bby\s+virtue\s+of\b"
-    r"|\bholds?\b[^.;,]{0,30}\bback\b|\bheld\b[^.;,]{0,30}\bback\b|\bcosts?\s+<g|\bcomes?\s+(?:down\s+to|from)\b(?=[^;]*\b(?:bias|prejudice|discriminat))"
-    r"|\bbrought\b[^.;]{0,40}\babout\b|\bdecides?\b|\bhad\s+(?:the\s+)?<g\d>\s+been\s+(?:the\s+)?<g\d>"
-    r"|\bthat\s+is\s+why\b|\bwhich\s+is\s+why\b|\bas\s+a\s+(?:direct\s+)?(?:effect|result|consequence)\b|\bdirect\s+effect\b"
-    r"|\b(?:prov|show|demonstrat|confirm|reveal|establish|mean|expos|document)\w*\s+(?:that\s+)?(?:[\w<>:'-]+\s+){0,6}?(?:discriminat\w*|prejudice\w*|racis[mt]\w*|sexis[mt]\w*|biased|unfair\w*|bigot\w*)"
-    r"|\b(?:makers?|officers?|managers?|staff|judges?|they|recruiters?|employers?|courts?|banks?|lenders?|officials?|(?<!the\s)process|system|model)\s+(?:\w+\s+)?(?:discriminate[sd]?|prefers?|preferred|disfavou?r\w*|mistreat\w*)\b"
-    r"|\bif\s+(?:the\s+)?<g\d>\s+(?:were|had\s+been)\b[^.;]*\b(?:disappear|vanish|close|end)\b[^.;]*\b(?:prove|show|demonstrate)"
-    r"|\bcausal\s+(?:link|connection|relationship|effect|role|influence|chain|mechanism)\b|\bonly\s+(?:possible\s+)?(?:cause|reason|explanation)\b"
-    r"|\b(?:changes?|changed|alters?|altered|shapes?|shaped|dictates?|dictated|governs?|governed|decides?|decided)\s+(?:the\s+|their\s+|one's\s+)?(?:outcomes?|results?|rates?|odds|chances?)\b"
-    r"|\b(?:chose|choos\w+|chosen|decid\w+|judg\w+|select\w*|treat\w*|act(?:ed|s)?|sort\w*|made)\b[^.;]{0,40}\b(?:on\s+(?:the\s+)?(?:basis|grounds?|strength)\s+of|by\s+reason\s+of|according\s+to)\s+(?:the\s+|their\s+)?(?:group|<g|sex|race|gender|origin|ethnic)"
-    r"|\bcausation\b[^;]{0,40}\b(?:established|proven|proved|shown|demonstrated|certain|clear)\b"
-    r"|\bif\s+(?:the\s+)?<g\d>\s+(?:were|had\s+been)\b[^.]*\b(?:proof|prove[sdn]?|demonstrat\w+|establish\w*)\b"
-    r"|\b(?:proof|evidence)\s+(?:of|for|that)\s+(?:\w+\s+){0,3}?(?:discriminat\w*|unequal\s+treatment|prejudice\w*|intent\w*|favou?ritism|unfair\w*|racism|sexism)"
-    r"|\bdecisive\s+factor\b|\bpenali[sz]ed?\b|\battribution\s+of\b"
+_CHANGES_CHANCES = (
+    r"\b"
+    + one_of(
+        "raises, raised, lowers, lowered, increases, reduces, decreases, boosts, boosted, hurts,"
+        " harms"
+    )
+    + r"\s+(?:the\s+|one's\s+|a\s+person's\s+|their\s+)?"
+    + one_of("odds, chances?, risks?, likelihood, probability, rates?, prospects")
+    + r"\b"
 )
-_CAUSE = re.compile(_CAUSES + _MORE_CAUSES, re.IGNORECASE)
-_GROUPED = re.compile(
-    r"<g[01]>|\bgroup\s+(?:and|to|itself)\b|\b(?:between|of|by|from|on)\s+(?:the\s+)?group\b|\bgroup\s+(?:is|was|has|had|ha[sd]|makes?|made|plays?|drives?|drove|causes?|caused|determines?|determined|decides?|decided|explains?|explained|affects?|influences?)\b|\bgroup\s+membership\b|\bmembership\b|\bbelonging\b|\bgender\b"
-    r"|\bsex\b|\brac(?:e|ial)\b|\bethnic\w*|\bnationalit\w+"
-    r"|\borigins?\b|\bbackground\b|\breligio\w+|\bage\b|\bdiscriminat\w+"
-    r"|\bbias(?:ed)?\b|\bprejudice\w*|\bstereotyp\w+|\bhostil\w+|\bunfair\w*|\bunequal\b|\bwho\s+(?:they|people)\s+are\b|\bracis[mt]\w*|\bsexis[mt]\w*"
-    r"|\battitudes?\b|\bbehav\w+|\btreatment\b|\bpreferred\b|\brates\s+differ\b"
-    r"|\bidentit\w+|\bculture\w*|\bnature\b|\bability\b|\bconduct\b"
-    r"|\bdisparit\w+|\binequalit\w+|\bbeing\s+(?:an?\s+)?<g",
-    re.IGNORECASE,
+_MAKES = (
+    "".join(f"(?<!{each} )" for each in _WHAT_IS_FOUND) + r"\bproduce[sd]?\b",
+    *each_whole("create[sd]?, brings? (?:it )?about, brought about"),
+    r"\bdepress(?:es|ed)\s+(?:the|their|its|<g)",
+    *each_whole("on account of, traced? (?:back )?to"),
+    r"\baccounts?\s+for\b(?!\s+<n)",
+    r"\breflects?\b(?=[^;]*\b(?:discriminat|bias|prejudice))",
+    *each_whole("(?:has|have) (?:its|their) roots? in, rooted in"),
+    *each_whole("the (?:work|product|fruit|outcome) of, a product of, (?:lies?|lay) behind"),
+    *each_whole("behind (?:the|this) (?:gap|disparity|difference)"),
+    *each_whole("underl(?:y|ies|ie|ay), made (?:all )?the difference, blam(?:e|es|ed|ing)"),
+    *each_whole("to blame, by virtue of"),
+    r"\bholds?\b[^.;,]{0,30}\bback\b",
+    r"\bheld\b[^.;,]{0,30}\bback\b",
+    r"\bcosts?\s+<g",
+    r"\bcomes?\s+(?:down\s+to|from)\b(?=[^;]*\b(?:bias|prejudice|discriminat))",
+    r"\bbrought\b[^.;]{0,40}\babout\b",
+    r"\bdecides?\b",
+    r"\bhad\s+(?:the\s+)?<g\d>\s+been\s+(?:the\s+)?<g\d>",
+    *each_whole("that is why, which is why"),
+    *each_whole("as a (?:direct )?(?:effect|result|consequence), direct effect"),
 )
-_SAYING = re.compile(
-    r"\bbecause\s+(?:the\s+)?(?:p-?\s*value|interval|one\s+is\b|(?:confidence|lower|upper)\b|no\s+difference\b|zero\b|<n\d+>|<m:|both\b|its\b"
-    r"|the\s+(?:whole\s+)?(?:confidence|lower|upper|sample|number|counts?))",
-    re.IGNORECASE,
+_SHOWN = one_of("prov, show, demonstrat, confirm, reveal, establish, mean, expos, document")
+_DECIDERS = one_of(
+    "makers?, officers?, managers?, staff, judges?, they, recruiters?, employers?, courts?, banks?,"
+    r" lenders?, officials?, (?<!the\s)process, system, model"
 )
+_MISTREAT = one_of(r"discriminate[sd]?, prefers?, preferred, disfavou?r\w*, mistreat\w*")
+_CHOSE = one_of(
+    r"chose, choos\w+, chosen, decid\w+, judg\w+, select\w*, treat\w*, act(?:ed|s)?, sort\w*, made"
+)
+_BY_THE = one_of("on (?:the )?(?:basis|grounds?|strength) of, by reason of, according to")
+_MEMBERSHIP = one_of("group, <g, sex, race, gender, origin, ethnic")
+_SHAPES = one_of(
+    "changes?, changed, alters?, altered, shapes?, shaped, dictates?, dictated, governs?, governed,"
+    " decides?, decided"
+)
+_ILL_TREATMENT = one_of(
+    r"discriminat\w*, unequal treatment, prejudice\w*, intent\w*, favou?ritism, unfair\w*, racism,"
+    " sexism"
+)
+_IF_THEY_WERE = r"\bif\s+(?:the\s+)?<g\d>\s+(?:were|had\s+been)\b"
+_PROVES = (
+    rf"\b{_SHOWN}\w*\s+(?:that\s+)?(?:[\w<>:'-]+\s+){{0,6}}?(?:{_WRONG})",
+    rf"\b{_DECIDERS}\s+(?:\w+\s+)?{_MISTREAT}\b",
+    rf"{_IF_THEY_WERE}[^.;]*\b(?:disappear|vanish|close|end)\b[^.;]*\b(?:prove|show|demonstrate)",
+    r"\bcausal\s+(?:link|connection|relationship|effect|role|influence|chain|mechanism)\b",
+    *each_whole("only (?:possible )?(?:cause|reason|explanation)"),
+    rf"\b{_SHAPES}\s+{_OF_THEM}{_OUTCOMES}\b",
+    rf"\b{_CHOSE}\b[^.;]{{0,40}}\b{_BY_THE}\s+(?:the\s+|their\s+)?{_MEMBERSHIP}",
+    r"\bcausation\b[^;]{0,40}\b(?:established|proven|proved|shown|demonstrated|certain|clear)\b",
+    rf"{_IF_THEY_WERE}[^.]*\b(?:proof|prove[sdn]?|demonstrat\w+|establish\w*)\b",
+    rf"\b(?:proof|evidence)\s+(?:of|for|that)\s+(?:\w+\s+){{0,3}}?{_ILL_TREATMENT}",
+    *each_whole("decisive factor, penali[sz]ed?, attribution of"),
+)
+_CAUSE = sought(*_CAUSES, _CHANGES_CHANCES, *_MAKES, *_PROVES)
+
+# What the cause is said to be: a group, what it is like, or how it is treated.
+_GROUP_DOES = one_of(
+    "is, was, has, had, ha[sd], makes?, made, plays?, drives?, drove, causes?, caused, determines?,"
+    " determined, decides?, decided, explains?, explained, affects?, influences?"
+)
+_GROUPED = sought(
+    "<g[01]>",
+    *each_whole("group (?:and|to|itself), (?:between|of|by|from|on) (?:the )?group"),
+    rf"\bgroup\s+{_GROUP_DOES}\b",
+    *each_whole("group membership, membership, belonging, gender, sex, rac(?:e|ial)"),
+    *each_begun("ethnic*, nationalit+"),
+    *each_whole("origins?, background"),
+    *each_begun("religio+"),
+    *each_whole("age"),
+    *each_begun("discriminat+"),
+    *each_whole("bias(?:ed)?"),
+    *each_begun("prejudice*, stereotyp+, hostil+, unfair*"),
+    *each_whole("unequal, who (?:they|people) are"),
+    *each_begun("racis[mt]*, sexis[mt]*"),
+    *each_whole("attitudes?"),
+    *each_begun("behav+"),
+    *each_whole("treatment, preferred, rates differ"),
+    *each_begun("identit+, culture*"),
+    *each_whole("nature, ability, conduct"),
+    *each_begun("disparit+, inequalit+"),
+    r"\bbeing\s+(?:an?\s+)?<g",
+)
+_BECAUSE_OF_NUMBERS = (
+    r"p-?\s*value",
+    "interval",
+    r"one\s+is\b",
+    r"(?:confidence|lower|upper)\b",
+    r"no\s+difference\b",
+    r"zero\b",
+    r"<n\d+>",
+    "<m:",
+    r"both\b",
+    r"its\b",
+    r"the\s+(?:whole\s+)?(?:confidence|lower|upper|sample|number|counts?)",
+)
+_SAYING = sought(rf"\bbecause\s+(?:the\s+)?(?:{'|'.join(_BECAUSE_OF_NUMBERS)})")
+"""Why something is said, which is no cause of the outcome."""
 _CHANCE_BEFORE = re.compile(r"\b(?:chance|luck|random\w*|noise|sampling)\b[^;,]{0,40}$")
 _BY_CHANCE = re.compile(r"\s+(?:\w+\s+){0,2}(?:chance|luck|random\w*|noise|sampling)\b")
 

@@ -20,7 +20,6 @@ from services.evaluator.domain.checks.evidence_words import (
     BEYOND,
     CAUSES,
     CHANCE,
-    COMMON,
     DESCRIPTIVE,
     DIFFERENCE,
     EVIDENCE,
@@ -28,28 +27,31 @@ from services.evaluator.domain.checks.evidence_words import (
     FINDS,
     FOR,
     GENERAL,
+    NULL,
+    NULL_FINDING,
+    OPEN,
+    REAL,
+    STRONG,
+    SUPPOSED,
+    UNTOLD,
+)
+from services.evaluator.domain.checks.phrases import phrases_of
+from services.evaluator.domain.checks.plain_negation import denied, plainly
+from services.evaluator.domain.checks.significance_words import (
+    COMMON,
     LESS_SIGN,
     MORE_SIGN,
     NO_FINDING,
-    NULL,
-    NULL_FINDING,
     OF_SIZE,
-    OPEN,
     OVER,
     P_VALUE,
     PASSES_TEST,
     RARE,
-    REAL,
     SIGNIFICANT,
-    STRONG,
-    SUPPOSED,
     UNDER,
     UNDER_NULL,
-    UNTOLD,
     WITHSTANDS,
 )
-from services.evaluator.domain.checks.phrases import phrases_of
-from services.evaluator.domain.checks.plain_negation import denied, plainly
 
 
 class EvidenceClaim(StrEnum):

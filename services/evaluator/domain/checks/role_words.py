@@ -1,182 +1,282 @@
 """The words around a number that say what it is: each role's own, before it and behind it."""
 
-import re
+from services.evaluator.domain.checks.phrases import one_of, sought, spaced
 
-INTERVAL = re.compile(
-    r"\b(?:interval|ci|range[sd]?|ranging|limits?|bounds?|between|from|extend\w*"
-    r"|span\w*|stretch\w*"
-    r"|runs?|goes|reach\w*|lies|low(?:er)?)\b",
-    re.IGNORECASE,
+# What several roles share.
+_EDGE = "bound|limit|end"
+_ABOUT = r"(?:about\s+|around\s+|some\s+)?"
+_EFFECT = one_of("difference, association, effect, link")
+_NO_EFFECT = rf"no\s+(?:true\s+|real\s+)?{_EFFECT}"
+_STANDS = (
+    "of, is, was, at, about, around, approximately, roughly, equals?, equal to, being, stands at,"
+    " comes to, to"
 )
-INTERVAL_NOUN = re.compile(
-    r"\b(?:intervals?|cis?|confidence|limits?|bounds?|range[sd]?|ruled\s+out|exclud\w+|plausible|compatible|uncertainty|credible|precision|margin)\b",
-    re.IGNORECASE,
+LINK = rf"[\s:,(=~\u2248]*(?:{one_of(_STANDS)}\b[\s:(=~\u2248]*)*"
+"""What may stand between a word and its number."""
+
+# Intervals and their ends.
+_INTERVAL = one_of(
+    r"interval, ci, range[sd]?, ranging, limits?, bounds?, between, from, extend\w*, span\w*,"
+    r" stretch\w*, runs?, goes, reach\w*, lies, low(?:er)?"
 )
-JOIN = re.compile(
-    r"\s*[)\]]?\s*(?:,|;|to|and|up\s+to|through|until|\u2013|\u2014|-|\.\.+)\s*"
-    r"(?:an?\s+|the\s+)?(?:upper\s+(?:bound|limit|end)\s*(?:of|at|is)?\s*)?",
-    re.IGNORECASE,
+_INTERVAL_NOUN = one_of(
+    r"intervals?, cis?, confidence, limits?, bounds?, range[sd]?, ruled out, exclud\w+, plausible,"
+    r" compatible, uncertainty, credible, precision, margin"
 )
-BRACKET, CLOSED = re.compile(r"[(\[]\s*$"), re.compile(r"\s*[)\]]")
-LINK = (
-    r"[\s:,(=~\u2248]*(?:(?:of|is|was|at|about|around|approximately|roughly"
-    r"|equals?|equal\s+to|being|stands\s+at|comes\s+to|to)\b[\s:(=~\u2248]*)*"
+_AND = one_of(r",, ;, to, and, up to, through, until, \u2013, \u2014, -, \.\.+")
+INTERVAL = sought(rf"\b{_INTERVAL}\b")
+INTERVAL_NOUN = sought(rf"\b{_INTERVAL_NOUN}\b")
+JOIN = sought(
+    rf"\s*[)\]]?\s*{_AND}\s*(?:an?\s+|the\s+)?(?:upper\s+(?:bound|limit|end)\s*(?:of|at|is)?\s*)?"
 )
-LOWER = re.compile(
-    rf"\b(?:lower|(?:low|smallest|left)(?=[\s-]*(?:confidence\s+)?(?:bound|limit|end)))[\s-]*(?:confidence\s+)?(?:bound|limit|end"
-    rf"|endpoint|one)?(?:\s+(?:of|for)\s+[^.;,0-9]{{0,50}}?)?{LINK}$"
-    r"|\b(?:start|begin)s?\s+at\s*$|(?<!least\s)\bas\s+(?:low|small|little)\s+as\s*$"
-    r"|\b(?:on|at)\s+(?:the|its)\s+(?:low|lower|bottom|left)\s+end\b[^.;,0-9]{0,50}$",
-    re.IGNORECASE,
+BRACKET, CLOSED = sought(r"[(\[]\s*$"), sought(r"\s*[)\]]")
+
+
+def _end_before(own: str, others: str, *ways: str) -> str:
+    """Return a pattern of an interval's end before its number: `the lower bound of the ratio is`.
+
+    Other words than its own have to stand before a bound, a limit or an end.
+    """
+    named = rf"(?:{own}|(?:{others})(?=[\s-]*(?:confidence\s+)?(?:{_EDGE})))"
+    what = rf"[\s-]*(?:confidence\s+)?(?:{_EDGE}|endpoint|one)?"
+    of = r"(?:\s+(?:of|for)\s+[^.;,0-9]{0,50}?)?"
+    return "|".join([rf"\b{named}{what}{of}{LINK}$", *ways])
+
+
+def _as_much_as(sizes: str) -> str:
+    return rf"(?<!least\s)\bas\s+(?:{sizes})\s+as\s*$"
+
+
+def _at_the_end(sides: str, between: str) -> str:
+    return rf"\b(?:on|at)\s+(?:the|its)\s+(?:{sides})\s+end\b{between}{{0,50}}$"
+
+
+def _end_behind(side: str, way: str, edge: str) -> str:
+    """Return a pattern of an interval's end behind its number: `(lower)`, `at the bottom`."""
+    return rf"\s*(?:\(?(?:the\s+)?{side}(?=\))|as\s+(?:the|its)\s+{side}|{way}|at\s+the\s+(?:{edge}|{side}\s+end))\b"
+
+
+LOWER = sought(
+    _end_before("lower", "low|smallest|left"),
+    r"\b(?:start|begin)s?\s+at\s*$",
+    _as_much_as("low|small|little"),
+    _at_the_end("low|lower|bottom|left", "[^.;,0-9]"),
 )
-UPPER = re.compile(
-    rf"\b(?:upper|(?:high|largest|right)(?=[\s-]*(?:confidence\s+)?(?:bound|limit|end)))[\s-]*(?:confidence\s+)?(?:bound|limit|end"
-    rf"|endpoint|one)?(?:\s+(?:of|for)\s+[^.;,0-9]{{0,50}}?)?{LINK}$"
-    r"|\b(?:end|stop)s?\s+(?:at|until)\s*$|(?<!least\s)\bas\s+(?:high|large|great|much)\s+as\s*$"
-    r"|\b(?:on|at)\s+(?:the|its)\s+(?:high|higher|upper|top|right)\s+end\b[^.;0-9]{0,50}$",
-    re.IGNORECASE,
+UPPER = sought(
+    _end_before("upper", "high|largest|right"),
+    r"\b(?:end|stop)s?\s+(?:at|until)\s*$",
+    _as_much_as("high|large|great|much"),
+    _at_the_end("high|higher|upper|top|right", "[^.;0-9]"),
 )
-P = re.compile(
-    r"(?:\bp(?:\s*-?\s*values?)?|\bprobability\s+value|\b(?:associated|attached|corresponding|accompanying|resulting|tail|exceedance|attendant|significance)\s+probabilit(?:y|ies))(?![\w-])[^.;0-9]{0,60}$",
-    re.IGNORECASE,
+LOW_AFTER = sought(_end_behind("lower", "below", "bottom"))
+HIGH_AFTER = sought(_end_behind("upper", "above", "top"))
+BOUNDS = sought(r"\bbounds?\b", r"\blimits?\b", r"\bends?\b")
+NO_INTERVAL = sought(r"\b(?:respectively|rates?)\b")
+
+# p-values and levels.
+_P_KINDS = (
+    "associated|attached|corresponding|accompanying|resulting|tail|exceedance|attendant"
+    "|significance"
 )
-P_AFTER = re.compile(
-    r"[\s(]*(?:as\s+(?:its|the)\s+)?p(?:\s*-?\s*value)?\b(?!\s*(?:[=<>:,~]|of\b"
-    r"|is\b|was\b|value))",
-    re.IGNORECASE,
+_P_NAMES = (
+    r"\bp(?:\s*-?\s*values?)?",
+    r"\bprobability\s+value",
+    rf"\b(?:{_P_KINDS})\s+probabilit(?:y|ies)",
 )
-LEVEL_BEFORE = re.compile(
-    rf"\b(?:level|alpha|\u03b1|threshold|cut-?off|significance|criterion|standard"
-    rf"|benchmark)\b{LINK}$",
-    re.IGNORECASE,
+_P_WITH_A_NUMBER_BEHIND = r"\s*(?:[=<>:,~]|of\b|is\b|was\b|value)"
+_LEVEL = one_of(
+    "level, alpha, \u03b1, threshold, cut-?off, significance, criterion, standard, benchmark"
 )
-LEVEL_AFTER = re.compile(
-    r"[\s-]*(?:(?:two-sided\s+)?(?:confiden(?:ce|t)|significance|credible"
-    r"|uncertainty)\b|(?:level|alpha|threshold|cut-?off|mark|ci|interval|range"
-    r"|limits?|bounds?|(?:lower|upper)(?=\s+(?:bound|limit|confidence|end)))\b)",
-    re.IGNORECASE,
+_LEVEL_KIND = one_of("confiden(?:ce|t), significance, credible, uncertainty")
+_LEVEL_NOUN = one_of(
+    "level, alpha, threshold, cut-?off, mark, ci, interval, range, limits?, bounds?,"
+    " (?:lower|upper)(?= (?:bound|limit|confidence|end))"
 )
-NEUTRAL_BEFORE = re.compile(
-    r"\b(?:includ\w*|contain\w*|exclud\w*|enclos\w*|bracket\w*|captur\w*|embrac\w*|admit\w*|permit\w*|cover\w*|cross\w*|span\w*|straddl\w*"
-    r"|encompass\w*|overlap\w*|reach\w*|touch\w*"
-    r"|above|below|over|under|exceed\w*|than|beyond|from|null|parity|equality"
-    r"|rules?\s+out|side\s+of|sides\s+of"
-    r"|value\s+of|around|past|through|against|with|to|of|no\s+effect|clear\s+of|away\s+from|out)"
-    r"(?:\s+(?:the|a|value|of|null|parity|equality|line|reference|at|by|neutral"
-    r"|point|mark))*[\s(,:]*$",
-    re.IGNORECASE,
+P = sought(rf"(?:{'|'.join(_P_NAMES)})(?![\w-])[^.;0-9]{{0,60}}$")
+P_AFTER = sought(
+    rf"[\s(]*(?:as\s+(?:its|the)\s+)?p(?:\s*-?\s*value)?\b(?!{_P_WITH_A_NUMBER_BEHIND})"
 )
-NEUTRAL_AFTER = re.compile(
-    r"[\s),]*(?:,\s*)?(?:which\s+|and\s+)?(?:would|means?|meaning|is|being"
-    r"|marks?|stands\s+for|\(?the\s+value|indicat\w*|\(?no\b|corresponds?|line)",
-    re.IGNORECASE,
+LEVEL_BEFORE = sought(rf"\b{_LEVEL}\b{LINK}$")
+LEVEL_AFTER = sought(rf"[\s-]*(?:(?:two-sided\s+)?{_LEVEL_KIND}\b|{_LEVEL_NOUN}\b)")
+
+# The value of no effect.
+_HOLDS_OR_NOT = (
+    r"includ\w*, contain\w*, exclud\w*, enclos\w*, bracket\w*, captur\w*, embrac\w*, admit\w*,"
+    r" permit\w*, cover\w*, cross\w*, span\w*, straddl\w*, encompass\w*, overlap\w*, reach\w*,"
+    r" touch\w*"
 )
-CHANGE = re.compile(
-    r"\s*in\s+relative\s+terms\b|\s*(?:\w+\s+)?(?:likelier|rarer|oftener|bigger|higher|lower|more|less|greater|larger|smaller|fewer"
-    r"|increase|decrease|reduction|rise|drop|above|below)\b",
-    re.IGNORECASE,
+_WHERE = (
+    r"above, below, over, under, exceed\w*, than, beyond, from, null, parity, equality, rules? out,"
+    r" side of, sides of, value of, around, past, through, against, with, to, of, no effect,"
+    r" clear of, away from, out"
 )
-CHANGE_BEFORE = re.compile(
-    r"\b(?:increase[sd]?|decrease[sd]?|reduc\w+|rise[sn]?|rose|raise[sd]?|cut|higher|greater|larger|smaller|bigger"
-    r"|less|more|fewer|down|up|diminished|elevated|lowered|exceed\w*|differ\w*|lower)\s+(?:\w+\s+){0,2}by\s*(?:about|around)?\s*$"
-    r"|\b(?:less|more|lower|higher|greater|smaller|fewer|larger|rarer)\b[^.;]*\bby\s+(?:about\s+|around\s+|some\s+)?$"
-    r"|\b(?:increase|decrease|reduction|rise|drop|fall|decline|gain|cut|excess)\s+(?:in\s+(?:the\s+)?\w+\s+)?of\s+(?:about\s+|around\s+|some\s+)?$",
-    re.IGNORECASE,
+_NEUTRAL_NAMES = one_of(
+    "the, a, value, of, null, parity, equality, line, reference, at, by, neutral, point, mark"
 )
-RATE = re.compile(
-    r"\b(?:rates?|shares?|proportions?|percentages?|fractions?|probabilit\w+"
-    r"|chances?|risks?(?!\s+(?:ratio|difference))|odds(?!\s+ratio)|likelihood)\b",
-    re.IGNORECASE,
+_MEANING = one_of(
+    r"would, means?, meaning, is, being, marks?, stands for, \(?the value, indicat\w*, \(?no\b,"
+    r" corresponds?, line"
 )
-FREEDOM = re.compile(r"\s*degrees?\s+of\s+freedom|\s*d\.?f\.?\b", re.IGNORECASE)
-FREEDOM_BEFORE = re.compile(
-    rf"\S\s+(?<!\bone\s)(?<!\bsingle\s)(?:d\.?f\.?|degrees?\s+of\s+freedom){LINK}$|\(d\.?f\.?{LINK}$",
-    re.IGNORECASE,
+NEUTRAL_BEFORE = sought(
+    rf"\b{one_of(f'{_HOLDS_OR_NOT}, {_WHERE}')}(?:\s+{_NEUTRAL_NAMES})*[\s(,:]*$"
+)
+NEUTRAL_AFTER = sought(rf"[\s),]*(?:,\s*)?(?:which\s+|and\s+)?{_MEANING}")
+
+# Changes, rates and multiples.
+_MORE_OR_LESS = one_of(
+    "likelier, rarer, oftener, bigger, higher, lower, more, less, greater, larger, smaller, fewer,"
+    " increase, decrease, reduction, rise, drop, above, below"
+)
+_CHANGED = one_of(
+    r"increase[sd]?, decrease[sd]?, reduc\w+, rise[sn]?, rose, raise[sd]?, cut, higher, greater,"
+    r" larger, smaller, bigger, less, more, fewer, down, up, diminished, elevated, lowered,"
+    r" exceed\w*, differ\w*, lower"
+)
+_COMPARED = one_of("less, more, lower, higher, greater, smaller, fewer, larger, rarer")
+_CHANGE_NOUN = one_of("increase, decrease, reduction, rise, drop, fall, decline, gain, cut, excess")
+_RATE = one_of(
+    r"rates?, shares?, proportions?, percentages?, fractions?, probabilit\w+, chances?,"
+    r" risks?(?! (?:ratio|difference)), odds(?! ratio), likelihood"
+)
+CHANGE = sought(r"\s*in\s+relative\s+terms\b", rf"\s*(?:\w+\s+)?{_MORE_OR_LESS}\b")
+CHANGE_BEFORE = sought(
+    rf"\b{_CHANGED}\s+(?:\w+\s+){{0,2}}by\s*(?:about|around)?\s*$",
+    rf"\b{_COMPARED}\b[^.;]*\bby\s+{_ABOUT}$",
+    rf"\b{_CHANGE_NOUN}\s+(?:in\s+(?:the\s+)?\w+\s+)?of\s+{_ABOUT}$",
+)
+RATE = sought(rf"\b{_RATE}\b")
+MULTIPLIED = sought(
+    r"\b(?:multipl\w+\b[^.;]{0,40}\bby|(?:a|the)\s+factor\s+(?:of|is|was))"
+    r"\s+(?:about\s+|around\s+|roughly\s+)?$"
+)
+AS_MUCH = sought(
+    rf"\s+(?:as|of\s+(?:the|that)\s+{one_of('rate, odds, share, risk, figure, level, chance')})\b"
+)
+APPROXIMATE = sought(
+    r"\b"
+    + one_of(
+        "estimates?, ratio, risk, value, statistic, about, roughly, approximately, nearly, almost,"
+        " difference, size, is, was, of"
+    )
+    + r"\b[\s(]*$"
+)
+
+# Degrees of freedom, rules and least numbers.
+_FREEDOM = r"d\.?f\.?"
+FREEDOM = sought(r"\s*degrees?\s+of\s+freedom", rf"\s*{_FREEDOM}\b")
+FREEDOM_BEFORE = sought(
+    rf"\S\s+(?<!\bone\s)(?<!\bsingle\s)(?:{_FREEDOM}|degrees?\s+of\s+freedom){LINK}$",
+    rf"\({_FREEDOM}{LINK}$",
 )
 """Not behind a number of its own: "one degree of freedom equals"."""
-THRESHOLD = re.compile(
-    r"rule|threshold|four[\s-]fifths|guideline|benchmark|cut-?off|regulator|customary|conventional|held\s+against",
-    re.IGNORECASE,
+THRESHOLD = sought(
+    *("rule", "threshold", r"four[\s-]fifths", "guideline", "benchmark", "cut-?off", "regulator"),
+    *("customary", "conventional", spaced("held against")),
 )
-LEAST = re.compile(
-    r"fewest|minimum|at\s+least|needs?|needed|requir\w*|threshold|recommended|floor|least",
-    re.IGNORECASE,
+LEAST = sought(
+    *("fewest", "minimum", spaced("at least"), "needs?", "needed", r"requir\w*", "threshold"),
+    *("recommended", "floor", "least"),
 )
-APPROXIMATE = re.compile(
-    r"\b(?:estimates?|ratio|risk|value|statistic|about|roughly|approximately"
-    r"|nearly|almost|difference|size|is|was|of)\b[\s(]*$",
-    re.IGNORECASE,
+AT_LEAST = sought(r"\bno\s+(?:smaller|lower|less)\s+than\s*$", r"\bat\s+least\s*$")
+AT_MOST = sought(r"\bno\s+(?:larger|higher|greater|more|bigger)\s+than\s*$", r"\bat\s+most\s*$")
+LESS = sought("<", "\u2264", "below", "under", "less", "smaller", "lower")
+MORE = sought(">", "\u2265", "above", "over", "greater", "larger", "higher", "more", "exceed")
+
+# Counts of cases.
+_PEOPLE = "people|persons|observations|records|individuals|participants|applicants"
+_TOTAL = one_of("in all, in total, altogether, together, overall, combined")
+_TOTALS = (
+    spaced("total of"),
+    spaced("all told,?"),
+    r"(?:^|[.;]\s*)cases\s*[:=]",
+    spaced("drew on"),
+    r"(?-i:\bN)\s*=",
+    spaced("in total,?"),
+    r"(?:sample|total)\s+(?:size\s+)?(?:of|is)",
+    spaced("people of"),
+    spaced("cases of"),
+    spaced("out of all"),
 )
-TOTAL_AFTER = re.compile(
-    r"\s*(?:\w+\s+){0,2}?(?:cases|people|persons|observations|records|individuals|participants"
-    r"|applicants)?,?\s*(?:in\s+all|in\s+total|altogether|together|overall|combined)\b",
-    re.IGNORECASE,
+TOTAL_AFTER = sought(rf"\s*(?:\w+\s+){{0,2}}?(?:cases|{_PEOPLE})?,?\s*{_TOTAL}\b")
+TOTAL_BEFORE = sought(rf"\b(?:{'|'.join(_TOTALS)})\s*$")
+OF_ALL = sought(r"\b(?:(?:of|among)\s+(?:the|all|all\s+the)|from)\s*$")
+CASES = sought(rf"\s*(?:cases|files|{_PEOPLE})\b(?!\s+(?:with|without|that|who))")
+SAMPLE = sought(
+    r"\bsample",
+    r"\bof\s+(?:all|the)\s+(?:\d+\s+)?cases",
+    r"m(?:ade|ake)\s+up",
+    r"account\w*\s+for",
+    "compris",
+    "consist",
 )
-TOTAL_BEFORE = re.compile(
-    r"\b(?:total\s+of|all\s+told,?|(?:^|[.;]\s*)cases\s*[:=]|drew\s+on|(?-i:\bN)\s*=|in\s+total,?|(?:sample|total)\s+(?:size\s+)?(?:of|is)|people\s+of|cases\s+of|out\s+of\s+all)\s*$",
-    re.IGNORECASE,
+
+# With the outcome, and without it.
+_SOME_WORDS = r"(?:[\w<>]+\s+){0,3}?"
+_NUMBERED = one_of(
+    "is, was, are, were, numbers?, numbered, equals?, totals?, totalled, comes? to, stands? at,"
+    " amounts? to, being, at"
 )
-OF_ALL = re.compile(r"\b(?:(?:of|among)\s+(?:the|all|all\s+the)|from)\s*$", re.IGNORECASE)
-CASES = re.compile(
-    r"\s*(?:cases|files|people|persons|observations|records|individuals|participants|applicants)\b"
-    r"(?!\s+(?:with|without|that|who))",
-    re.IGNORECASE,
+_WITHOUT = r"(?:(?:did|were|was|had|do|are)\s+not|without|lacked|lacks?|didn't|weren't)"
+_WHO_LACK = (
+    r"(?:(?:who|that|which)\s+(?:did|were|was|had|do|are|have)\s+not|without|lack(?:ed|s|ing)?)"
 )
-CHANCE = re.compile(
-    r"\bprobability\b[^;]*\b(?:chi\b|hypothesis|independen\w+|unrelated|chance|(?:made|make|was|were|is|be)\s+no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)|by\s+luck)"
-    r"|\b(?:no|without\s+any)\s+(?:true\s+|real\s+|actual\s+|underlying\s+)*(?:difference|association|effect|link|relationship)\b[^;]*\b(?:probability|chance|likelihood|times\s+in)\b"
-    r"|\bprobability\s+(?:of|for|behind|attached\s+to|belonging\s+to)\s+(?:the|this|that)\s+(?:test|statistic|result)\b"
-    r"|\b(?:hypothesis|independen\w+|unrelated|chance\s+alone)\b[^;]*\bprobability\b"
-    r"|\b(?:if|were|was|had|assum\w+|suppos\w+|under|given|imagin\w+|in\s+a\s+world|where)\b[^;]*\b(?:equal\w*|alike|no\s+(?:true\s+|real\s+)?(?:difference|association|effect|link)"
-    r"|unrelated|independen\w+|null|identical|nothing\s+(?:but|was|is|were|going)|not\s+differ|chance)\b[^;]*\b(?:samples?|times?|cases|tables|datasets?|studies|repetitions|probability|chance|likelihood|turn\s+up|arise|occur|happen|appear)",
-    re.IGNORECASE,
+LACKS = sought(rf"\s*{_SOME_WORDS}{_WITHOUT}\b", r"\s*no\b(?!\s+(?:fewer|less|more))")
+LACKS_BEFORE = sought(rf"\b{_WHO_LACK}\b[^,;.:0-9]{{0,40}}?(?:\b{_NUMBERED})\s*$")
+HAS = sought(
+    r"\s*with\s+(?:it|the\s+outcome|that\s+outcome)\b",
+    rf"\s*{_SOME_WORDS}(?:had\s+(?:the|this|that)\s+outcome|did\b(?!\s+not))",
 )
-OF_SAMPLES = re.compile(
-    r"\s+(?:of|in)\s+(?:all\s+|such\s+|the\s+|repeated\s+|random\s+|hypothetical\s+)*(?:samples?|times?|tables|datasets?|data\s+sets|studies|repetitions|replications|experiments|draws|surveys|occasions)\b",
-    re.IGNORECASE,
+
+# What a p-value is the probability of.
+_TESTED = "chi|test|statistic"
+_SUPPOSED = one_of(
+    r"if, were, was, had, assum\w+, suppos\w+, under, given, imagin\w+, in a world, where"
 )
-NO_INTERVAL = re.compile(r"\b(?:respectively|rates?)\b", re.IGNORECASE)
-SAMPLE = re.compile(
-    r"\bsample|\bof\s+(?:all|the)\s+(?:\d+\s+)?cases|m(?:ade|ake)\s+up"
-    r"|account\w*\s+for|compris|consist",
-    re.IGNORECASE,
+_NOTHING_THERE = (
+    r"chi\b",
+    "hypothesis",
+    r"independen\w+",
+    "unrelated",
+    "chance",
+    rf"(?:made|make|was|were|is|be)\s+{_NO_EFFECT}",
+    spaced("by luck"),
 )
-LACKS = re.compile(
-    r"\s*(?:[\w<>]+\s+){0,3}?(?:(?:did|were|was|had|do|are)\s+not|without|lacked|lacks?"
-    r"|didn't|weren't)\b|\s*no\b(?!\s+(?:fewer|less|more))",
-    re.IGNORECASE,
+_ALIKE = (
+    r"equal\w*",
+    "alike",
+    _NO_EFFECT,
+    "unrelated",
+    r"independen\w+",
+    "null",
+    "identical",
+    r"nothing\s+(?:but|was|is|were|going)",
+    spaced("not differ"),
+    "chance",
 )
-LACKS_BEFORE = re.compile(
-    r"\b(?:(?:who|that|which)\s+(?:did|were|was|had|do|are|have)\s+not|without|lack(?:ed|s|ing)?)\b[^,;.:0-9]{0,40}?(?:\b(?:is|was|are|were|numbers?|numbered|equals?|totals?|totalled|comes?\s+to|stands?\s+at|amounts?\s+to|being|at))\s*$",
-    re.IGNORECASE,
+_HOW_OFTEN = one_of(
+    "samples?, times?, cases, tables, datasets?, studies, repetitions, probability, chance,"
+    " likelihood, turn up, arise, occur, happen, appear"
 )
-HAS = re.compile(
-    r"\s*with\s+(?:it|the\s+outcome|that\s+outcome)\b|\s*(?:[\w<>]+\s+){0,3}?(?:had\s+(?:the|this|that)\s+outcome|did\b(?!\s+not))",
-    re.IGNORECASE,
+_SAMPLES = one_of(
+    "samples?, times?, tables, datasets?, data sets, studies, repetitions, replications,"
+    " experiments, draws, surveys, occasions"
 )
-LOW_AFTER = re.compile(
-    r"\s*(?:\(?(?:the\s+)?lower(?=\))|as\s+(?:the|its)\s+lower|below|at\s+the\s+(?:bottom|lower\s+end))\b",
-    re.IGNORECASE,
+_UNRELATED = one_of(r"hypothesis, independen\w+, unrelated, chance alone")
+_TRUE = r"(?:true\s+|real\s+|actual\s+|underlying\s+)*"
+_RELATION = one_of("difference, association, effect, link, relationship")
+CHANCE = sought(
+    rf"\bprobability\b[^;]*\b(?:{'|'.join(_NOTHING_THERE)})",
+    rf"\b(?:no|without\s+any)\s+{_TRUE}{_RELATION}\b[^;]*"
+    r"\b(?:probability|chance|likelihood|times\s+in)\b",
+    r"\bprobability\s+(?:of|for|behind|attached\s+to|belonging\s+to)\s+(?:the|this|that)"
+    r"\s+(?:test|statistic|result)\b",
+    rf"\b{_UNRELATED}\b[^;]*\bprobability\b",
+    rf"\b{_SUPPOSED}\b[^;]*\b(?:{'|'.join(_ALIKE)})\b[^;]*\b{_HOW_OFTEN}",
 )
-HIGH_AFTER = re.compile(
-    r"\s*(?:\(?(?:the\s+)?upper(?=\))|as\s+(?:the|its)\s+upper|above|at\s+the\s+(?:top|upper\s+end))\b",
-    re.IGNORECASE,
+OF_SAMPLES = sought(
+    rf"\s+(?:of|in)\s+(?:all\s+|such\s+|the\s+|repeated\s+|random\s+|hypothetical\s+)*{_SAMPLES}\b"
 )
-BOUNDS = re.compile(r"\bbounds?\b|\blimits?\b|\bends?\b", re.IGNORECASE)
-MULTIPLIED = re.compile(
-    r"\b(?:multipl\w+\b[^.;]{0,40}\bby|(?:a|the)\s+factor\s+(?:of|is|was))\s+(?:about\s+|around\s+|roughly\s+)?$",
-    re.IGNORECASE,
+OF_TEST = sought(
+    rf"\b(?:{_TESTED})\b[^;]*\b(?:probability|likelihood)\b",
+    rf"\bprobability\b[^;]*\b(?:{_TESTED})\b",
 )
-OF_TEST = re.compile(
-    r"\b(?:chi|test|statistic)\b[^;]*\b(?:probability|likelihood)\b|\bprobability\b[^;]*\b(?:chi|test|statistic)\b",
-    re.IGNORECASE,
-)
-AT_LEAST = re.compile(r"\bno\s+(?:smaller|lower|less)\s+than\s*$|\bat\s+least\s*$", re.IGNORECASE)
-AT_MOST = re.compile(
-    r"\bno\s+(?:larger|higher|greater|more|bigger)\s+than\s*$|\bat\s+most\s*$", re.IGNORECASE
-)
-AS_MUCH = re.compile(
-    r"\s+(?:as|of\s+(?:the|that)\s+(?:rate|odds|share|risk|figure|level|chance))\b", re.IGNORECASE
-)
-LESS = re.compile(r"<|\u2264|below|under|less|smaller|lower", re.IGNORECASE)
-MORE = re.compile(r">|\u2265|above|over|greater|larger|higher|more|exceed", re.IGNORECASE)

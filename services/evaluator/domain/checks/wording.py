@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from services.evaluator.domain.checks.measure_words import MEASURE_WORDS
+from services.evaluator.domain.checks.phrases import one_of, sought, word_set
 from services.evaluator.domain.checks.written_numbers import (
     BEFORE,
     WrittenNumber,
@@ -13,93 +15,21 @@ from services.evaluator.domain.checks.written_numbers import (
 )
 from shared.contracts import Subject
 
-MEASURE_WORDS = {
-    "odds_ratio_within": r"mantel[\s-]*haenszel(?:\s+(?:pooled\s+)?(?:odds\s+ratio|estimate))?"
-    r"|(?:stratified|strat(?:um|a)[\s-]adjusted|within[\s-]strat(?:um|a))\s+odds\s+ratios?"
-    r"|odds\s+ratio\s+(?:(?:with)?in|across|over|after)\s+(?:the\s+)?strat\w+"
-    r"|(?:common|pooled)\s+odds\s+ratio\s+(?:with)?in\s+strat\w+",
-    "cmh": r"cochran[\s-]*mantel[\s-]*haenszel(?:\s+(?:test"
-    r"|statistic))?(?:\s+within\s+strata)?|\bcmh\b",
-    "odds_ratio_adjusted": r"adjusted\s+odds\s+ratios?|logistic\s+regression",
-    "odds_ratio": r"odds[\s-]ratios?|cross[\s-]?(?:product\s+)?ratios?|(?:in\s+)?odds\s+(?:terms|scale)|ratio\s+of\s+(?:the\s+)?odds|(?-i:\bORs?\b)",
-    "relative_risk": r"relative\s+risks?|(?:in\s+)?risk\s+(?:terms|scale)|ratio\s+of\s+(?:the\s+)?(?:probabilities|chances|shares)|relative\s+(?:rate|chance)|risk[\s-]ratios?|ratio\s+of\s+(?:the\s+)?(?:risks|rates)"
-    r"|(?:rate|prevalence|incidence|probability|proportion|share)\s+ratios?|(?-i:\bRRs?\b)",
-    "risk_difference": r"(?:absolute\s+)?risk\s+(?:differences?|gap)|rate\s+(?:difference|gap)|percentage[\s-]points?\s+(?:difference|gap)|(?-i:\bRD\b)"
-    r"|(?:absolute\s+)?(?:difference|gap)\s+(?:in|of|between)\s+(?:the\s+)?(?:two\s+)?"
-    r"(?:risks?|rates?|shares?|proportions?|percentages?|probabilit\w+)"
-    r"|difference\s+between\s+the\s+(?:rate|share|proportion|percentage|risk|probability)\s+(?:of|for|among)\s+(?:the\s+)?(?:[\w'-]+\s+){1,3}?and\s+(?:the\s+\w+|that)\s+(?:of|for|among)"
-    r"|subtract\w*\s+(?:the\s+)?(?:rate|share|proportion|percentage|risk|probability)\s+(?:of|for|among)\s+(?:the\s+)?(?:[\w'-]+\s+){1,3}?from\s+(?:that|the\s+\w+)\s+(?:of|for|among)",
-    "impact_ratio": r"(?:(?:adverse|disparate)\s+)?impact\s+ratios?|four-?\s?fifths\s+(?:ratio|figure|value|statistic)"
-    r"|(?:ratio\s+of\s+)?(?:the\s+)?(?:smaller|lower)(?:\s+rate)?\s+(?:to|over|divided\s+by)\s+(?:the\s+)?(?:larger|higher|greater)(?:\s+rate)?(?!\s+of)"
-    r"|(?:the\s+)?(?:smaller|lower|lesser)\s+(?:of\s+the\s+(?:two\s+)?(?:selection\s+)?(?:rates|shares|proportions)|(?:selection\s+)?(?:rate|share|proportion)),?"
-    r"\s+(?:is\s+|was\s+|when\s+|if\s+|expressed\s+|taken\s+|put\s+|set\s+|stated\s+|given\s+|seen\s+)*(?:divided\s+by|over|against|relative\s+to|in\s+relation\s+to|beside"
-    r"|as\s+a\s+(?:fraction|share|proportion|part|percentage|multiple)\s+of)\s+the\s+(?:larger|higher|greater)(?:\s+(?:one|rate|share|selection\s+rate|of\s+the\s+two))?"
-    r"|ratio\s+of\s+the\s+(?:two\s+)?(?:selection\s+)?(?:rates|shares|proportions),?\s+\(?(?:the\s+)?(?:smaller|lower|lesser)\s+(?:one\s+)?(?:over|to|by|divided\s+by)\s+(?:the\s+)?(?:larger|higher|greater)(?:\s+one)?"
-    r"|quotient\s+of\s+the\s+(?:smaller|lower)\s+(?:and|by|over)\s+the\s+(?:larger|higher)",
-    "chi_square": r"chi\s*(?:\u00b2|\^?2\b)|chi[\s-]*squared?d?(?:\s+(?:test|statistic|value))*|(?:\u03c7|\u03a7"
-    r"|x)\s*(?:\u00b2|\^?2\b)"
-    r"(?:\s+(?:test|statistic))?|pearson(?:'s|\u2019s)?\s+test",
-    "gap_test": r"test\s+of\s+the\s+difference(?:,\s*corrected\s+for\s+the\s+number\s+of\s+comparisons)?"
-    r"|(?:corrected|adjusted)\s+(?:test|p-?\s*value)",
-    "gap": r"difference\s+between\s+the\s+(?:mean|average)\s+(?:of|for)\s+(?:[\w'-]+\s+){1,4}?and\s+(?:the\s+(?:mean|average)|that)\s+(?:of|for)"
-    r"|subtract\w*\s+(?:the\s+(?:mean|average)\s+(?:of|for)\s+)?[\w'-]+\s+from\s+(?:that\s+of\s+)?[\w'-]+|true\s+(?:gap|difference)(?=\s+(?:is|lies|may|could|falls)\b)|difference\s+(?:of|in|between)\s+(?:the\s+)?(?:two\s+)?(?:group\s+)?means?"
-    r"|mean\s+(?:difference|gap)|means\s+(?:differ(?:ed)?\s+by|are\s+apart\s+by)"
-    r"|difference\s+in\s+averages?|(?:estimated|observed|average)\s+difference|(?:gap|difference)(?=\s*\()",
-    "effect_size": r"(?:standardi[sz]ed\s+)?effect\s+sizes?|hedges(?:'|\u2019)?s?\s*g"
-    r"|cohen(?:'s|\u2019s)?\s*d"
-    r"|standardi[sz]ed\s+(?:mean\s+)?difference",
-}
-"""By a measure's name, how people call it; the first that fits at a place counts."""
 SHORT = 3
-COMMON_WORDS = frozenset(
-    {
-        "all",
-        "and",
-        "any",
-        "are",
-        "both",
-        "but",
-        "each",
-        "few",
-        "for",
-        "had",
-        "has",
-        "her",
-        "his",
-        "its",
-        "less",
-        "low",
-        "many",
-        "more",
-        "most",
-        "none",
-        "not",
-        "one",
-        "other",
-        "others",
-        "out",
-        "own",
-        "same",
-        "she",
-        "some",
-        "the",
-        "they",
-        "two",
-        "was",
-        "were",
-        "who",
-        "with",
-        "yes",
-    }
+COMMON_WORDS = word_set(
+    "all and any are both but each few for had has her his its less low many more most none not one"
+    " other others out own same she some the they two was were who with yes"
 )
 """Names of groups that sentences use for other things; so is whatever is shorter than `SHORT`."""
 _ORDINALS = (r"(?:the\s+)?first\s+group|group\s+1", r"(?:the\s+)?second\s+group|group\s+2")
 
-_AGAIN = re.compile(r"\bthe\s+(former|latter)\b", re.IGNORECASE)
-_LABEL = re.compile(
-    r"\b(?:tables?|figures?|exhibits?|charts?|annex(?:es)?|chapters?|pages?|boxes|box|parts?|questions?|lines?|graphs?|notes?|items?|equations?|steps?|slides?|fig\.|columns?|rows?|sections?|appendix|footnotes?|panels?|models?)\s*$",
-    re.IGNORECASE,
+_AGAIN = sought(r"\bthe\s+(former|latter)\b")
+_LABELLED = one_of(
+    "tables?, figures?, exhibits?, charts?, annex(?:es)?, chapters?, pages?, boxes, box, parts?,"
+    " questions?, lines?, graphs?, notes?, items?, equations?, steps?, slides?, fig\\., columns?,"
+    " rows?, sections?, appendix, footnotes?, panels?, models?"
 )
+_LABEL = sought(rf"\b{_LABELLED}\s*$")
 """What stands before a number that only says which table or section is meant."""
 
 
