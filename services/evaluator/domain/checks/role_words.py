@@ -32,7 +32,7 @@ JOIN = sought(
 BRACKET, CLOSED = sought(r"[(\[]\s*$"), sought(r"\s*[)\]]")
 
 
-def _end_before(own: str, others: str, *ways: str) -> str:
+def _end_before(own: str, others: str) -> str:
     """Return a pattern of an interval's end before its number: `the lower bound of the ratio is`.
 
     Other words than its own have to stand before a bound, a limit or an end.
@@ -40,7 +40,7 @@ def _end_before(own: str, others: str, *ways: str) -> str:
     named = rf"(?:{own}|(?:{others})(?=[\s-]*(?:confidence\s+)?(?:{_EDGE})))"
     what = rf"[\s-]*(?:confidence\s+)?(?:{_EDGE}|endpoint|one)?"
     of = r"(?:\s+(?:of|for)\s+[^.;,0-9]{0,50}?)?"
-    return "|".join([rf"\b{named}{what}{of}{LINK}$", *ways])
+    return rf"\b{named}{what}{of}{LINK}$"
 
 
 def _as_much_as(sizes: str) -> str:
@@ -53,7 +53,8 @@ def _at_the_end(sides: str, between: str) -> str:
 
 def _end_behind(side: str, way: str, edge: str) -> str:
     """Return a pattern of an interval's end behind its number: `(lower)`, `at the bottom`."""
-    return rf"\s*(?:\(?(?:the\s+)?{side}(?=\))|as\s+(?:the|its)\s+{side}|{way}|at\s+the\s+(?:{edge}|{side}\s+end))\b"
+    named = rf"\(?(?:the\s+)?{side}(?=\))|as\s+(?:the|its)\s+{side}"
+    return rf"\s*(?:{named}|{way}|at\s+the\s+(?:{edge}|{side}\s+end))\b"
 
 
 LOWER = sought(

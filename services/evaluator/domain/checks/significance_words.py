@@ -29,7 +29,7 @@ _PASSES = words_of(
     r" attaining gets\sover gets\spast come\sup\sto comes\sup\sto rises?\sto"
     r" measures\sup\sto lives\sup\sto up\sto"
 )
-YARDSTICK = words_of(
+_YARDSTICK = words_of(
     "mark hurdle bar standard threshold cut-?off criterion criteria level line test"
     " requirement yardstick benchmark barrier boundary convention bound grade"
 )
@@ -54,7 +54,7 @@ SIGNIFICANT = phrases_of(
     f"{_PAST} (?:its|the) critical",
     "(?:in|into|inside|enters?) the (?:rejection|critical) region",
 )
-PASSES_TEST = phrases_of(rf"{_PASSES} (?:[\w<>%.,-]+ ){{0,6}}?{YARDSTICK}", "passes? muster")
+PASSES_TEST = phrases_of(rf"{_PASSES} (?:[\w<>%.,-]+ ){{0,6}}?{_YARDSTICK}", "passes? muster")
 WITHSTANDS = phrases_in(
     "withst(?:and|ands|ood), surviv(?:e|es|ed), holds? up, held up, stands? up, stood"
     " up, bears? scrutiny, passes, passed, pass"
