@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from services.evaluator.domain.checks.denials import is_denied, is_open
-from services.evaluator.domain.checks.phrases import each_begun, each_whole, one_of, sought
+from services.evaluator.domain.checks.phrases import each_stem, each_whole, one_of, sought
 from services.evaluator.domain.checks.wording import Wording
 from services.evaluator.domain.rubric import Profile
 
@@ -107,21 +107,21 @@ _GROUPED = sought(
     *each_whole("group (?:and|to|itself), (?:between|of|by|from|on) (?:the )?group"),
     rf"\bgroup\s+{_GROUP_DOES}\b",
     *each_whole("group membership, membership, belonging, gender, sex, rac(?:e|ial)"),
-    *each_begun("ethnic*, nationalit+"),
+    *each_stem("ethnic*, nationalit+"),
     *each_whole("origins?, background"),
-    *each_begun("religio+"),
+    *each_stem("religio+"),
     *each_whole("age"),
-    *each_begun("discriminat+"),
+    *each_stem("discriminat+"),
     *each_whole("bias(?:ed)?"),
-    *each_begun("prejudice*, stereotyp+, hostil+, unfair*"),
+    *each_stem("prejudice*, stereotyp+, hostil+, unfair*"),
     *each_whole("unequal, who (?:they|people) are"),
-    *each_begun("racis[mt]*, sexis[mt]*"),
+    *each_stem("racis[mt]*, sexis[mt]*"),
     *each_whole("attitudes?"),
-    *each_begun("behav+"),
+    *each_stem("behav+"),
     *each_whole("treatment, preferred, rates differ"),
-    *each_begun("identit+, culture*"),
+    *each_stem("identit+, culture*"),
     *each_whole("nature, ability, conduct"),
-    *each_begun("disparit+, inequalit+"),
+    *each_stem("disparit+, inequalit+"),
     r"\bbeing\s+(?:an?\s+)?<g",
 )
 _BECAUSE_OF_NUMBERS = (

@@ -54,7 +54,7 @@ def each_whole(phrases: str) -> list[str]:
     return [rf"\b{spaced(each)}\b" for each in listed(phrases)]
 
 
-def each_begun(words: str) -> list[str]:
+def each_stem(words: str) -> list[str]:
     """Return a pattern of each of some words that may go on, or have to: `rac*`, `ethnic+`."""
     return [rf"\b{each[:-1]}\w{each[-1]}" for each in listed(words)]
 
