@@ -45,7 +45,14 @@ LONGEST_CONTEXT = 100_000
 Judges = Annotated[
     list[str] | None, typer.Option("--judge", help="Who grades the report; may be repeated.")
 ]
-Writer = Annotated[str, typer.Option("--target", help="Who writes the report.")]
+Writer = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        help="Who writes the report.",
+        show_default="gpt-5-mini of OpenAI",  # its whole name would be cut
+    ),
+]
 Repeats = Annotated[int, typer.Option(min=1, help="How often each judge grades each dimension.")]
 Profile = Annotated[str, typer.Option(help="general, criminal_justice, or one of your own.")]
 Context = Annotated[
