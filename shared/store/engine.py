@@ -21,6 +21,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
 from shared.errors import ConfigurationError, TransientError
+from shared.store.rested_connections import try_rested_connections
 
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 MOST_PARAMETERS = 500
@@ -76,12 +77,11 @@ def engine_of(url: str) -> Engine:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    return create_engine(
-        parsed,
-        pool_pre_ping=True,
-        insertmanyvalues_page_size=ROWS_OF_AN_INSERT,
-        connect_args=POSTGRESQL,
+    engine = create_engine(
+        parsed, insertmanyvalues_page_size=ROWS_OF_AN_INSERT, connect_args=POSTGRESQL
     )
+    try_rested_connections(engine)
+    return engine
 
 
 def _make_folder(url: URL) -> None:
