@@ -85,7 +85,7 @@ def overall_sentences(diagnosis: Diagnosis) -> Iterator[str]:
     else:
         yield (
             f"{where}: {p_equals(found.p_value)} for means this far apart under random labels"
-            f" ({found.units} prompts); it informs and decides nothing."
+            f" ({found.units:,} prompts); it informs and decides nothing."
         )
 
 

@@ -82,8 +82,9 @@ def _gap(found: TableCorrection, gap: CorrectedGap) -> str:
     if gap.corrected.value is None:
         return f"{where}: not corrected, because {gap.corrected.reason}."
     people = "" if found.people == 1 else f" by {found.people} people"
+    family = f", one of {found.family}" if found.family > 1 else ""
     return (
         f"{where}: {estimate(gap.reading)} by the readings, {estimate(gap.corrected)} as"
         f" {found.labels} labels{people} correct it: {VERDICT_WORDS[gap.verdict]}"
-        f" ({p_equals(gap.p_adjusted)}, one of {found.family})."
+        f" ({p_equals(gap.p_adjusted)}{family})."
     )

@@ -82,6 +82,7 @@ def monitor_page_routes(
             evidence=evidence,
             alarms=list(standing_of(view.alarms).values()),
             comparisons=evidence_table(name, evidence, titles),
+            searched=any(each.change_searched for each in evidence),
             charts=[
                 (each, gap_chart(each, title), evidence_chart(each, title))
                 for each in drawn

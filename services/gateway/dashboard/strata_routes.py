@@ -5,7 +5,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from services.gateway.auth import Tokens
 from services.gateway.dashboard.rendering import csv_file, page
-from services.gateway.dashboard.strata_tables import strata_plot, strata_table
+from services.gateway.dashboard.strata_tables import strata_plot, strata_table, table_of_one
 from services.gateway.monitors.strata_queries import MOST_WINDOWS, StrataQueries
 
 
@@ -19,7 +19,7 @@ def strata_routes(strata: StrataQueries, tokens: Tokens) -> APIRouter:
         return page(
             "strata.html",
             name=name,
-            comparisons=[(each, strata_plot(each), strata_table([each])) for each in found],
+            comparisons=[(each, strata_plot(each), table_of_one(each)) for each in found],
             most_windows=MOST_WINDOWS,
         )
 

@@ -1,7 +1,7 @@
 """A comparison of traffic by stratum, as rows of a picture and as a table."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from services.gateway.dashboard.charts import Axis, padded_axis
 from services.gateway.dashboard.page_tables import (
@@ -17,6 +17,10 @@ from shared.formatting import number
 
 ACROSS = 1000.0
 OTHERS = "all smaller strata"
+SIDES = (
+    *("first group", "second group", "first, compared", "second, compared"),
+    *("mean of the first", "mean of the second"),
+)
 NO_ESTIMATE = Estimate(reason="there is none yet")
 
 
@@ -65,8 +69,7 @@ def strata_table(views: Iterable[StrataView]) -> PageTable:
     shown = list(views)
     alone = len(shown) == 1
     numeric = (
-        *("first group", "second group", "first, compared", "second, compared"),
-        *("mean of the first", "mean of the second"),
+        *SIDES,
         *("adjusted gap", "from", "to", "unadjusted gap", "from", "to"),
     )
     columns = (
@@ -80,6 +83,16 @@ def strata_table(views: Iterable[StrataView]) -> PageTable:
         for each in view.strata
     ]
     return PageTable("Users and gaps by stratum", columns, tuple(rows))
+
+
+def table_of_one(view: StrataView) -> PageTable:
+    """Return the same of one comparison, whose columns are called by its groups."""
+    table = strata_table([view])
+    a, b = view.groups
+    sides = (f"{a}, users", f"{b}, users", f"{a}, compared", f"{b}, compared")
+    named = dict(zip(SIDES, (*sides, f"mean of {a}", f"mean of {b}"), strict=True))
+    columns = [replace(each, title=named.get(each.title, each.title)) for each in table.columns]
+    return replace(table, columns=tuple(columns))
 
 
 def stratum_name(stratum: StratumView) -> str:

@@ -74,6 +74,7 @@ def _gap(found: Correction, gap: CorrectedGap) -> str:
     if gap.corrected.value is None:
         return f"{where}: not corrected, because {gap.corrected.reason}."
     verdict = VERDICT_WORDS[gap.verdict]
+    family = f", one of {found.family}" if found.family > 1 else ""
     ratio = ""
     if gap.ratio is not None and gap.ratio.low is not None:
         read = f" (by the readings {number(gap.reading_ratio)})" if gap.reading_ratio else ""
@@ -81,7 +82,7 @@ def _gap(found: Correction, gap: CorrectedGap) -> str:
     return (
         f"{where}: {estimate(gap.reading)} by the reading of {found.extractor},"
         f" {estimate(gap.corrected)} as labels correct it: {verdict}"
-        f" ({p_equals(gap.p_adjusted)}, one of {found.family}).{ratio}"
+        f" ({p_equals(gap.p_adjusted)}{family}).{ratio}"
     )
 
 

@@ -44,6 +44,8 @@ class StrataView(BaseModel):
 
     comparison: str
     title: str
+    groups: tuple[str, str]
+    """The first and the second."""
     names: tuple[str, ...]
     """What the monitor compares within: topic, language."""
     since_round: int
@@ -73,6 +75,7 @@ def strata_view(
     return StrataView(
         comparison=comparison.key,
         title=title,
+        groups=(comparison.pair.a, comparison.pair.b or "the rest"),
         names=tuple(names),
         since_round=rounds[0],
         last_round=rounds[1],

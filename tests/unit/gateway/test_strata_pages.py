@@ -1,6 +1,6 @@
 """Strata on a page: added up over windows, with intervals that stay within what is possible."""
 
-from services.gateway.dashboard.strata_tables import strata_plot, strata_table
+from services.gateway.dashboard.strata_tables import strata_plot, strata_table, table_of_one
 from services.gateway.monitors.strata_views import StrataView, strata_view
 from shared.contracts import Described, Estimate, StratumUsers
 from tests.support.records import make_evidence
@@ -70,3 +70,14 @@ def test_smaller_strata_together_stand_last_and_the_picture_holds_all() -> None:
     assert [each.name for each in drawn.rows] == ["all strata", "billing, en", "all smaller strata"]
     ends = [end for row in drawn.rows for end in (row.low, row.value, row.high, row.beside)]
     assert all(0 <= end <= 1000 for end in ends if end is not None)
+
+
+def test_the_columns_of_one_comparison_are_called_by_its_groups() -> None:
+    found = view(described(users("billing", 4, 5, 2)))
+    a, b = found.groups
+    titles = [each.title for each in table_of_one(found).columns]
+    assert titles[1:3] == [f"{a}, users", f"{b}, users"]
+    assert titles[5:7] == [f"mean of {a}", f"mean of {b}"]
+    assert [each.title for each in strata_table([found]).columns][1:3] == [
+        *("first group", "second group"),
+    ]
