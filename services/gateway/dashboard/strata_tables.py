@@ -68,10 +68,7 @@ def strata_table(views: Iterable[StrataView]) -> PageTable:
     """Return a row for each stratum, with counts and both gaps; with its comparison if several."""
     shown = list(views)
     alone = len(shown) == 1
-    numeric = (
-        *SIDES,
-        *("adjusted gap", "from", "to", "unadjusted gap", "from", "to"),
-    )
+    numeric = (*SIDES, *("adjusted gap", "from", "to", "unadjusted gap", "from", "to"))
     columns = (
         *(() if alone else (PageColumn("comparison", name=True),)),
         PageColumn("stratum", name=True),

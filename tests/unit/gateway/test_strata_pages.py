@@ -79,5 +79,5 @@ def test_the_columns_of_one_comparison_are_called_by_its_groups() -> None:
     assert titles[1:3] == [f"{a}, users", f"{b}, users"]
     assert titles[5:7] == [f"mean of {a}", f"mean of {b}"]
     assert [each.title for each in strata_table([found]).columns][1:3] == [
-        *("first group", "second group"),
+        *("first group", "second group")
     ]
