@@ -69,6 +69,15 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class ChartBound:
+    """What an alarm needed over a stretch of rounds: a horizontal line from one x to another."""
+
+    start: float
+    end: float
+    at: float
+
+
+@dataclass(frozen=True)
 class ChartPoint:
     """One round on a line, with its numbers for whoever points at it."""
 
@@ -90,6 +99,7 @@ class Chart:
     """Horizontal lines with their meaning."""
     epoch_starts: list[float]
     points: list[ChartPoint] = field(default_factory=list)
+    bounds: list[ChartBound] = field(default_factory=list)
     bands: list[str] = field(default_factory=list)
     """Polygons around the lines."""
     tolerance: tuple[float, float] | None = None
@@ -126,9 +136,8 @@ def gap_chart(history: History, title: str) -> Chart:
 
 
 def evidence_chart(history: History, title: str) -> Chart:
-    """Draw the log evidence for a disparity and the bound at which it alarms."""
+    """Draw the log evidence for a disparity and the bound at which it alarms in each round."""
     points = history.moments
-    bound = points[-1].bound
     x, y = _x_axis(points), evidence_axis(history)
     epochs = _epochs(points)
     return Chart(
@@ -140,7 +149,8 @@ def evidence_chart(history: History, title: str) -> Chart:
         ],
         x_ticks=time_ticks(x),
         y_ticks=_value_ticks(y),
-        levels=[Tick(y.at(0.0), ""), Tick(y.at(bound), "alarm")],
+        levels=[Tick(y.at(0.0), "")],
+        bounds=_bounds(points, x, y),
         points=[
             ChartPoint(
                 x.at(_time_s(each)),
@@ -160,9 +170,20 @@ def gap_axis(history: History) -> Axis:
 
 
 def evidence_axis(history: History) -> Axis:
-    """Return the axis of the log evidence, which shows the bound of an alarm too."""
+    """Return the axis of the log evidence, which shows the bounds of alarms too."""
     points = history.moments
-    return _y_axis([*(point.log_e for point in points), points[-1].bound, 0.0])
+    return _y_axis([*(end for point in points for end in (point.log_e, point.bound)), 0.0])
+
+
+def _bounds(points: Sequence[HistoryPoint], x: Axis, y: Axis) -> list[ChartBound]:
+    """Return a line for each stretch of one bound, which later epochs and alarms raise."""
+    stretches = [list(stretch) for _, stretch in groupby(points, key=lambda point: point.bound)]
+    changes = [x.at(_time_s(stretch[0])) for stretch in stretches[1:]]
+    ends = zip([LEFT, *changes], [*changes, WIDTH - RIGHT], strict=True)
+    return [
+        ChartBound(start, end, y.at(stretch[0].bound))
+        for (start, end), stretch in zip(ends, stretches, strict=True)
+    ]
 
 
 def _values_to_show(points: Sequence[HistoryPoint]) -> list[float]:

@@ -140,10 +140,23 @@ def test_without_a_tolerance_nothing_is_shaded() -> None:
 
 def test_evidence_is_drawn_with_the_bound_that_alarms() -> None:
     chart = evidence_chart(history(*[Estimate(value=0.0)] * 8), "t")
-    bound = chart.levels[1]
-    assert bound.label == "alarm"
+    [bound] = chart.bounds
+    assert (bound.start, bound.end) == (chart.left, chart.right)
     drawn = heights(chart.lines[0])
     assert [height < bound.at for height in drawn] == [n > 5 for n in range(8)]
+
+
+def test_each_stretch_of_rounds_has_the_bound_that_held_in_it() -> None:
+    same = history(*[Estimate(value=0.0)] * 6)
+    moments = [
+        each.model_copy(update={"bound": 5.0 if n < 4 else 7.0})
+        for n, each in enumerate(same.moments)
+    ]
+    chart = evidence_chart(same.model_copy(update={"moments": moments}), "t")
+    first, second = chart.bounds
+    assert first.at > second.at
+    assert chart.left == first.start < first.end == second.start < second.end == chart.right
+    assert first.end == chart.points[4].x
 
 
 def test_histories_begin_with_what_is_nearest_to_an_alarm() -> None:

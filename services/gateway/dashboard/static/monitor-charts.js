@@ -202,12 +202,12 @@
   };
   const evidencePlot = (place, chart, stretch) => {
     const { columns, rounds } = columnsOf(chart, ["log_e", "bound"], ["epoch", "test"]);
-    const bound = chart.bound[chart.bound.length - 1];
+    const bounds = new Set(chart.bound);
     return plotted(place, `Evidence over time: ${chart.title}`, stretch, {
       range: chart.evidence_range,
       under: (plot) => {
         level(plot, 0, color("--soft"));
-        level(plot, bound, color("--red"), [5, 4]);
+        if (bounds.size === 1) level(plot, chart.bound[0], color("--red"), [5, 4]);
         epochStarts(chart).forEach((at) => upright(plot, at));
       },
       series: [when(rounds), line("evidence", "--blue", { points: { show: chart.at.length <= MOST_POINTS, size: 5 } }),
