@@ -25,9 +25,11 @@ def _facts(found: RunProvenance, run_id: str) -> Iterator[list[str]]:
     yield ["suite", found.suite + (f": {found.about}" if found.about else "")]
     yield ["suite hash", found.suite_hash or "none: production traffic has no suite"]
     if found.questions:
+        plural = "" if found.questions == 1 else "s"
+        counted_questions = f"{found.questions:,} question{plural}"
         times = f", {found.repeats} times each" if found.repeats > 1 else ""
         scaffolds = ", ".join(each.replace("_", " ") for each in found.scaffolds)
-        yield ["asked", f"{found.questions} questions{times}, {scaffolds}"]
+        yield ["asked", f"{counted_questions}{times}, {scaffolds}"]
     for model in found.models:
         yield ["model", _model(model)]
     for judge in found.judges or _themselves(found):

@@ -52,6 +52,7 @@ img { max-width: 100%; height: auto; }
   :root { color-scheme: light; }
   body { font-size: 10.5pt; margin: 0; max-width: none; padding: 0; }
   h2 { margin-top: 1.2rem; break-after: avoid; }
+  p:has(+ .table) { break-after: avoid; }
   tr, li, figure, summary { break-inside: avoid; }
   thead { display: table-header-group; }
   .table { overflow: visible; }

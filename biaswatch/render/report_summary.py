@@ -100,14 +100,15 @@ def _not_found(results: RunResults, summary: RunSummary) -> Iterator[str]:
 def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
     run, silent = results.run, True
     if run.responses < run.probes:
-        yield f"{run.probes - run.responses} of {run.probes} answers never came: {run.stand}."
+        yield f"{run.probes - run.responses:,} of {run.probes:,} answers never came: {run.stand}."
         silent = False
     for paused in run.paused:
         yield paused.in_words()
     for each in summary.missing[:MOST_LINES]:
         why = f" ({each.reasons})" if each.reasons else ""
         differs = f"; the same in all groups? {each.differs}" if each.differs else ""
-        yield f"{each.what}: {each.missing} of {each.asked} answers gave no number{why}{differs}."
+        of = f"{each.missing:,} of {each.asked:,} answers"
+        yield f"{each.what}: {of} gave no number{why}{differs}."
         silent = False
     if (left := len(summary.missing) - MOST_LINES) > 0:
         yield f"{left} more numbers lack answers; the table of groups counts them."

@@ -66,7 +66,7 @@ def _panel(axis: Any, diagnosis: Diagnosis, drawn: GroupValues, target: str, edg
         axis.plot([middle, middle], [row + 0.45, row - 0.4], color=INK, lw=1, ls=":")
     label_rows(axis, _labels(groups, ordered))
     axis.grid(visible=False)
-    of = f"; {drawn.answers} of {drawn.of} answers" if drawn.answers < drawn.of else ""
+    of = f"; {drawn.answers:,} of {drawn.of:,} answers" if drawn.answers < drawn.of else ""
     name = shortened(f"{target}: {diagnosis.feature} by {diagnosis.dimension}")
     axis.set_title(visible(name) + of, fontsize=9, loc="left")
     axis.set_xlabel(f"{shortened(diagnosis.feature)}; dotted: median")
