@@ -146,7 +146,8 @@ def _body_name(part: Mapping[str, Any]) -> str:
     for media, content in part.get("content", {}).items():
         schema = content.get("schema", {})
         inner = schema.get("items", schema)
-        title = str(inner.get("title", media))
+        kinds = [each["$ref"].rpartition("/")[2] for each in inner.get("oneOf", ())]
+        title = " or ".join(kinds) or str(inner.get("title", media))
         # A title that was made of the operation's own name says nothing about its body.
         name = str(inner.get("$ref", "")).rpartition("/")[2] or (
             media if title.startswith("Response ") else title

@@ -190,3 +190,12 @@ def test_the_table_of_the_api_names_what_is_taken_and_given() -> None:
     get, post = operations_of(described)
     assert (get.method, get.does, get.takes, get.gives) == ("GET", "Lists.", "", "")
     assert (post.takes, post.gives) == ("Run", "list of Run")
+
+
+def test_a_body_of_several_kinds_is_called_by_all_of_them() -> None:
+    kinds = [{"$ref": "#/components/schemas/Asked"}, {"$ref": "#/components/schemas/Sent"}]
+    schema = {"oneOf": kinds, "title": "Some Request"}
+    body = {"content": {"application/json": {"schema": schema}}}
+    verb = {"summary": "Do it.", "requestBody": body, "responses": {"200": {}}}
+    [does] = operations_of({"paths": {"/x": {"post": verb}}})
+    assert does.takes == "Asked or Sent"
