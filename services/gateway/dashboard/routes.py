@@ -131,7 +131,7 @@ def operations_of(openapi: Mapping[str, Any]) -> list[Operation]:
         Operation(
             method=verb.upper(),
             path=path,
-            does=(operation.get("description") or operation["summary"]).replace("`", ""),
+            does=_described(operation),
             takes=_body_name(operation.get("requestBody", {})),
             gives=_body_name(next(v for c, v in operation["responses"].items() if c[0] == "2")),
         )
@@ -139,6 +139,12 @@ def operations_of(openapi: Mapping[str, Any]) -> list[Operation]:
         for verb, operation in verbs.items()
     ]
     return sorted(found, key=lambda each: (each.path, each.method))
+
+
+def _described(operation: Mapping[str, Any]) -> str:
+    """Return what an operation does, without the section on errors that programmers read."""
+    words = str(operation.get("description") or operation["summary"])
+    return words.partition("\nRaises\n")[0].strip().replace("`", "")
 
 
 def _body_name(part: Mapping[str, Any]) -> str:

@@ -183,7 +183,11 @@ def test_the_table_of_the_api_names_what_is_taken_and_given() -> None:
                     "requestBody": {"content": {"application/json": {"schema": one}}},
                     "responses": {"201": {"content": {"application/json": {"schema": many}}}},
                 },
-                "get": {"summary": "x", "description": "Lists.", "responses": {"204": {}}},
+                "get": {
+                    "summary": "x",
+                    "description": "Lists.\n\nRaises\n------\nNotFoundError\n    None is there.",
+                    "responses": {"204": {}},
+                },
             }
         }
     }
