@@ -16,6 +16,7 @@ from services.generator.handlers.paid_calls import PaidCalls
 from services.generator.handlers.target_pauses import TargetPauses
 from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher
+from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
 from shared.contracts import Probe
 from shared.runtime.blocking import in_thread
@@ -24,6 +25,10 @@ from shared.runtime.service import Service
 from shared.store import Store
 
 FORGET_EVERY_S = 3600.0
+DELIVERIES = 1000
+"""Deliveries of a probe before it is given up. While its target is paused it waits in hand, for
+days perhaps, and every process that ends meanwhile is one more delivery; how often it is asked has
+a bound of its own (`BIASWATCH_GENERATOR_BEGINS`)."""
 PROBES_PER_CALL = 1.25
 """Probes in hand for each call in flight: some are being looked up, kept or published."""
 
@@ -63,6 +68,7 @@ def build(settings: GeneratorSettings) -> Service:
         lane_stage=lane_stage,
         jobs=[forget, pauses.watch],
         close=[ask.close, store.close],
+        policy=RetryPolicy(transient_attempts=DELIVERIES),
     )
 
 

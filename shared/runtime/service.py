@@ -74,7 +74,7 @@ class Service:
         self._jobs = jobs
         self._supervisors = supervisors
         self._close = close
-        self._policy = policy
+        self.policy = policy
         for route in ROUTES:
             if name in route.producers:
                 # Export zero now: Prometheus sees no increase in a series that starts at 1.
@@ -172,7 +172,7 @@ class Service:
         stage = replace(stage, ack_wait_s=self._settings.ack_wait_s)
         consumer = JetStreamConsumer(connection, durable_of(stage), stage.capacity)
         worker = Worker(
-            stage, consumer, publisher, jitter=random.random, clock=time.time, policy=self._policy
+            stage, consumer, publisher, jitter=random.random, clock=time.time, policy=self.policy
         )
         self._workers.append(worker)
         self._working.append(asyncio.ensure_future(worker.run()))

@@ -6,12 +6,15 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from services.generator.app import build
 from services.generator.domain.pausing import LONGEST_WAIT_S, paused_after
 from services.generator.handlers import target_pauses
 from services.generator.handlers.ask import Ask
 from services.generator.handlers.endpoints import Endpoint
+from services.generator.settings import GeneratorSettings
+from shared.bus.retry_policy import Retry, decision_of, exhausted
 from shared.contracts import Ending, Probe, Response, Target
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TransientError
 from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, key_refused
 from shared.store import Store
 from shared.telemetry import TARGET_PAUSED
@@ -223,3 +226,12 @@ def test_waits_double_up_to_a_quarter_of_an_hour() -> None:
         waits.append((paused.next_try_at - AT).total_seconds())
     assert waits[:3] == [5, 10, 20]
     assert waits[-1] == LONGEST_WAIT_S
+
+
+def test_a_probe_that_waits_outlives_any_usual_number_of_restarts(store_url: str) -> None:
+    service = build(GeneratorSettings(store=store_url))
+    assert service.policy is not None
+    for restarts in (21, 500):
+        assert exhausted(restarts, service.policy) is None
+        again = decision_of(TransientError("The store is away."), restarts, service.policy, 0.5)
+        assert isinstance(again, Retry)
