@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,8 @@ from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence
-from services.gateway.dashboard.audit_words import act_words
+from services.gateway.dashboard.audit_names import names_of
+from services.gateway.dashboard.audit_words import ActWords, act_words
 from shared.bus.audit_anchors import audit_anchors
 from shared.bus.jetstream import Admin
 from shared.contracts.audit import AuditEntry, faults_of
@@ -56,14 +57,16 @@ def show(
         wanted = AuditFilter(about, by, action, moment, tenant)
         with Store.open(load_settings(Settings).store) as store:
             found = store.audit.latest(last, wanted)
+            names = names_of(found, store)
     elif tenant is not None:
         raise UsageError("A gateway shows the tenant of the token; leave out --tenant.")
     else:
         found = asyncio.run(_from_gateway(server, token, about, by, action, moment, last))
+        names = {}
     if as_json:
         print_json(found)
     elif found:
-        print_entries(found)
+        print_entries(found, names)
     else:
         typer.echo("There is no such entry.")
 
@@ -130,16 +133,15 @@ async def _from_gateway(
         return await client.audit(asked)
 
 
-def print_entries(entries: Sequence[AuditEntry]) -> None:
-    """Print entries for people, in lines of the screen's width."""
+def print_entries(entries: Sequence[AuditEntry], names: Mapping[str, str]) -> None:
+    """Print entries for people, in lines of the screen's width; `names` are those of ids."""
     console = Console(emoji=False)
     for entry in entries:
-        _print_entry(console, entry)
+        _print_entry(console, entry, act_words(entry, names))
 
 
-def _print_entry(console: Console, entry: AuditEntry) -> None:
+def _print_entry(console: Console, entry: AuditEntry, about: ActWords) -> None:
     """Print what was done, of what, and by whom, each on a line of its own."""
-    about = act_words(entry)
     of_what = " ".join(filter(None, (about.name, about.id)))
     whose = f" of tenant {entry.tenant}" if entry.tenant not in (None, DEFAULT_TENANT) else ""
     number = f"{entry.number}  "

@@ -67,8 +67,10 @@ def runs(
 
 
 def _found(run: RunProgress) -> str:
-    """Say how many of a run's comparisons show a disparity."""
-    return f"{run.found.disparities} of {run.found.comparisons}" if run.found else "-"
+    """Say how many of a run's comparisons show a disparity, or why there is no such number."""
+    if run.found:
+        return f"{run.found.disparities} of {run.found.comparisons}"
+    return "no groups compared" if run.ended else "not yet"
 
 
 def cancel(

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 
 from biaswatch.render.columns import estimate_text
-from biaswatch.render.findings import target_name
 from biaswatch.render.tables import escape, print_table, terminal_table
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Assessment, Consistency, Quality, TotalBias
 from shared.formatting import UNDEFINED, coverage, number, p_equals, p_value
 
@@ -30,22 +30,24 @@ def print_assessments(
     if not assessments:
         return
     console.print("\n[bold]Beyond the gaps[/] (sd: over repeats of a prompt)", highlight=False)
-    print_table(console, terminal_table(TERMINAL_HEAD, map(_terminal_row, assessments)))
+    names = ModelNames.among(assessments)
+    rows = (_terminal_row(each, names.of(each)) for each in assessments)
+    print_table(console, terminal_table(TERMINAL_HEAD, rows))
     if not everything:
         return
     for each in assessments:
-        for title, head, rows in details(each):
-            said = f"{target_name(each)}: {title}"
+        for title, head, cells in details(each):
+            said = f"{names.of(each)}: {title}"
             console.print(f"\n[bold]{escape(said)}[/]", soft_wrap=True)
-            print_table(console, terminal_table(head, rows))
+            print_table(console, terminal_table(head, cells))
 
 
-def _terminal_row(each: Assessment) -> list[str]:
+def _terminal_row(each: Assessment, model: str) -> list[str]:
     bias, reasons = each.total_bias, (each.total_bias.reason, each.quality.reason)
     why = next((f" [{reason}]" for reason in reasons if reason), "")
     numbers = (bias.value, bias.null_median)
     return [
-        target_name(each) + why,
+        model + why,
         *map(number, numbers),
         p_value(bias.p_value),
         number(each.quality.value),
@@ -54,10 +56,15 @@ def _terminal_row(each: Assessment) -> list[str]:
     ]
 
 
-def summary_row(assessment: Assessment) -> list[str]:
-    """Return an assessment's own numbers, in the order of SUMMARY_HEAD."""
+def summary_rows(assessments: Sequence[Assessment]) -> Iterator[list[str]]:
+    """Return the numbers of each assessment, in the order of SUMMARY_HEAD."""
+    names = ModelNames.among(assessments)
+    return (_summary_row(each, names.of(each)) for each in assessments)
+
+
+def _summary_row(assessment: Assessment, model: str) -> list[str]:
     return [
-        target_name(assessment),
+        model,
         assessment.feature,
         _total_bias(assessment.total_bias),
         _quality(assessment.quality),
@@ -104,10 +111,11 @@ def tables_of_all(
 ) -> Iterator[tuple[str, Sequence[str], list[list[str]]]]:
     """Return the title, head and rows of each kind of table, over all targets and scaffolds."""
     found: dict[str, tuple[Sequence[str], list[list[str]]]] = {}
+    names = ModelNames.among(assessments)
     for each in assessments:
         for title, head, rows in details(each):
             _, every = found.setdefault(title, (head, []))
-            every += ([target_name(each), *row] for row in rows)
+            every += ([names.of(each), *row] for row in rows)
     for title, (head, every) in found.items():
         yield title.capitalize(), ("target, scaffold", *head), every
 

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from biaswatch.render.findings import target_name
 from biaswatch.render.tables import csv_text
-from services.gateway.dashboard.score_tables import CONDITIONS, from_zero
+from services.gateway.dashboard.score_tables import CONDITIONS, from_zero, percent
+from services.gateway.runs.model_names import ModelNames
 from services.gateway.runs.views import Scores, StudyResults
-from shared.contracts import Estimate
-from shared.formatting import UNDEFINED
 
 MOST_UNCLEAR = 10
 
@@ -21,8 +19,10 @@ def score_conclusions(studies: StudyResults | None) -> list[str]:
     if studies is None:
         return []
 
+    names = ModelNames.among(studies.scores)
+
     def title(each: Scores) -> tuple[str, str]:
-        return target_name(each), each.category
+        return names.of(each), each.category
 
     found = []
     for (model, category), each_condition in groupby(sorted(studies.scores, key=title), key=title):
@@ -41,16 +41,20 @@ def score_conclusions(studies: StudyResults | None) -> list[str]:
 
 def unclear_scores(studies: StudyResults | None) -> list[str]:
     """Return which bias scores may be 0."""
+    scores = studies.scores if studies else []
+    names = ModelNames.among(scores)
     return [
-        f"{target_name(each)}, {each.category}, {each.condition} ({percent(each.bias)})"
-        for each in (studies.scores if studies else [])
+        f"{names.of(each)}, {each.category}, {each.condition} ({percent(each.bias)})"
+        for each in scores
         if not from_zero(each.bias)
     ][:MOST_UNCLEAR]
 
 
 def unread_scores(studies: StudyResults | None) -> Iterator[str]:
     """Say which answers no score counts."""
-    for each in studies.scores if studies else []:
+    scores = studies.scores if studies else []
+    names = ModelNames.among(scores)
+    for each in scores:
         counts = {
             "missing": each.missing,
             "choose no option": each.unmatched,
@@ -58,7 +62,7 @@ def unread_scores(studies: StudyResults | None) -> Iterator[str]:
         }
         if said := ", ".join(f"{count} {what}" for what, count in counts.items() if count):
             yield (
-                f"{target_name(each)}, {each.category}, {each.condition}: of {each.rows} answers"
+                f"{names.of(each)}, {each.category}, {each.condition}: of {each.rows} answers"
                 f" {said}."
             )
 
@@ -77,13 +81,3 @@ def scores_csv(studies: StudyResults, run_id: str) -> str:
         for name, score in (("accuracy", each.accuracy), ("s_dis", each.s_dis), ("bias", each.bias))
     )
     return csv_text((*head, "reason", *counts), rows)
-
-
-def percent(estimate: Estimate, times: float = 1) -> str:
-    """Return an estimate in percent, to one decimal, with its interval or why it has none."""
-    value, low, high = estimate.value, estimate.low, estimate.high
-    if value is None:
-        return f"{UNDEFINED} [{estimate.reason or 'undefined'}]"
-    if low is None or high is None:
-        return f"{times * value:.1f} [{estimate.reason or 'no interval'}]"
-    return f"{times * value:.1f} [{times * low:.1f}, {times * high:.1f}]"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Generic, Protocol, TypeVar
 
-from services.gateway.dashboard.run_findings import title_of, where_of
+from services.gateway.dashboard.run_findings import title_of
 from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
 from shared.formatting import VERDICT_WORDS, by_evidence, interval, number, p_value
 
@@ -20,6 +20,8 @@ class GapRow:
     diagnosis: Diagnosis
     gap: Gap
     run: str = ""
+    model: str = ""
+    """What the model is called among the others of a table."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class GroupRow:
 
     diagnosis: Diagnosis
     group: GroupSummary
+    model: str = ""
+    """What the model is called among the others of a table."""
 
 
 class OfDiagnosis(Protocol):
@@ -36,6 +40,10 @@ class OfDiagnosis(Protocol):
     @property
     def diagnosis(self) -> Diagnosis:
         """The diagnosis."""
+
+    @property
+    def model(self) -> str:
+        """What its model is called among the others."""
 
 
 Row = TypeVar("Row", bound=OfDiagnosis)
@@ -173,7 +181,7 @@ def _naming() -> tuple[Column[Row], Column[Row]]:
 
     return (
         named("number", lambda row: _number(row.diagnosis)),
-        named("model", lambda row: where_of(row.diagnosis)),
+        named("model", lambda row: row.model or row.diagnosis.target),
     )
 
 
@@ -247,6 +255,6 @@ def gaps_by_evidence(diagnosis: Diagnosis) -> list[Gap]:
     )
 
 
-def group_rows(diagnosis: Diagnosis) -> list[GroupRow]:
+def group_rows(diagnosis: Diagnosis, model: str = "") -> list[GroupRow]:
     """Return a row for each group of a diagnosis."""
-    return [GroupRow(diagnosis, group) for group in diagnosis.groups]
+    return [GroupRow(diagnosis, group, model) for group in diagnosis.groups]

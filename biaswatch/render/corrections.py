@@ -6,7 +6,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.render.findings import target_name
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
 from services.gateway.labels.correction_words import (
     ERROR_COLUMNS,
@@ -14,6 +13,7 @@ from services.gateway.labels.correction_words import (
     error_row,
     estimate,
 )
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
 from shared.formatting import UNDEFINED, VERDICT_WORDS
 
@@ -58,10 +58,11 @@ def corrected_columns(gap: CorrectedGap | None) -> Row:
 def correction_table(corrections: Sequence[Correction]) -> Table:
     """Return a table for people: a row for each comparison."""
     several = len({(each.target, each.scaffold) for each in corrections}) > 1
+    names = ModelNames.among(corrections)
     cells = (
         (
             f"{each.extractor}.{each.feature}",
-            (f"{target_name(each)}: " if several else "") + f"{gap.a} - {gap.b}",
+            (f"{names.of(each)}: " if several else "") + f"{gap.a} - {gap.b}",
             estimate(gap.reading),
             estimate(gap.corrected),
             estimate(gap.ratio) if gap.ratio and gap.ratio.low is not None else UNDEFINED,

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render import interpretations, studies
-from biaswatch.render.assessments import SUMMARY_HEAD, summary_row, tables_of_all
+from biaswatch.render.assessments import SUMMARY_HEAD, summary_rows, tables_of_all
 from biaswatch.render.bias_scores import scores_csv
 from biaswatch.render.columns import GAP_COLUMNS, gap_rows
-from biaswatch.render.findings import target_name
 from biaswatch.render.report_method import limits, method, provenance_table
 from biaswatch.render.report_summary import first_page
 from biaswatch.render.report_tables import detail_tables, folded, nulls_table
 from biaswatch.render.tables import escape_md, findings_csv, markdown_table
 from services.gateway.labels.correction_words import ERROR_COLUMNS, correction_sentences, error_rows
+from services.gateway.runs.model_names import ModelNames
 from services.gateway.runs.views import FlaggedPair
 from shared.contracts import Correction
 from shared.formatting import number_name
@@ -82,10 +82,9 @@ def _sections(
 
 def _corrected(corrections: Sequence[Correction]) -> Iterator[str]:
     yield from (f"- {escape_md(each)}" for each in correction_sentences(corrections))
+    names = ModelNames.among(corrections)
     for each in corrections:
-        title = (
-            f"{target_name(each)}: {number_name(each.extractor, each.feature)} by {each.dimension}"
-        )
+        title = f"{names.of(each)}: {number_name(each.extractor, each.feature)} by {each.dimension}"
         yield from ("", f"**{escape_md(title)}**", "")
         yield from markdown_table(ERROR_COLUMNS, error_rows(each))
 
@@ -98,6 +97,6 @@ def _paragraphs(sentences: Iterator[str]) -> Iterator[str]:
 def _assessments(results: RunResults) -> Iterator[str]:
     if not results.assessments:
         return
-    yield from markdown_table(SUMMARY_HEAD, map(summary_row, results.assessments))
+    yield from markdown_table(SUMMARY_HEAD, summary_rows(results.assessments))
     for title, head, found in tables_of_all(results.assessments):
         yield from folded(title, markdown_table(head, found))

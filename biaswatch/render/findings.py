@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from biaswatch.render.columns import estimate_text, gaps_by_evidence
 from services.gateway.dashboard.run_certainty import counted
 from services.gateway.dashboard.run_findings import RunSummary, strongest_first
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import VERDICT_WORDS, names_itself, number, p_equals
 
@@ -15,31 +15,14 @@ MOST_UNDECIDED, MOST_GAPS = 6, 12
 NOTHING_TO_COMPARE = "There is nothing to compare: no probe names a group."
 
 
-class FromTarget(Protocol):
-    """Whatever was found of one target under one scaffold."""
-
-    @property
-    def target(self) -> str:
-        """Who was asked."""
-
-    @property
-    def scaffold(self) -> str:
-        """How."""
-
-
-def target_name(found: FromTarget, called: str = "") -> str:
-    """Return the target, as it is called, and the scaffold where it is not the plain question."""
-    scaffold = "" if found.scaffold == "direct" else f", {found.scaffold.replace('_', ' ')}"
-    return (called or found.target) + scaffold
-
-
 def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
     """Return what is concluded, in words and numbers: of all groups together, then of each gap.
 
     Of more than a few gaps, those that decide nothing are counted.
     """
+    names = ModelNames.among(diagnoses)
     return [
-        f"{target_name(diagnosis)}: {sentence}"
+        f"{names.of(diagnosis)}: {sentence}"
         for diagnosis in diagnoses
         for sentence in (*overall_sentences(diagnosis), *_of_gaps(diagnosis))
     ]
@@ -64,8 +47,9 @@ def strongest_conclusions(
     """
     pairs = [(each, gap) for each in diagnoses for gap in each.gaps]
     pairs.sort(key=strongest_first)
+    names = ModelNames.among(diagnoses)
     said = [
-        f"{target_name(each)}: {gap.a} against {gap.b},"
+        f"{names.of(each)}: {gap.a} against {gap.b},"
         f" {by_reading(each.feature, each.extractor)}: {_conclusion(gap)}"
         for each, gap in pairs[:most]
     ]

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 
 from biaswatch.render.corrections import error_tables
-from biaswatch.render.findings import target_name
 from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
 from services.gateway.exports.views import ExportedAnswer
 from services.gateway.labels.correction_words import correction_sentences
@@ -15,6 +14,7 @@ from services.gateway.labels.views import (
     SampleProgress,
     repeats_in_words,
 )
+from services.gateway.runs.model_names import ModelNames
 from shared.formatting import number, number_name
 
 MOST_DISAGREEMENTS = 20
@@ -51,10 +51,11 @@ def print_progress(found: Sequence[SampleProgress]) -> None:
     """Print how far the samples of a run are labelled, group by group."""
     console = Console(emoji=False)
     head = ("number", "target", "group", "answers", "drawn", "labelled")
+    names = ModelNames.among(one for each in found for one in each.strata)
     rows = [
         (
             number_name(each.sample.extractor, each.sample.feature),
-            *(target_name(one), one.group, str(one.answers), str(one.drawn), str(one.labelled)),
+            *(names.of(one), one.group, str(one.answers), str(one.drawn), str(one.labelled)),
         )
         for each in found
         for one in each.strata
@@ -82,9 +83,10 @@ def print_corrected(
         print_sentence(console, "Labels have come that these numbers do not hold yet.")
     elif not found.corrections:
         print_sentence(console, "Nothing is labelled yet. `biaswatch labels sample` draws answers.")
+    names = ModelNames.among(found.corrections)
     for each in found.corrections:
         named = number_name(each.extractor, each.feature)
-        title = f"{target_name(each)}: {named} by {each.dimension.replace('_', ' ')}"
+        title = f"{names.of(each)}: {named} by {each.dimension.replace('_', ' ')}"
         console.print(f"\n[bold]{escape(title)}[/]")
         for table in error_tables(each.groups):
             print_table(console, table)

@@ -18,7 +18,8 @@ from biaswatch.render.columns import (
 from biaswatch.render.findings import gap_notes, overall_sentences
 from biaswatch.render.flagged_pairs import FOLD_BEGINS, FOLD_ENDS
 from biaswatch.render.tables import escape_md, findings_markdown, markdown_table
-from services.gateway.dashboard.run_findings import strongest_first, title_of, where_of
+from services.gateway.dashboard.run_findings import strongest_first, title_of
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import coverage, number, p_value
 
@@ -43,7 +44,8 @@ CHANCE_MEANS = (
 
 def nulls_table(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     """Return the table of all comparisons that show no disparity."""
-    rows = [row for each in diagnoses if (row := _null_row(each))]
+    names = ModelNames.among(diagnoses)
+    rows = [row for each in diagnoses if (row := _null_row(each, names.of(each)))]
     if not rows:
         return
     rows.sort(key=lambda row: row[0])
@@ -57,7 +59,7 @@ def nulls_table(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     yield from _rest(len(rows) - MOST_NULLS)
 
 
-def _null_row(diagnosis: Diagnosis) -> tuple[float, list[str]] | None:
+def _null_row(diagnosis: Diagnosis, model: str) -> tuple[float, list[str]] | None:
     gaps = [gap for gap in gaps_by_evidence(diagnosis) if gap.verdict is not Verdict.DISPARITY]
     if not gaps:
         return None
@@ -70,7 +72,7 @@ def _null_row(diagnosis: Diagnosis) -> tuple[float, list[str]] | None:
 
     nearest = min(gaps, key=closeness)
     cells = [
-        *(title_of(diagnosis), where_of(diagnosis), str(len(gaps)), str(alike)),
+        *(title_of(diagnosis), model, str(len(gaps)), str(alike)),
         *(str(len(gaps) - alike), f"{nearest.a} - {nearest.b}", estimate_text(nearest.gap)),
         p_value(p[id(nearest)]),
     ]
@@ -81,20 +83,20 @@ def detail_tables(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     """Return every comparison and every group, folded, each kind in one table."""
     if not diagnoses:
         return
-    level = coverage(diagnoses[0].alpha)
+    level, names = coverage(diagnoses[0].alpha), ModelNames.among(diagnoses)
     gaps = sorted(((d, gap) for d in diagnoses for gap in d.gaps), key=strongest_first)
     if gaps:
-        shown = [GapRow(*pair) for pair in gaps[:MOST_ROWS]]
+        shown = [GapRow(d, gap, model=names.of(d)) for d, gap in gaps[:MOST_ROWS]]
         table = _with_common(GAP_COLUMNS, shown, level)
         title = f"Every comparison ({len(gaps)})"
         yield from folded(title, [*table, *_rest(len(gaps) - MOST_ROWS)])
-    groups = [row for each in diagnoses for row in group_rows(each)]
+    groups = [row for each in diagnoses for row in group_rows(each, names.of(each))]
     lines = [*_with_common(GROUP_COLUMNS, groups[:MOST_ROWS], level)]
     if any(row.group.shrunken_mean for row in groups):
         lines += ["", SHRUNKEN]
     yield from folded(f"Every group ({len(groups)})", [*lines, *_rest(len(groups) - MOST_ROWS)])
-    yield from _all_groups(diagnoses)
-    yield from _missing(diagnoses)
+    yield from _all_groups(diagnoses, names)
+    yield from _missing(diagnoses, names)
     if notes := [f"- {escape_md(note)}" for each in diagnoses for note in gap_notes(each)]:
         shown_notes = [*notes[:MOST_ROWS], *_rest(len(notes) - MOST_ROWS)]
         yield from folded(f"Other tests, which decide nothing ({len(notes)})", shown_notes)
@@ -116,16 +118,16 @@ def _with_common(registry: Sequence[Column[Row]], rows: Sequence[Row], level: st
     yield from findings_markdown([each for each in registry if each not in common], rows, level)
 
 
-def _all_groups(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+def _all_groups(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[str]:
     """Return the tests over all groups, and how far the groups lie apart."""
     lines = [
-        f"- {escape_md(f'{where_of(each)}: {said}')}"
+        f"- {escape_md(f'{names.of(each)}: {said}')}"
         for each in diagnoses
         if not each.stratum
         for said in overall_sentences(each)
     ]
     rows = [
-        [f"{title_of(each)}, {where_of(each)}", d.statistic, d.metric, number(d.value),
+        [f"{title_of(each)}, {names.of(each)}", d.statistic, d.metric, number(d.value),
          d.group or "", number(d.null_median), p_value(d.p_value)]
         for each in diagnoses
         for d in each.disparities
@@ -139,9 +141,9 @@ def _all_groups(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
         yield from folded("All groups together", lines)
 
 
-def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+def _missing(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[str]:
     rows = [
-        [title_of(each), where_of(each), p_value(found.p_value), found.method or found.reason or ""]
+        [title_of(each), names.of(each), p_value(found.p_value), found.method or found.reason or ""]
         for each in diagnoses
         if (found := each.missing) and any(group.missing for group in each.groups)
     ]

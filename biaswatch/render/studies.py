@@ -6,8 +6,6 @@ from itertools import groupby
 
 from rich.console import Console
 
-from biaswatch.render.bias_scores import percent
-from biaswatch.render.findings import target_name
 from biaswatch.render.flagged_pairs import folded_pair
 from biaswatch.render.tables import (
     escape,
@@ -17,6 +15,8 @@ from biaswatch.render.tables import (
     print_table,
     terminal_table,
 )
+from services.gateway.dashboard.score_tables import percent
+from services.gateway.runs.model_names import ModelNames
 from services.gateway.runs.statement_words import STATEMENTS
 from services.gateway.runs.views import (
     FlaggedPair,
@@ -47,10 +47,11 @@ COMPARED_HEAD = ("model", "against", "category", "what", "points", "adjusted p")
 
 
 def _score_rows(studies: StudyResults) -> Iterator[list[str]]:
+    names = ModelNames.among(studies.scores)
     for each in studies.scores:
         counts = (each.rows, each.missing, each.unmatched, each.without_target)
         yield [
-            *_model_and_category(each),
+            *_model_and_category(each, names),
             *map(str, counts),
             percent(each.accuracy),
             percent(each.bias),
@@ -58,11 +59,12 @@ def _score_rows(studies: StudyResults) -> Iterator[list[str]]:
 
 
 def _pair_rows(studies: StudyResults) -> Iterator[list[str]]:
+    names = ModelNames.among(studies.pairs)
     for each in studies.pairs:
         for name, words in STATEMENTS.items():
             share = each.shares[name]
             counts = map(str, (share.count, share.of, share.without))
-            yield [*_model_and_category(each), words, *counts, percent(share.share, 100)]
+            yield [*_model_and_category(each, names), words, *counts, percent(share.share, 100)]
 
 
 def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
@@ -84,12 +86,13 @@ def _moved(each: JudgeControls) -> str:
 
 
 def _apart_rows(studies: StudyResults) -> Iterator[list[str]]:
+    names = ModelNames.among(each for apart in studies.apart for each in apart.pairs)
     for apart in studies.apart:
         for each in apart.pairs:
             for name in VOTED[apart.kind]:
                 share = each.shares[name]
                 counts = (str(share.count), str(share.of))
-                who = (apart.judge, *_model_and_category(each))
+                who = (apart.judge, *_model_and_category(each, names))
                 yield [*who, STATEMENTS[name], *counts, percent(share.share, 100)]
 
 
@@ -99,9 +102,10 @@ def _uncontrolled(studies: StudyResults) -> Iterator[str]:
 
 
 def _unasked(studies: StudyResults) -> Iterator[str]:
+    names = ModelNames.among(studies.pairs)
     for each in studies.pairs:
         for why, times in each.unasked.items():
-            who = f"{each.target}, {each.category}, {each.condition}"
+            who = f"{names.of(each)}, {each.category}, {each.condition}"
             yield f"{who}: {times} of {each.pairs} pairs were not judged: {why}."
 
 
@@ -208,15 +212,19 @@ def _compared(gaps: Sequence[tuple[float, list[str]]]) -> Iterator[str]:
 
 def _gap_rows(studies: StudyResults) -> Iterator[tuple[float, list[str]]]:
     """Return what differs between two models, each with its adjusted p."""
+    names = ModelNames.among([*studies.score_gaps, *studies.pair_gaps])
     for each in studies.score_gaps:
-        yield _gap_row(each, each.score, each.difference)
+        yield _gap_row(_where(each, names), each, each.score, each.difference)
     for pair in studies.pair_gaps:
         if pair.p_value is not None and pair.difference is not None:
-            yield _gap_row(pair, STATEMENTS[pair.statement], 100 * pair.difference)
+            yield _gap_row(
+                _where(pair, names), pair, STATEMENTS[pair.statement], 100 * pair.difference
+            )
 
 
-def _gap_row(each: ScoreGap | PairGap, what: str, points: float | None) -> tuple[float, list[str]]:
-    where = f"{each.category}, {each.condition}"
+def _gap_row(
+    where: str, each: ScoreGap | PairGap, what: str, points: float | None
+) -> tuple[float, list[str]]:
     p = 2.0 if each.p_adjusted is None else each.p_adjusted
     return p, [each.a, each.b, where, what, number(points), p_value(each.p_adjusted)]
 
@@ -240,15 +248,16 @@ def model_gaps(studies: StudyResults) -> list[str]:
             said = f"{STATEMENTS[pair.statement]} differs by {number(100 * pair.difference)} points"
             found.append((pair, f"{said} on {pair.pairs} pairs{_p(pair)}."))
     found.sort(key=lambda some: 2.0 if some[0].p_adjusted is None else some[0].p_adjusted)
-    return [f"{_versus(each)}: {said}" for each, said in found]
+    names = ModelNames.among([*studies.score_gaps, *studies.pair_gaps])
+    return [f"{each.a} against {each.b}, {_where(each, names)}: {said}" for each, said in found]
 
 
-def _model_and_category(each: Scores | PairTable) -> list[str]:
-    return [target_name(each), f"{each.category}, {each.condition}"]
+def _model_and_category(each: Scores | PairTable, names: ModelNames) -> list[str]:
+    return [names.of(each), f"{each.category}, {each.condition}"]
 
 
-def _versus(each: ScoreGap | PairGap) -> str:
-    return f"{each.a} against {each.b}, {each.category}, {each.condition}"
+def _where(each: ScoreGap | PairGap, names: ModelNames) -> str:
+    return names.asked(f"{each.category}, {each.condition}", each.scaffold)
 
 
 def _p(each: ScoreGap | PairGap) -> str:

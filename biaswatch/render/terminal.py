@@ -16,7 +16,6 @@ from biaswatch.render.findings import (
     lead,
     overall_sentences,
     strongest_conclusions,
-    target_name,
 )
 from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
@@ -24,6 +23,7 @@ from biaswatch.render.tables import escape, findings_table, print_sentence, prin
 from services.gateway.dashboard.run_findings import run_summary
 from services.gateway.dashboard.score_tables import SCORES_MEAN, score_lead
 from services.gateway.labels.correction_words import correction_sentences
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis
 from shared.formatting import coverage
 
@@ -131,7 +131,7 @@ def _print_interpretations(console: Console, results: RunResults) -> None:
 
 def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
     """Print the numbers of each target: gaps, groups, missing answers."""
-    for title, some in groupby(diagnoses, key=target_name):
+    for title, some in groupby(diagnoses, key=ModelNames.among(diagnoses).of):
         found = list(some)
         level = coverage(found[0].alpha)
         gaps = [row for each in found for row in gap_rows(each)]

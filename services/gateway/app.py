@@ -156,7 +156,7 @@ def web_app(
     app.include_router(administration_routes(store, tokens, audit, now))
     status = StatusQueries(store, runs, monitors, channels, now)
     app.include_router(status_routes(status, tokens))
-    overview = OverviewQueries(store, monitors, status)
+    overview = OverviewQueries(store, monitors, status, studies)
     interpretations = InterpretationQueries(store)
     pages = AnswerQueries(store), provenances, values, studies, interpretations, overview
     sources = PageSources(runs, monitors, *pages, in_store, StartQueries(store, runs), strata)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.render.findings import FromTarget, target_name
+from services.gateway.runs.model_names import FromTarget, ModelNames
 from shared.errors import UsageError
 from shared.shown_text import on_one_line, shown, visible
 
@@ -151,8 +151,8 @@ def label_rows(axis: Any, labels: Sequence[str]) -> None:
 
 def target_names(found: Sequence[FromTarget]) -> list[str]:
     """Return the target and scaffold of each, for people."""
-    plain = plain_targets(found)
-    return [target_name(each, plain[each.target]) for each in found]
+    plain, names = plain_targets(found), ModelNames.among(found)
+    return [names.of(each, plain[each.target]) for each in found]
 
 
 def plain_targets(found: Sequence[FromTarget]) -> dict[str, str]:

@@ -20,6 +20,7 @@ from biaswatch.render.figures import (
     target_names,
 )
 from biaswatch.render.figures.facets import interval_facets
+from services.gateway.runs.model_names import ModelNames, scaffold_words
 from shared.contracts import Assessment
 from shared.formatting import coverage, number
 
@@ -118,7 +119,8 @@ def bias_and_quality(results: RunResults) -> Figure | None:
         axis.tick_params(labelbottom=place + across >= len(targets))
     axes[0].set_ylim(bottom=0)
     for axis, target in zip(axes, targets, strict=False):
-        _direct_labels(axis, [each for each in found if each.target == target])
+        if ModelNames.among(found).with_scaffold:
+            _scaffold_labels(axis, [each for each in found if each.target == target])
     for axis in axes[len(targets) :]:
         axis.set_visible(False)
     figure.supxlabel(f"{QUALITY} (right is better)", fontsize=9)
@@ -142,16 +144,14 @@ def _panel(axis: Any, found: Sequence[Assessment], target: str) -> None:
     axis.grid(color=PALE, lw=0.5)
 
 
-def _direct_labels(axis: Any, own: Sequence[Assessment]) -> None:
+def _scaffold_labels(axis: Any, own: Sequence[Assessment]) -> None:
     """Write each scaffold's name beside the panel, at its dot's height or a little higher."""
-    if {each.scaffold for each in own} == {"direct"}:
-        return
     top, at = axis.get_ylim()[1], -LABEL_APART
     for each in sorted(own, key=lambda each: each.total_bias.value or 0.0):
         x, y = each.quality.value, each.total_bias.value
         at = max((y or 0.0) / top, at + LABEL_APART)
         axis.annotate(
-            each.scaffold.replace("_", " "), (x, y), xytext=(1.01, at), fontsize=7.5,
+            scaffold_words(each.scaffold), (x, y), xytext=(1.01, at), fontsize=7.5,
             textcoords="axes fraction", va="center",
             arrowprops={"arrowstyle": "-", "lw": 0.5, "color": COLOURS[5]},
         )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from biaswatch.render.figures import COLOURS, INK, label_rows, new_figure, plain_targets, shortened
-from biaswatch.render.findings import FromTarget
+from services.gateway.runs.model_names import FromTarget, ModelNames, scaffold_words
 from shared.contracts import Estimate
 
 MOST_ACROSS = 4
@@ -20,9 +20,9 @@ Drawing = Callable[[Any, int], None]
 def facet_titles(found: Sequence[FromTarget]) -> list[str]:
     """Return what stands above each facet: the scaffold below its target, where there are some."""
     plain = plain_targets(found)
-    if {each.scaffold for each in found} == {"direct"}:
+    if not ModelNames.among(found).with_scaffold:
         return [_cut(plain[each.target]) for each in found]
-    return [f"{_cut(plain[each.target])}\n{each.scaffold.replace('_', ' ')}" for each in found]
+    return [f"{_cut(plain[each.target])}\n{scaffold_words(each.scaffold)}" for each in found]
 
 
 def _cut(name: str) -> str:

@@ -18,6 +18,7 @@ from biaswatch.render.figures import (
     shortened,
 )
 from services.gateway.dashboard.run_findings import strongest_first
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Verdict
 from shared.formatting import VERDICT_WORDS, coverage
 from shared.shown_text import visible
@@ -47,7 +48,7 @@ class ForestLine:
 def comparisons(results: RunResults) -> Figure | None:
     """Draw the comparisons that say the most, ranked by effect, a panel for each number."""
     ranges = results.provenance.ranges if results.provenance else {}
-    names = plain_targets(results.diagnoses)
+    plain, names = plain_targets(results.diagnoses), ModelNames.among(results.diagnoses)
     pairs = sorted(((d, gap) for d in results.diagnoses for gap in d.gaps), key=strongest_first)
     several = len({(each.target, each.scaffold) for each, _ in pairs}) > 1
     lines = []
@@ -57,8 +58,7 @@ def comparisons(results: RunResults) -> Figure | None:
         low, high = _possible(gap.gap.low, gap.gap.high, ranges.get(each.feature))
         where = ""
         if several:
-            scaffold = "" if each.scaffold == "direct" else f", {each.scaffold.replace('_', ' ')}"
-            where = f" · {names[each.target]}{scaffold}"
+            where = f" · {names.of(each, plain[each.target])}"
         label = f"{gap.a} {MINUS} {gap.b}{where}"
         lines.append(ForestLine(each.feature, label, gap.gap.value, low, high, gap.verdict))
     if not lines:

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import DARK, MINUS, PALE, WORDS, new_figure, shortened, target_names
 from biaswatch.render.figures.facets import facet_titles
-from biaswatch.render.findings import target_name
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import CriterionGap, Diagnosis, Gap, Verdict
 from shared.shown_text import visible
 
@@ -106,11 +106,12 @@ def pairs_of_groups(results: RunResults) -> Figure | None:
         down=len(shown),
         heights=sides,
     )
+    names = ModelNames.among(results.diagnoses)
     for axis, each in zip(axes, shown, strict=True):
         field = _square(each)
         image = _field(axis, field, _largest([field]), decimals=len(each.groups) <= MOST_WORDS)
         axis.set_xticklabels(axis.get_xticklabels(), rotation=90)
-        name = shortened(f"{target_name(each)}: {each.feature} by {each.dimension}")
+        name = shortened(f"{names.of(each)}: {each.feature} by {each.dimension}")
         axis.set_title(visible(f"{name}; {readable([each])}"), fontsize=9, loc="left")
         _colour_bar(figure, image, axis)
     return figure

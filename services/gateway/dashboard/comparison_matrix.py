@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from services.gateway.dashboard.run_findings import answers_query, title_of, where_of
+from services.gateway.dashboard.run_findings import answers_query, title_of
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import interval, number, p_equals
 
@@ -48,13 +49,14 @@ class ComparisonMatrix:
 def matrices_of(diagnoses: Sequence[Diagnosis]) -> list[ComparisonMatrix]:
     """Return a matrix for each model, or one with all models where one number was measured."""
     compared = [each for each in diagnoses if each.gaps and not each.stratum]
+    names = ModelNames.among(compared)
+
+    def by_model(diagnosis: Diagnosis) -> str:
+        return f"{names.of(diagnosis)}, by {diagnosis.dimension.replace('_', ' ')}"
+
     if len({(each.extractor, each.feature) for each in compared}) > 1:
-        return _matrices(compared, _by_model, lambda each: each.feature.replace("_", " "))
-    return _matrices(compared, title_of, where_of)
-
-
-def _by_model(diagnosis: Diagnosis) -> str:
-    return f"{where_of(diagnosis)}, by {diagnosis.dimension.replace('_', ' ')}"
+        return _matrices(compared, by_model, lambda each: each.feature.replace("_", " "))
+    return _matrices(compared, title_of, names.of)
 
 
 def _matrices(

@@ -65,6 +65,7 @@ def label_page_routes(pages: LabelPages, tokens: Tokens) -> APIRouter:
             forms=forms,
             texts=caller.texts,
             sample=sample,
+            suite=pages.queries.suite_of(run_id),
             state=state,
             hide=hide,
             asked=hidden_words(answer.asked, words) if answer else "",

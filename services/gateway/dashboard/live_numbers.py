@@ -61,9 +61,15 @@ def live_overview(
     return LiveNumbers(
         numbers=numbers,
         said=f"{len(standing)} alarms, {len(runs)} runs with {answers:,} answers",
-        shape=_shape([*standing, *(each.run_id for each in runs), *(m.name for m in monitors)]),
-        news="There is more than these numbers: another alarm, run or monitor, or one less.",
+        shape=_shape([*standing, *map(_listed, runs), *(m.name for m in monitors)]),
+        news="There is more than these numbers: another alarm, run or monitor, one less, or a run"
+        " that has ended.",
     )
+
+
+def _listed(run: RunProgress) -> str:
+    """Return what changes in a list with a run: that it is there, and that it has ended."""
+    return f"{run.run_id} ended" if run.ended else run.run_id
 
 
 def run_key(run_id: str, what: str) -> str:

@@ -9,12 +9,12 @@ from fastapi.responses import HTMLResponse, Response
 
 from services.gateway.auth import Tokens
 from services.gateway.callers import Caller
+from services.gateway.dashboard.latest_runs import runs_table
 from services.gateway.dashboard.live_numbers import live_overview
 from services.gateway.dashboard.operation_tables import (
     audit_table,
     extractors_table,
     own_bias_table,
-    runs_table,
     traffic_table,
     unwatched_table,
 )
@@ -61,7 +61,7 @@ def operation_routes(
             titles=_titles(monitors, changes),
             troubles=overview.status.troubles(),
             monitors=statuses,
-            runs=runs_table(latest, overview.spent(latest)),
+            runs=runs_table(latest, overview.spent(latest), overview.scored(latest)),
             now=now(),
         )
 
@@ -72,10 +72,10 @@ def operation_routes(
         by: Annotated[str, NAME] = "",
     ) -> HTMLResponse:
         may = caller.may(Right.ADMINISTER)
-        wanted = AuditFilter(about or None, by or None)
+        found = overview.audit(AuditFilter(about or None, by or None)) if may else []
         return page(
             "audit.html",
-            entries=audit_table(overview.audit(wanted)) if may else None,
+            entries=audit_table(found, overview.audited_names(found)) if may else None,
             role=caller.role,
             about=about,
             by=by,

@@ -1,12 +1,11 @@
-"""The tables of the platform's own pages: extractors, sources of traffic, the audit trail, runs."""
+"""The tables of the platform's own pages: extractors, sources of traffic, the audit trail."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
-from services.gateway.dashboard.audit_words import act_words
-from services.gateway.dashboard.live_numbers import run_key, state_words
+from services.gateway.dashboard.audit_words import act_words, is_about_a_run
 from services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
@@ -15,7 +14,6 @@ from services.gateway.dashboard.page_tables import (
     words_cell,
 )
 from services.gateway.monitors.window_views import WindowView
-from services.gateway.runs.views import RunProgress
 from shared.contracts import AnswerAccounts, AuditEntry, ExtractorStatus, OwnGap, UnwatchedSource
 from shared.formatting import number
 
@@ -30,56 +28,6 @@ class TrafficSource:
     accounts: AnswerAccounts
     windows: Sequence[WindowView]
     """The last ones, the latest first."""
-
-
-@dataclass(frozen=True)
-class RunSpent:
-    """What a run has spent; the cost is None where no price is known."""
-
-    tokens: int
-    cost: float
-
-
-def runs_table(runs: Iterable[RunProgress], spent: Mapping[str, RunSpent]) -> PageTable:
-    """Return the latest runs with their progress and spending."""
-    columns = (
-        PageColumn("run", name=True),
-        PageColumn("models", name=True),
-        PageColumn("found"),
-        PageColumn("state"),
-        *(PageColumn(title, numeric=True) for title in ("answers", "asked for", "tokens", "cost")),
-        PageColumn("begun"),
-    )
-    rows = []
-    for each in runs:
-        cost = spent.get(each.run_id)
-        rows.append(
-            (
-                words_cell(each.suite, href=f"/runs/{each.run_id}", note=each.run_id[:12]),
-                words_cell(", ".join(each.targets)),
-                _found_cell(each),
-                words_cell(
-                    state_words(each),
-                    chip="raised" if each.paused else "calm",
-                    live=run_key(each.run_id, "state"),
-                ),
-                number_cell(each.responses, live=run_key(each.run_id, "answers")),
-                number_cell(each.probes),
-                number_cell(cost.tokens if cost else None),
-                number_cell((cost.cost or None) if cost else None),
-                words_cell(f"{each.at:%Y-%m-%d %H:%M}"),
-            )
-        )
-    return PageTable("The latest runs", columns, tuple(rows))
-
-
-def _found_cell(run: RunProgress) -> PageCell:
-    """Return what a run found in a few words; nothing where nothing is compared, or not yet."""
-    if run.found is None:
-        return words_cell("-")
-    found, of = run.found.disparities, run.found.comparisons
-    said = "1 disparity" if found == 1 else f"{found or 'no'} disparities"
-    return words_cell(said, chip="raised" if found else None, note=f"of {of}")
 
 
 def extractors_table(statuses: Iterable[ExtractorStatus]) -> PageTable:
@@ -179,8 +127,8 @@ def unwatched_table(sources: Iterable[UnwatchedSource]) -> PageTable:
     return PageTable("Sources that nobody watches", columns, tuple(rows))
 
 
-def audit_table(entries: Iterable[AuditEntry]) -> PageTable:
-    """Return entries of the audit trail."""
+def audit_table(entries: Iterable[AuditEntry], called: Mapping[str, str]) -> PageTable:
+    """Return entries of the audit trail; `called` names what they know by its id alone."""
     names = ("moment", "who", "role", "from", "did", "of what", "more", "failed")
     columns = (
         PageColumn("number", numeric=True),
@@ -199,14 +147,14 @@ def audit_table(entries: Iterable[AuditEntry]) -> PageTable:
             words_cell(each.failure or "", chip="raised" if each.failure else None),
         )
         for each in entries
-        for about in (act_words(each),)
+        for about in (act_words(each, called),)
     ]
     return PageTable("Who did what", columns, tuple(rows))
 
 
 def _about(entry: AuditEntry) -> str | None:
     """Return the page of what an entry is about, if it has one."""
-    if entry.action.value.startswith("run."):
+    if is_about_a_run(entry):
         return f"/runs/{quote(entry.subject)}"
     if entry.action.value.startswith("monitor."):
         return f"/monitors/{quote(entry.subject)}"

@@ -4,8 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.gateway.dashboard.operation_tables import RunSpent, TrafficSource
+from services.gateway.dashboard.audit_names import names_of
+from services.gateway.dashboard.latest_runs import RunScored, RunSpent
+from services.gateway.dashboard.operation_tables import TrafficSource
 from services.gateway.monitors.queries import MonitorQueries
+from services.gateway.runs.study_queries import MOST_SCORED, StudyQueries
 from services.gateway.runs.views import RunProgress
 from services.gateway.status.queries import StatusQueries
 from shared.contracts import (
@@ -28,6 +31,10 @@ MOST_ROUNDS = 10
 ACKNOWLEDGED = AuditAction.ALARM_ACKNOWLEDGE.value
 
 
+OF_TOO_MANY = "of more questions than a page computes; `biaswatch show` prints them"
+ON_ITS_PAGE = "not computed yet: its page shows them, and so does this one when it is loaded anew"
+
+
 @dataclass(frozen=True)
 class MonitorRounds:
     """The last rounds of a monitor."""
@@ -44,8 +51,11 @@ class MonitorRounds:
 class OverviewQueries:
     """Reads the platform as a whole; it blocks, so call it in a thread."""
 
-    def __init__(self, store: Store, monitors: MonitorQueries, status: StatusQueries) -> None:
+    def __init__(
+        self, store: Store, monitors: MonitorQueries, status: StatusQueries, studies: StudyQueries
+    ) -> None:
         self.status = status
+        self._studies = studies
         self._store = store
         self._monitors = monitors
 
@@ -53,6 +63,26 @@ class OverviewQueries:
         """Return what runs have spent."""
         found = self._store.calls.spending(each.run_id for each in runs)
         return {run_id: RunSpent(each.tokens, each.cost) for run_id, each in found.items()}
+
+    def scored(self, runs: Iterable[RunProgress]) -> dict[str, RunScored]:
+        """Return the bias scores of the runs that have some, or why they are not shown.
+
+        Of those that nobody has looked at yet, so many are computed that nobody waits long.
+        """
+        found, left = {}, MOST_SCORED
+        for each in (run for run in runs if run.ended):
+            known = self._studies.knows_scores(each)
+            if scored := self._scored(each, MOST_SCORED if known else left):
+                found[each.run_id] = scored
+                left -= each.probes if scored.scores and not known else 0
+        return found
+
+    def _scored(self, run: RunProgress, most: int) -> RunScored | None:
+        if run.probes > most:
+            reason = OF_TOO_MANY if run.probes > MOST_SCORED else ON_ITS_PAGE
+            return RunScored((), reason) if self._studies.has_scores(run.run_id) else None
+        scores = self._studies.scores(run)
+        return RunScored(scores) if scores else None
 
     def rounds(self, name: str) -> MonitorRounds | None:
         """Return what a monitor's last rounds have spent, and what began their epoch."""
@@ -100,6 +130,10 @@ class OverviewQueries:
     def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
         """Return the latest entries of the caller's tenant."""
         return self._store.audit.latest(MOST_ENTRIES, wanted)
+
+    def audited_names(self, entries: Iterable[AuditEntry]) -> dict[str, str]:
+        """Return what runs and interpretations are called that entries name by their ids."""
+        return names_of(entries, self._store)
 
     def acknowledgements(self, alarm_ids: Iterable[str]) -> dict[str, list[AuditEntry]]:
         """Return who has acknowledged alarms, the latest first; the audit trail keeps it."""

@@ -10,6 +10,7 @@ from services.gateway.dashboard.page_tables import (
     number_cell,
     words_cell,
 )
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import interval
 
@@ -66,8 +67,11 @@ def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Co
     models = [{each.target for each in some} for some in (before, after)]
     alone = all(len(each) == 1 for each in models)
     one, two = (_by_key(some, by_model=not alone) for some in (before, after))
+    names = ModelNames.among([*before, *after])
     gaps = [
-        ComparedGap(_models(one[key][0], two[key][0]), key[3], key[4], one[key][1], two[key][1])
+        ComparedGap(
+            _models(one[key][0], two[key][0], names), key[3], key[4], one[key][1], two[key][1]
+        )
         for key in one.keys() & two.keys()
     ]
     return ComparedRuns(
@@ -119,9 +123,9 @@ def _by_key(diagnoses: Sequence[Diagnosis], *, by_model: bool) -> dict[Key, tupl
     }
 
 
-def _models(one: Diagnosis, two: Diagnosis) -> str:
-    names = one.target if one.target == two.target else f"{one.target}, then {two.target}"
-    return names if one.scaffold == "direct" else f"{names}, {one.scaffold.replace('_', ' ')}"
+def _models(one: Diagnosis, two: Diagnosis, names: ModelNames) -> str:
+    both = one.target if one.target == two.target else f"{one.target}, then {two.target}"
+    return names.of(one, both)
 
 
 def _order(each: ComparedGap) -> tuple[bool, bool, float, str, str]:

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from services.gateway.dashboard.answer_filters import AnswerFilter, group_name
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import by_evidence, names_itself, number, p_equals
 
 MOST_SENTENCES = 10
-DIRECT = "direct"
 THE_REST = "the rest"
 
 
@@ -74,18 +74,18 @@ class RunSummary:
 
 def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
     """Return what a run found, the strongest first."""
-    compared = [each for each in diagnoses if each.gaps]
+    compared, names = [each for each in diagnoses if each.gaps], ModelNames.among(diagnoses)
     disparities = sorted(
         (pair for pair in _gaps(compared) if pair[1].verdict is Verdict.DISPARITY),
         key=strongest_first,
     )
     return RunSummary(
         comparisons=sum(len(each.gaps) for each in compared),
-        found=tuple(_sentence(*each) for each in disparities[:MOST_SENTENCES]),
+        found=tuple(_sentence(*each, names) for each in disparities[:MOST_SENTENCES]),
         disparities=len(disparities),
-        not_found=tuple(_counted(compared, Verdict.NO_DISPARITY)),
-        undecided=tuple(_counted(compared, Verdict.NOT_ENOUGH)),
-        missing=tuple(_missing(diagnoses)),
+        not_found=tuple(_counted(compared, Verdict.NO_DISPARITY, names)),
+        undecided=tuple(_counted(compared, Verdict.NOT_ENOUGH, names)),
+        missing=tuple(_missing(diagnoses, names)),
     )
 
 
@@ -94,13 +94,6 @@ def strongest_first(pair: tuple[Diagnosis, Gap]) -> tuple[tuple[int, float, floa
     gap = pair[1]
     by = by_evidence(gap.verdict, gap.comparable_p(gap.p_adjusted), gap.gap.value)
     return by, gap.a, gap.b
-
-
-def where_of(diagnosis: Diagnosis) -> str:
-    """Return at which model a finding was made, and under which scaffold if not plainly asked."""
-    if diagnosis.scaffold == DIRECT:
-        return diagnosis.target
-    return f"{diagnosis.target}, {diagnosis.scaffold.replace('_', ' ')}"
 
 
 def title_of(diagnosis: Diagnosis) -> str:
@@ -123,7 +116,7 @@ def _gaps(diagnoses: Iterable[Diagnosis]) -> Iterator[tuple[Diagnosis, Gap]]:
     return ((each, gap) for each in diagnoses for gap in each.gaps)
 
 
-def _sentence(diagnosis: Diagnosis, gap: Gap) -> DisparitySentence:
+def _sentence(diagnosis: Diagnosis, gap: Gap, names: ModelNames) -> DisparitySentence:
     value = gap.gap.value or 0.0
     ends = sorted(abs(end) for end in (gap.gap.low, gap.gap.high) if end is not None)
     doubts = []
@@ -140,7 +133,7 @@ def _sentence(diagnosis: Diagnosis, gap: Gap) -> DisparitySentence:
         b=gap.b,
         amount=f"{number(abs(value))} {'lower' if value < 0 else 'higher'}",
         between=" and ".join(number(end) for end in ends),
-        where=where_of(diagnosis),
+        where=names.of(diagnosis),
         p=p_equals(gap.comparable_p(gap.p_adjusted)),
         doubts=tuple(doubts),
         answers=answers_query(diagnosis, gap.a),
@@ -148,7 +141,9 @@ def _sentence(diagnosis: Diagnosis, gap: Gap) -> DisparitySentence:
     )
 
 
-def _counted(diagnoses: Sequence[Diagnosis], verdict: Verdict) -> Iterator[OpenQuestion]:
+def _counted(
+    diagnoses: Sequence[Diagnosis], verdict: Verdict, names: ModelNames
+) -> Iterator[OpenQuestion]:
     """Count by feature, dimension and model, so that 210 comparisons are a few lines."""
     for each in diagnoses:
         gaps = [gap for gap in each.gaps if gap.verdict is verdict]
@@ -157,11 +152,11 @@ def _counted(diagnoses: Sequence[Diagnosis], verdict: Verdict) -> Iterator[OpenQ
             note = reasons.most_common(1)[0][0] if reasons else ""
             if verdict is Verdict.NO_DISPARITY:
                 note = f"within {number(each.tolerance)}"
-            what = f"{title_of(each)} · {where_of(each)}"
+            what = f"{title_of(each)} · {names.of(each)}"
             yield OpenQuestion(what, len(gaps), len(each.gaps), note)
 
 
-def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[UnmeasuredAnswers]:
+def _missing(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[UnmeasuredAnswers]:
     """Count missing numbers once for each number and model, whatever the groupings."""
     found: dict[tuple[str, ...], list[Diagnosis]] = {}
     for each in diagnoses:
@@ -179,7 +174,7 @@ def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[UnmeasuredAnswers]:
             if each.missing and each.missing.p_value is not None
         ]
         yield UnmeasuredAnswers(
-            what=f"{most.feature.replace('_', ' ')} · {where_of(most)}",
+            what=f"{most.feature.replace('_', ' ')} · {names.of(most)}",
             missing=sum(group.missing for group in most.groups),
             asked=sum(group.responses for group in most.groups),
             reasons=", ".join(f"{n} {why.replace('_', ' ')}" for why, n in reasons.most_common(4)),

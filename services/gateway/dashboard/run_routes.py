@@ -15,11 +15,11 @@ from services.gateway.dashboard.page_forms import PageForms, forms_with
 from services.gateway.dashboard.page_tables import PageTable
 from services.gateway.dashboard.rendering import csv_file, page
 from services.gateway.dashboard.run_certainty import certainty
-from services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of, where_of
+from services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of
 from services.gateway.dashboard.run_tables import (
     comparisons_table,
     disparities_table,
-    errors_table,
+    errors_tables,
     groups_table,
 )
 from services.gateway.dashboard.score_tables import SCORES_MEAN, score_lead, scores_table
@@ -29,11 +29,13 @@ from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.views import SampleProgress
 from services.gateway.runs.group_values import GroupValueQueries
 from services.gateway.runs.interpretations import InterpretationQueries
+from services.gateway.runs.model_names import ModelNames
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.statement_words import STATEMENTS
 from services.gateway.runs.study_queries import StudyQueries
-from shared.contracts import Diagnosis, Run
+from services.gateway.runs.views import RunProgress
+from shared.contracts import Diagnosis
 
 RELOAD_S = 30
 MOST_PAIRS = 20
@@ -65,7 +67,7 @@ def run_page_routes(
     ) -> HTMLResponse:
         progress = runs.progress(run_id)
         diagnoses = runs.diagnoses(run_id)
-        chosen = _chosen(diagnoses, finding)
+        chosen, names = _chosen(diagnoses, finding), ModelNames.among(diagnoses)
         run = runs.run(run_id)
         values = group_values.values(run, chosen) if chosen else None
         flagged = (
@@ -73,7 +75,7 @@ def run_page_routes(
             if run.judging and not progress.archived
             else (0, [])
         )
-        scores = _scores(studies, run) if progress.ended else None
+        scores = _scores(studies, progress) if progress.ended else None
         shown = page(
             "run.html",
             scripts=(GROUP_ROWS,) if progress.ended else (GROUP_ROWS, LIVE),
@@ -85,11 +87,12 @@ def run_page_routes(
             summary=run_summary(diagnoses),
             certainty=list(certainty([each for each in diagnoses if each.gaps])),
             scores=scores,
-            unscored=progress.ended and not scores and studies.has_scores(run),
+            unscored=progress.ended and not scores and studies.has_scores(run_id),
             labels=_labels(labels, run_id),
             matrices=matrices_of(diagnoses),
             chosen=chosen,
-            choices=[(each.id, f"{title_of(each)} · {where_of(each)}") for each in diagnoses],
+            choices=[(each.id, f"{title_of(each)} · {names.of(each)}") for each in diagnoses],
+            chosen_model=names.of(chosen) if chosen else None,
             forest=forest_of(chosen) if chosen else None,
             values=values,
             spreads=spreads_of(chosen, values.values) if chosen and values else None,
@@ -123,8 +126,8 @@ class RunScores:
     table: PageTable
 
 
-def _scores(studies: StudyQueries, run: Run) -> RunScores | None:
-    if not (found := studies.scores(run)):
+def _scores(studies: StudyQueries, progress: RunProgress) -> RunScores | None:
+    if not (found := studies.scores(progress)):
         return None
     return RunScores(score_lead(found), SCORES_MEAN, scores_table(found))
 
@@ -144,7 +147,7 @@ def _labels(labels: LabelQueries, run_id: str) -> RunLabels:
     return RunLabels(
         samples=samples,
         sentences=correction_sentences(found.corrections),
-        errors=[errors_table(each) for each in found.corrections],
+        errors=errors_tables(found.corrections),
         behind=found.behind,
     )
 

@@ -11,6 +11,7 @@ from services.gateway.dashboard.page_tables import (
 )
 from services.gateway.dashboard.run_findings import answers_query, strongest_first
 from services.gateway.labels.correction_words import ERROR_COLUMNS, error_rows
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Correction, Diagnosis, Gap, GroupSummary
 from shared.formatting import number, number_name, p_value
 
@@ -41,11 +42,15 @@ def comparisons_table(
     return PageTable("Comparisons of groups", columns, tuple(rows))
 
 
-def errors_table(found: Correction) -> PageTable:
-    """Return the error of a finding's instrument in each group, by labels of people."""
+def errors_tables(found: Sequence[Correction]) -> list[PageTable]:
+    """Return of each finding the error of its instrument in each group, by labels of people."""
+    names = ModelNames.among(found)
+    return [_errors_table(each, names.of(each)) for each in found]
+
+
+def _errors_table(found: Correction, where: str) -> PageTable:
     columns = tuple(PageColumn(title, name=title == "group") for title in ERROR_COLUMNS)
     rows = tuple(tuple(map(words_cell, row)) for row in error_rows(found))
-    where = found.target if found.scaffold == "direct" else f"{found.target}, {found.scaffold}"
     said = number_name(found.extractor, found.feature)
     by = found.dimension.replace("_", " ")
     return PageTable(f"The instrument's error: {said} by {by}, at {where}", columns, rows)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from services.gateway.runs.model_names import ModelNames
 from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate, LabelledComparison
 from shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
 from shared.stats.labels.planned_labels import labels_for_share, units_for_share
@@ -14,9 +15,12 @@ DIFFERS_AT = 0.05
 
 def correction_sentences(corrections: Sequence[Correction]) -> list[str]:
     """Return what labels make of the findings of a run, finding by finding, each said once."""
-    several = len({(each.target, each.scaffold) for each in corrections}) > 1
+    several, names = (
+        len({(each.target, each.scaffold) for each in corrections}) > 1,
+        ModelNames.among(corrections),
+    )
     said = (
-        f"{each.target}: {sentence}" if several else sentence
+        f"{names.of(each)}: {sentence}" if several else sentence
         for each in corrections
         for sentence in _sentences(each)
     )

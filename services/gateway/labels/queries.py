@@ -72,6 +72,10 @@ class LabelQueries:
                 return each
         raise NotFoundError(f"The run {run_id} has no sample {sample_id}.")
 
+    def suite_of(self, run_id: str) -> str:
+        """Return what a run is called: the name of its suite."""
+        return self._runs.run(run_id).suite
+
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return what people said last of each answer; what was taken back is left out."""
         run = self._runs.run(run_id)

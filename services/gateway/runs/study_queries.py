@@ -8,7 +8,7 @@ from pydantic import NonNegativeInt
 
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
-from services.gateway.runs.views import FlaggedPair, FlaggedSide, Scores, StudyResults
+from services.gateway.runs.views import FlaggedPair, FlaggedSide, RunProgress, Scores, StudyResults
 from shared.contracts import Features, PairVerdict, Response, Run, features_id_of, response_id_of
 from shared.contracts.judged_item import latest_verdicts
 from shared.parsing import Unreadable, reasoning_in
@@ -32,7 +32,7 @@ class StudyQueries:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._runs = RunQueries(store)
-        self._scored: dict[str, list[Scores]] = {}
+        self._scored: dict[tuple[str, int, int], list[Scores]] = {}
 
     def results(self, run_id: str, *, count_failed: bool = False) -> StudyResults:
         """Return scores, pairs, judges and the comparisons of models.
@@ -62,20 +62,28 @@ class StudyQueries:
             uncontrolled=CONTROLS_OFF if run.judging and not run.judging.controls else None,
         )
 
-    def scores(self, run: Run) -> list[Scores]:
-        """Return the bias scores of a run; none where it asks too many questions for a page."""
-        if run.id not in self._scored:
+    def scores(self, progress: RunProgress) -> list[Scores]:
+        """Return the bias scores of a run; none where it asks too many questions for a page.
+
+        They are kept until the run is resumed or more of its answers are read.
+        """
+        run, key = self._runs.run(progress.run_id), _scored_key(progress)
+        if key not in self._scored:
             if len(self._scored) >= MOST_KNOWN:
                 self._scored.clear()
             rows = list(islice(self._rows(run), MOST_SCORED + 1))
             few = rows if len(rows) <= MOST_SCORED else []
             rng = np.random.default_rng(int(run.id, 16))
-            self._scored[run.id] = scores_of(few, ALPHA, rng)
-        return self._scored[run.id]
+            self._scored[key] = scores_of(few, ALPHA, rng)
+        return self._scored[key]
 
-    def has_scores(self, run: Run) -> bool:
+    def knows_scores(self, progress: RunProgress) -> bool:
+        """Tell whether the scores of a run are kept, so that asking for them costs nothing."""
+        return _scored_key(progress) in self._scored
+
+    def has_scores(self, run_id: str) -> bool:
         """Tell whether a run has bias scores, however many questions it asks."""
-        return next(self._rows(run), None) is not None
+        return next(self._rows(self._runs.run(run_id)), None) is not None
 
     def flagged(
         self, run_id: str, offset: NonNegativeInt = 0, *, count_failed: bool = False
@@ -139,6 +147,10 @@ class StudyQueries:
             if id_ in stored:
                 found.setdefault(key, []).append(stored[id_])
         return found
+
+
+def _scored_key(progress: RunProgress) -> tuple[str, int, int]:
+    return progress.run_id, progress.opening, progress.features
 
 
 def _pair_key(verdict: PairVerdict) -> tuple[str, ...]:

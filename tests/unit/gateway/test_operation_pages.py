@@ -2,11 +2,10 @@
 
 from datetime import timedelta
 
+from services.gateway.dashboard.latest_runs import RunSpent, runs_table
 from services.gateway.dashboard.operation_tables import (
-    RunSpent,
     TrafficSource,
     extractors_table,
-    runs_table,
     traffic_table,
 )
 from services.gateway.dashboard.run_comparison import compared_runs, compared_table
@@ -76,7 +75,7 @@ def test_a_source_without_answers_has_no_shares() -> None:
 
 def test_a_run_whose_cost_is_unknown_has_none() -> None:
     run = make_progress()
-    said = texts(runs_table([run], {run.run_id: RunSpent(tokens=1200, cost=0.0)}))
+    said = texts(runs_table([run], {run.run_id: RunSpent(tokens=1200, cost=0.0)}, {}))
     assert said[6:8] == ["1,200", "-"]
 
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from services.gateway.dashboard.operation_tables import runs_table
+from services.gateway.dashboard.latest_runs import RunScored, runs_table
 from services.gateway.dashboard.run_certainty import certainty
-from services.gateway.dashboard.score_tables import score_lead, scores_table
-from services.gateway.runs.views import RunVerdicts, Scores
+from services.gateway.dashboard.score_tables import score_headline, score_lead, scores_table
+from services.gateway.runs.views import RunProgress, RunVerdicts, Scores
 from shared.contracts import Diagnosis, Estimate, Gap, Verdict
 from tests.support.records import make_diagnosis, make_progress
 
@@ -53,7 +53,7 @@ def test_the_overview_says_what_each_run_found() -> None:
     for disparities in (0, 1, 3):
         verdicts = RunVerdicts(comparisons=8, disparities=disparities, undecided=0)
         run = make_progress().model_copy(update={"found": verdicts})
-        [row] = runs_table([run], {}).rows
+        [row] = runs_table([run], {}, {}).rows
         shown.append((row[2].text, row[2].note))
     assert shown == [("no disparities", "of 8"), ("1 disparity", "of 8"), ("3 disparities", "of 8")]
 
@@ -84,3 +84,52 @@ def test_bias_scores_begin_with_what_lies_farthest_from_0() -> None:
     assert score_lead([near]) == "The bias score does not lie apart from 0, by its own interval."
     assert score_lead([near, far]).startswith("1 of 2 bias scores lies apart from 0")
     assert [row[3].plain for row in scores_table([near, far]).rows] == [15, 0.5]
+
+
+def without_interval(reason: str) -> Scores:
+    value = Estimate(value=3.0, reason=reason)
+    return scored(0, 6).model_copy(update={"bias": value})
+
+
+def test_scores_without_intervals_are_never_said_to_be_near_0() -> None:
+    few = without_interval("fewer than 10 contexts")
+    assert score_lead([few, few]) == "No bias score has an interval: fewer than 10 contexts."
+    assert score_lead([few]) == "The bias score has no interval: fewer than 10 contexts."
+    assert score_lead([few, scored(1, 2)]).endswith("each by its own interval; 1 has none.")
+
+
+def test_the_headline_names_one_score_for_each_context() -> None:
+    told = scored(-3, 4).model_copy(update={"condition": "disambig"})
+    assert score_headline([scored(10, 20), told]) == (
+        "15.0 [10.0, 20.0] where the context leaves it open; 0.5 [-3.0, 4.0] where the context"
+        " tells"
+    )
+
+
+def test_of_several_models_the_headline_names_the_score_farthest_from_0() -> None:
+    other = scored(-30, -20).model_copy(update={"target": "n", "category": "Religion"})
+    assert score_headline([scored(10, 20), other]) == (
+        "farthest: -25.0 [-30.0, -20.0] where the context leaves it open (Religion, n)"
+    )
+
+
+def test_the_overview_says_in_words_why_a_run_has_no_headline() -> None:
+    many = RunScored((), "of more questions than a page computes")
+    cases: tuple[tuple[RunProgress, dict[str, RunScored], str, str | None], ...] = (
+        (make_progress(stand="running"), {}, "nothing yet", None),
+        (make_progress(), {}, "no groups compared", None),
+        (make_progress(archived="moved"), {}, "no groups compared", "its answers are archived"),
+        (make_progress(), {make_progress().run_id: many}, "bias scores", many.reason),
+    )
+    for run, scores, said, note in cases:
+        [row] = runs_table([run], {}, scores).rows
+        assert (row[2].text, row[2].note) == (said, note)
+
+
+def test_a_run_with_comparisons_and_scores_says_both() -> None:
+    verdicts = RunVerdicts(comparisons=8, disparities=1, undecided=0)
+    run = make_progress().model_copy(update={"found": verdicts})
+    [row] = runs_table([run], {}, {run.run_id: RunScored([scored(10, 20)])}).rows
+    assert row[2].text == "1 disparity"
+    assert row[2].note is not None
+    assert row[2].note.startswith("of 8; 1 of 1 bias score apart from 0; 15.0 [10.0, 20.0]")
