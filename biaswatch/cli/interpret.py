@@ -43,17 +43,21 @@ DEFAULT = "openai-responses:gpt-5-mini?reasoning.effort=medium&max_output_tokens
 LONGEST_CONTEXT = 100_000
 
 Judges = Annotated[
-    list[str] | None, typer.Option("--judge", help="Who grades the report; may be repeated.")
+    list[str] | None,
+    typer.Option("--judge", metavar="MODEL", help="Who grades the report; may be repeated."),
 ]
 Writer = Annotated[
     str,
     typer.Option(
         "--target",
+        metavar="MODEL",
         help="Who writes the report.",
         show_default="gpt-5-mini of OpenAI",  # its whole name would be cut
     ),
 ]
-Repeats = Annotated[int, typer.Option(min=1, help="How often each judge grades each dimension.")]
+Repeats = Annotated[
+    int, typer.Option(min=1, metavar="N", help="How often each judge grades each dimension.")
+]
 Profile = Annotated[str, typer.Option(help="general, criminal_justice, or one of your own.")]
 Context = Annotated[
     Path | None, typer.Option(help="A folder of Markdown files for the writer to lean on.")
@@ -78,11 +82,15 @@ def interpret(
     ] = None,
     controls: Controls = True,
     control_repeats: Annotated[
-        int, typer.Option(min=1, help="How often judges grade each text whose grade is known.")
+        int,
+        typer.Option(
+            min=1, metavar="N", help="How often judges grade each text whose grade is known."
+        ),
     ] = 1,
     count_failed_judges: CountFailed = False,
     max_calls: Annotated[
-        int | None, typer.Option(min=1, help="Do not begin if it takes more calls to models.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Do not begin if it takes more calls to models."),
     ] = None,
     new: Annotated[bool, typer.Option("--new", help="Ask everything afresh.")] = False,
     server: Server = None,

@@ -138,10 +138,13 @@ Group = Annotated[str | None, typer.Option(help="The column that says whose case
 Groups = Annotated[str | None, typer.Option(help="The two groups compared: FIRST,SECOND.")]
 Outcome = Annotated[str | None, typer.Option(help="COLUMN=VALUE, or COLUMN>=NUMBER (> <= <).")]
 Where = Annotated[
-    list[str] | None, typer.Option(help="Only rows with COLUMN=VALUE, COLUMN=A|B, ...")
+    list[str] | None,
+    typer.Option(metavar="FILTER", help="Only rows with COLUMN=VALUE, COLUMN=A|B, ..."),
 ]
 Strata = Annotated[str | None, typer.Option(help="A column within which to compare as well.")]
-Adjust = Annotated[list[str] | None, typer.Option(help="A covariate of a logistic regression.")]
+Adjust = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="A covariate of a logistic regression.")
+]
 
 
 def cases_given(

@@ -32,7 +32,11 @@ def report(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
     form: Annotated[
         ReportFormat,
-        typer.Option("--format", help="md, html, json, csv, ll144, or jsonl for flagged pairs."),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="md, html, json, csv, ll144, or jsonl for flagged pairs.",
+        ),
     ] = ReportFormat.MD,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
     figures: Annotated[

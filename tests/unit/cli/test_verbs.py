@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -45,6 +47,32 @@ def test_help_and_version_load_nothing_that_computes() -> None:
 def test_a_table_of_counts_loads_neither_frames_nor_stores() -> None:
     heavy = ["pandas", "polars", "pyarrow", "sqlalchemy", "statsmodels", "fastapi"]
     assert loaded_by(["table", "1", "2", "3", "4"], heavy) == []
+
+
+def words_of(verb: Verb) -> Iterator[tuple[list[str], Any]]:
+    """Yield the words and the command of a verb, and of those within it."""
+
+    def within(words: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:
+        yield words, command
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from within([*words, name], inner)
+
+    yield from within([verb.name], LoadedVerbs()[verb.name])
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_help_shows_every_option_whole_on_80_columns(verb: Verb) -> None:
+    for words, command in words_of(verb):
+        shown = RUNNER.invoke(app, [*words, "--help"], env={"COLUMNS": "80"}).output
+        assert "…" not in shown, words
+        assert max(map(len, shown.splitlines())) <= 80, words
+        named = {
+            name
+            for each in command.params
+            for name in (*each.opts, *each.secondary_opts)
+            if name.startswith("-")
+        }
+        assert [name for name in sorted(named) if f"{name} " not in shown] == [], words
 
 
 def test_help_groups_every_verb_by_what_it_is_for() -> None:
