@@ -6,7 +6,7 @@ files given behind it (reports, figures) are taken too.
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -45,16 +45,27 @@ def paths(browser: Any, address: str) -> list[str]:
     for path in answers[:MOST_OF_A_KIND]:
         twins = (each for each in links(page, address, path) if "/twins" in each)
         found |= dict.fromkeys(islice(twins, 1))
-    runs = [path for path in found if re.fullmatch(r"/runs/[^/?#]+", path)]
-    found |= dict.fromkeys(compared(runs))
+    found |= dict.fromkeys(compared(suites(page, address)))
     page.close()
     return list(found)
 
 
-def compared(runs: list[str]) -> list[str]:
-    """Return the pages that compare each run with the one before it in the list."""
-    ids = [path.rpartition("/")[2] for path in runs]
-    return [f"/compare?before={one}&after={other}" for other, one in pairwise(ids)]
+def suites(page: Any, address: str) -> dict[str, str]:
+    """Return the suite of each run that the overview lists, the latest first."""
+    page.goto(f"{address}/")
+    told = page.eval_on_selector_all(
+        "td a[href^='/runs/']", "all => all.map(a => [a.getAttribute('href'), a.textContent])"
+    )
+    return {path.rpartition("/")[2]: suite.strip() for path, suite in told}
+
+
+def compared(suite_of: Mapping[str, str]) -> list[str]:
+    """Return the pages that compare each run with the one before it of the same suite."""
+    of_suite: dict[str, list[str]] = {}
+    for run, suite in suite_of.items():
+        of_suite.setdefault(suite, []).append(run)
+    pairs = (pair for runs in of_suite.values() for pair in pairwise(runs))
+    return [f"/compare?before={before}&after={after}" for after, before in pairs]
 
 
 def links(page: Any, address: str, path: str, below: str = "/") -> Iterator[str]:

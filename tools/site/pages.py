@@ -17,7 +17,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "reference/settings", "reference/metrics", "statistics", "calibration-table",
     ),
     "Explanation": (
-        "verdicts", "interpretation", "calibration", "architecture", "decisions/README",
+        "verdicts", "glossary", "interpretation", "calibration", "architecture", "decisions/README",
     ),
 }  # fmt: skip
 """Every page but single decisions, in the order of the contents."""

@@ -18,7 +18,7 @@ FORMATS = ("png", "svg")
 CAPTIONS = {
     "bias-scores": "Bias scores by category and model, each with its interval where there is room.",
     "comparisons": "The comparisons that say the most, ranked by effect, with their intervals.",
-    "groups": "Means of all groups, ranked, with their intervals and the pooled means.",
+    "groups": "Means of all groups, ranked, with their intervals and the shrunken means.",
     "gaps": "Gaps between groups at each model; an outline marks a disparity.",
     "pairs-of-groups": "Every group less every other; an outline marks a disparity.",
     "spreads": "How the answers of each group are spread.",

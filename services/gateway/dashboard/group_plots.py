@@ -28,7 +28,7 @@ class ForestRow:
     low: float | None
     value: float | None
     high: float | None
-    pooled: float | None
+    shrunken: float | None
     """The mean drawn towards those of all groups."""
     text: str
     found: bool
@@ -48,7 +48,7 @@ class ForestPlot:
     high: float
     low_text: str
     high_text: str
-    pooled: bool
+    shrunken: bool
 
 
 def forest_of(diagnosis: Diagnosis) -> ForestPlot | None:
@@ -74,7 +74,7 @@ def forest_of(diagnosis: Diagnosis) -> ForestPlot | None:
         high=axis.high,
         low_text=number(axis.low),
         high_text=number(axis.high),
-        pooled=any(row.pooled is not None for row in rows),
+        shrunken=any(row.shrunken is not None for row in rows),
     )
 
 
@@ -82,13 +82,13 @@ def _forest_row(diagnosis: Diagnosis, group: GroupSummary, axis: Axis, *, found:
     def at(value: float | None) -> float | None:
         return None if value is None else axis.at(value)
 
-    mean, pooled = group.mean, group.shrunken_mean
+    mean, shrunken = group.mean, group.shrunken_mean
     return ForestRow(
         name=group.group,
         low=at(mean.low),
         value=at(mean.value),
         high=at(mean.high),
-        pooled=at(pooled.value) if pooled else None,
+        shrunken=at(shrunken.value) if shrunken else None,
         text=_text(mean),
         found=found,
         answers=answers_query(diagnosis, group.group),
@@ -96,8 +96,8 @@ def _forest_row(diagnosis: Diagnosis, group: GroupSummary, axis: Axis, *, found:
 
 
 def _values(group: GroupSummary) -> list[float]:
-    pooled = group.shrunken_mean.value if group.shrunken_mean else None
-    found = (group.mean.low, group.mean.value, group.mean.high, pooled)
+    shrunken = group.shrunken_mean.value if group.shrunken_mean else None
+    found = (group.mean.low, group.mean.value, group.mean.high, shrunken)
     return [value for value in found if value is not None]
 
 

@@ -60,7 +60,7 @@ def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> PageTable:
     """Return the groups of findings by their rank, with what is missing."""
     alone = len(diagnoses) == 1
     ranked = any(group.rank for each in diagnoses for group in each.groups)
-    pooled = any(_pooled(group) is not None for each in diagnoses for group in each.groups)
+    shrunken = any(_shrunken(group) is not None for each in diagnoses for group in each.groups)
     columns = (
         *(() if alone else (PageColumn(name, name=True) for name in NAMING)),
         PageColumn("group", name=True),
@@ -68,7 +68,7 @@ def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> PageTable:
         *(
             PageColumn(title, numeric=True)
             for title in (
-                *(("pooled mean",) if pooled else ()),
+                *(("shrunken mean",) if shrunken else ()),
                 *(("rank", "rank from", "rank to") if ranked else ()),
             )
         ),
@@ -77,7 +77,7 @@ def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> PageTable:
     rows = [
         (
             *(() if alone else _naming(each)),
-            *_group(each, group, run_id, ranked=ranked, pooled=pooled),
+            *_group(each, group, run_id, ranked=ranked, shrunken=shrunken),
         )
         for each in diagnoses
         for group in sorted(each.groups, key=_rank)
@@ -130,7 +130,7 @@ def _comparison(diagnosis: Diagnosis, gap: Gap, run_id: str) -> tuple[PageCell, 
 
 
 def _group(
-    diagnosis: Diagnosis, group: GroupSummary, run_id: str, *, ranked: bool, pooled: bool
+    diagnosis: Diagnosis, group: GroupSummary, run_id: str, *, ranked: bool, shrunken: bool
 ) -> tuple[PageCell, ...]:
     query = answers_query(diagnosis, group.group)
     mean, rank = group.mean, group.rank
@@ -143,7 +143,7 @@ def _group(
     return (
         words_cell(group.group, href=f"/runs/{run_id}/answers?{query}"),
         *(number_cell(value) for value in (mean.value, mean.low, mean.high)),
-        *((number_cell(_pooled(group)),) if pooled else ()),
+        *((number_cell(_shrunken(group)),) if shrunken else ()),
         *(map(number_cell, ends) if ranked else ()),
         number_cell(group.units),
         number_cell(group.responses),
@@ -151,7 +151,7 @@ def _group(
     )
 
 
-def _pooled(group: GroupSummary) -> float | None:
+def _shrunken(group: GroupSummary) -> float | None:
     return group.shrunken_mean.value if group.shrunken_mean else None
 
 

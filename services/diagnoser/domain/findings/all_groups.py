@@ -1,4 +1,4 @@
-"""All groups of a dimension at once: one test, means partially pooled, and ranks."""
+"""All groups of a dimension at once: one test, shrunken means, and ranks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from shared.stats.groups.mean_ranks import METHOD as RANKS
 from shared.stats.groups.mean_ranks import ranks_of_means
 from shared.stats.groups.overall import METHOD as LABELS_PERMUTED
 from shared.stats.groups.overall import overall_test
-from shared.stats.groups.partial_pooling import partially_pooled
+from shared.stats.groups.shrunken_means import shrunken_means
 from shared.stats.groups.reasons import Reason, sentence
 from shared.stats.groups.sure_orders import sure_orders
 
@@ -130,7 +130,7 @@ def _of_feature(
     codes = np.searchsorted(groups, table.codes[mine])
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no rank
         found = group_means(values[mine], codes, sets[mine], len(groups))
-        pooled = partially_pooled(found.means, found.variance * found.shares, design)
+        shrunken = shrunken_means(found.means, found.variance * found.shares, design)
     surely = bounds and sure_orders(values[mine], codes, sets[mine], found.shared, bounds, alpha)
     ranks = ranks_of_means(found, alpha, surely)
     for place, group in enumerate(groups):
@@ -141,9 +141,9 @@ def _of_feature(
             domain=domain,
             group=grouping.groups[group].levels,
             mean=finite(found.means[place]),
-            shrunken_mean=finite(pooled.means[place]),
-            shrunken_method=pooled.method,
-            shrunken_reason=pooled.reason or (None if ranked else sentence(Reason.NO_VALUES)),
+            shrunken_mean=finite(shrunken.means[place]),
+            shrunken_method=shrunken.method,
+            shrunken_reason=shrunken.reason or (None if ranked else sentence(Reason.NO_VALUES)),
             rank=int(ranks.ranks[place]) if ranked else None,
             rank_low=int(ranks.low[place]) if ranked else None,
             rank_high=int(ranks.high[place]) if ranked else None,

@@ -1,15 +1,15 @@
-"""Partially pooled means against a published example, statsmodels' mixed model and the formula."""
+"""Shrunken means against a published example, statsmodels' mixed model and the formula."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 
-from shared.stats.groups.partial_pooling import (
+from shared.stats.groups.shrunken_means import (
     TO_THE_MAIN_EFFECTS,
     TO_THE_MEAN,
     TOO_FEW,
-    partially_pooled,
+    shrunken_means,
 )
 
 BATTING = np.array([18, 17, 16, 15, 14, 14, 13, 12, 11, 11, 10, 10, 10, 10, 10, 9, 8, 7]) / 45
@@ -18,7 +18,7 @@ BATTING = np.array([18, 17, 16, 15, 14, 14, 13, 12, 11, 11, 10, 10, 10, 10, 10, 
 
 def test_efrons_and_morriss_batting_averages_come_out() -> None:
     common = BATTING.mean()
-    found = partially_pooled(BATTING, np.full(18, common * (1 - common) / 45))
+    found = shrunken_means(BATTING, np.full(18, common * (1 - common) / 45))
     assert 1 - found.shrinkage[0] == pytest.approx(0.212, abs=0.0015)
     assert found.means[0] == pytest.approx(0.294, abs=0.0005)
     assert found.means[-1] == pytest.approx(0.242, abs=0.0005)
@@ -34,7 +34,7 @@ def test_before_morriss_factor_a_mean_shrinks_as_in_a_mixed_model() -> None:
     mixed = smf.mixedlm("y ~ 1", frame, groups="g").fit(reml=True)
     by_group = frame.groupby("g")["y"]
     variance = float(by_group.var().mean()) / n
-    found = partially_pooled(by_group.mean().to_numpy(), np.full(k, variance))
+    found = shrunken_means(by_group.mean().to_numpy(), np.full(k, variance))
     assert found.between == pytest.approx(float(mixed.cov_re.iloc[0, 0]), rel=1e-3)
     kept = np.array([float(effect.iloc[0]) for effect in mixed.random_effects.values()])
     raw = by_group.mean().to_numpy() - values.mean()
@@ -49,7 +49,7 @@ def test_an_intersection_is_drawn_towards_the_sum_of_its_dimensions() -> None:
                               *(second == j for j in range(1, 5))]).astype(float)  # fmt: skip
     interaction = rng.normal(0, 0.3, 20)
     means = 2.0 * first - second + interaction
-    found = partially_pooled(means, np.full(20, 0.05), design)
+    found = shrunken_means(means, np.full(20, 0.05), design)
     fitted = design @ np.linalg.lstsq(design, means, rcond=None)[0]
     between = max(0.0, float(np.sum((means - fitted) ** 2)) / 12 - 0.05)
     shrinkage = 10 / 12 * 0.05 / (0.05 + between)
@@ -59,7 +59,7 @@ def test_an_intersection_is_drawn_towards_the_sum_of_its_dimensions() -> None:
 
 def test_small_groups_go_further_and_exact_ones_stay() -> None:
     means = np.array([0.0, 1.0, 4.0, 5.0, 9.0])
-    found = partially_pooled(means, np.array([0.0, 0.1, 1.0, 1.0, 10.0]))
+    found = shrunken_means(means, np.array([0.0, 0.1, 1.0, 1.0, 10.0]))
     assert (np.diff(found.shrinkage)[[0, 1, 3]] > 0).all()
     assert found.means[0] == 0.0
     total = np.array([0.0, 0.1, 1.0, 1.0, 10.0]) + found.between
@@ -67,38 +67,38 @@ def test_small_groups_go_further_and_exact_ones_stay() -> None:
     assert np.sum((means - common) ** 2 / total) == pytest.approx(4)
 
 
-def test_pooling_is_nearer_to_the_truth_over_all_groups() -> None:
+def test_shrunken_means_are_nearer_to_the_truth_over_all_groups() -> None:
     rng = np.random.default_rng(7)
-    raw, pooled = 0.0, 0.0
+    raw, shrunken = 0.0, 0.0
     for _ in range(200):
         truth = rng.normal(0, 0.3, 21)
         error = np.sqrt(rng.uniform(0.02, 0.3, 21))
         means = truth + rng.normal(0, error)
         raw += float(np.mean((means - truth) ** 2))
-        pooled += float(np.mean((partially_pooled(means, error**2).means - truth) ** 2))
-    assert pooled < 0.6 * raw
+        shrunken += float(np.mean((shrunken_means(means, error**2).means - truth) ** 2))
+    assert shrunken < 0.6 * raw
 
 
 def test_a_design_that_leaves_too_few_groups_gives_way_to_the_common_mean() -> None:
     design = np.column_stack([np.ones(6), np.tile([0.0, 1.0], 3), *np.eye(3).repeat(2, 1)[1:]])
-    found = partially_pooled(np.arange(6.0), np.ones(6), design)
+    found = shrunken_means(np.arange(6.0), np.ones(6), design)
     assert found.method == TO_THE_MEAN
     assert np.isfinite(found.means).all()
 
 
-def test_with_three_groups_or_without_errors_nothing_is_pooled() -> None:
-    few = partially_pooled(np.array([1.0, 2.0, 5.0, np.nan]), np.ones(4))
+def test_with_three_groups_or_without_errors_nothing_is_shrunken() -> None:
+    few = shrunken_means(np.array([1.0, 2.0, 5.0, np.nan]), np.ones(4))
     assert few.reason == TOO_FEW
     assert np.isnan(few.means).all()
-    unknown = partially_pooled(np.arange(5.0), np.full(5, np.nan))
+    unknown = shrunken_means(np.arange(5.0), np.full(5, np.nan))
     assert unknown.reason is not None
     assert np.isnan(unknown.means).all()
 
 
 def test_equal_means_stay_and_a_missing_group_stays_missing() -> None:
-    found = partially_pooled(np.array([2.0, 2.0, np.nan, 2.0, 2.0]), np.ones(5))
+    found = shrunken_means(np.array([2.0, 2.0, np.nan, 2.0, 2.0]), np.ones(5))
     assert found.means[[0, 1, 3, 4]] == pytest.approx(2.0)
     assert np.isnan(found.means[2])
     assert found.between == 0
-    certain = partially_pooled(np.arange(5.0), np.zeros(5))
+    certain = shrunken_means(np.arange(5.0), np.zeros(5))
     assert certain.means == pytest.approx(np.arange(5.0))

@@ -1,4 +1,4 @@
-"""Partially pooled means: each group's own mean drawn towards what all groups have in common."""
+"""Shrunken means: each group's own mean drawn towards what all groups have in common."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from shared.stats.groups.reasons import Floats
 
 TO_THE_MEAN = "empirical Bayes, towards the common mean"
 TO_THE_MAIN_EFFECTS = "empirical Bayes, towards the sum of the dimensions' effects"
-TOO_FEW = "fewer than four groups with a value: there is nothing to pool"
+TOO_FEW = "fewer than four groups with a value: no common mean to shrink towards"
 NO_VARIANCE = "nothing shows how much a group's mean varies by chance"
 
 
 @dataclass(frozen=True)
-class PartialPooling:
+class ShrunkenMeans:
     """Shrunken means; for looking, never for verdicts."""
 
     means: Floats
@@ -27,9 +27,7 @@ class PartialPooling:
     reason: str | None = None
 
 
-def partially_pooled(
-    means: Floats, variances: Floats, design: Floats | None = None
-) -> PartialPooling:
+def shrunken_means(means: Floats, variances: Floats, design: Floats | None = None) -> ShrunkenMeans:
     """Return empirical Bayes estimates of group means.
 
     With V the variance of a mean and A the variance between groups, a mean y with the common value
@@ -60,13 +58,13 @@ def partially_pooled(
     y, variance = means[known], variances[known]
     none = np.full(len(means), np.nan)
     if not np.isfinite(variance).all():
-        return PartialPooling(none, none, np.nan, TO_THE_MEAN, NO_VARIANCE)
+        return ShrunkenMeans(none, none, np.nan, TO_THE_MEAN, NO_VARIANCE)
     columns, method = np.ones((len(y), 1)), TO_THE_MEAN
     if design is not None and len(y) - np.linalg.matrix_rank(design[known]) >= 3:
         columns, method = design[known], TO_THE_MAIN_EFFECTS
     free = len(y) - int(np.linalg.matrix_rank(columns))
     if free < 3:
-        return PartialPooling(none, none, np.nan, method, TOO_FEW)
+        return ShrunkenMeans(none, none, np.nan, method, TOO_FEW)
     between = _between(y, variance, columns, free)
     total = variance + between
     exact = total <= 0  # all known, or all equal
@@ -74,7 +72,7 @@ def partially_pooled(
     fitted = _fitted(y, total, columns)
     found, by = none.copy(), none.copy()
     found[known], by[known] = (1 - shrinkage) * y + shrinkage * fitted, shrinkage
-    return PartialPooling(found, by, between, method)
+    return ShrunkenMeans(found, by, between, method)
 
 
 def _between(y: Floats, variance: Floats, columns: Floats, free: int) -> float:
