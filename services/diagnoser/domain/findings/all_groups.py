@@ -17,8 +17,8 @@ from shared.stats.groups.mean_ranks import METHOD as RANKS
 from shared.stats.groups.mean_ranks import ranks_of_means
 from shared.stats.groups.overall import METHOD as LABELS_PERMUTED
 from shared.stats.groups.overall import overall_test
-from shared.stats.groups.shrunken_means import shrunken_means
 from shared.stats.groups.reasons import Reason, sentence
+from shared.stats.groups.shrunken_means import shrunken_means
 from shared.stats.groups.sure_orders import sure_orders
 
 LEAST_GROUPS = 3
