@@ -1,6 +1,6 @@
 """Samples as statistics take them, and the values of a sample that are present."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,16 @@ import numpy as np
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 Sample = Sequence[float | None] | Vector
 """One number per answer; None, NaN and infinities are missing answers."""
+AT_ONCE = 2**16
+"""Values that are worked on together, where the temporaries of millions would be in the way."""
 AnswersByPrompt = Mapping[Any, Sample]
 """One group's answers by prompt, a hashable key: the same key in two groups is the same prompt."""
+
+
+def stretches(length: int) -> Iterator[slice]:
+    """Yield slices that together hold every place of a long sample, in order."""
+    for begin in range(0, length, AT_ONCE):
+        yield slice(begin, min(begin + AT_ONCE, length))
 
 
 def present(sample: Sample) -> tuple[Vector, int]:

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from shared.stats.comparisons.means_and_rates import ROUNDING, is_flat
 from shared.stats.comparisons.remembered import SampleKey, remembered
-from shared.stats.samples import Vector
+from shared.stats.samples import Vector, stretches
 
 Bounds = tuple[float, float]
 LEAST_UNITS = 2
@@ -154,11 +154,15 @@ def implied_bounds(values: Vector) -> Bounds | None:
     is then taken as unknown. Give the values of all groups together, and declare the range instead
     wherever it is known.
     """
-    there = np.unique(values[np.isfinite(values)])
-    if not len(there):
+    least, largest, whole = inf, -inf, True
+    for some in stretches(len(values)):
+        there = values[some][np.isfinite(values[some])]
+        if len(there):
+            least, largest = min(least, float(there.min())), max(largest, float(there.max()))
+            whole = whole and bool((there == np.rint(there)).all())
+    if largest < least:
         return None
-    least, largest = float(there[0]), float(there[-1])
-    scales = _CONTINUOUS if not (there == np.rint(there)).all() else (*_CONTINUOUS, *_RATINGS)
+    scales = (*_CONTINUOUS, *_RATINGS) if whole else _CONTINUOUS
     return next(((low, high) for low, high in scales if low <= least and largest <= high), None)
 
 

@@ -64,8 +64,9 @@ def extreme_flip_p(differences: Vector) -> float:
 def _extreme(moved: Vector) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return which few values have nearly all of the sum of squares; none where it takes many."""
     squares = moved**2
-    largest = -np.sort(-squares)
     most = min(MOST_EXTREME, len(moved) // 4)
+    few = len(moved) - min(len(moved), most + 1)
+    largest = np.sort(np.partition(squares, few)[few:] if len(moved) else squares)[::-1]
     # A drop ends the few, so that values which are as extreme as each other are in it together.
     ends = np.flatnonzero(largest[:most] > largest[1 : most + 1] * (1 + _TIE))
     reached = np.cumsum(largest)[ends] / squares.sum()

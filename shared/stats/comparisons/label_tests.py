@@ -23,7 +23,8 @@ from shared.stats.comparisons.relabelling import (
 )
 from shared.stats.samples import Vector
 
-Counts = NDArray[np.intp]
+Counts = NDArray[np.int32]
+"""Of equal values: where all differ, counts take as much memory as they."""
 _STEPS, _MOST_HALVINGS, _ENOUGH = 200, 60, 1e-9
 _SMALLEST = 1e-4
 """A signed root nearer to 0 than this is 0: both halves are as large."""
@@ -49,10 +50,9 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
             return min(1.0, 2 * share)
     if comb(len(a) + len(b), len(a)) <= EXACT_UP_TO:
         return tails([Stratum(a, b)], None, 1).p_value
-    found, place = np.unique(np.concatenate([a, b]), return_inverse=True)
-    both, of_a = np.bincount(place), np.bincount(place[: len(a)], minlength=len(found))
+    found, both, of_a = _counted(a, b)
     if len(found) == 2:
-        return _two_values_p(len(place), len(a), int(both[1]), int(of_a[1]))
+        return _two_values_p(len(a) + len(b), len(a), int(both[1]), int(of_a[1]))
     smooth = _two_sided(_exchange_root(found, both, of_a))
     return max(smooth, extreme_exchange_p(np.concatenate([a, b]), len(a), float(a.sum())))
 
@@ -76,6 +76,20 @@ def flip_p(differences: Vector) -> float | None:
         zeros = np.zeros(len(moved))
         return tails(pairs_of(moved, zeros), None, 1).p_value
     return max(_two_sided(_flip_root(moved / np.abs(moved).max())), extreme_flip_p(moved))
+
+
+def _counted(a: Vector, b: Vector) -> tuple[Vector, Counts, Counts]:
+    """Return the different values of two samples, how often each is there, and how often in a."""
+    every = np.concatenate([a, b])
+    every.sort()
+    new = np.ones(len(every), dtype=np.bool_)
+    np.not_equal(every[1:], every[:-1], out=new[1:])
+    found: Vector = every[new]
+    del every
+    ends = np.append(np.flatnonzero(new), len(new))
+    ordered = np.sort(a)
+    of_a = np.diff(np.append(np.searchsorted(ordered, found), len(a)))
+    return found, np.diff(ends).astype(np.int32), of_a.astype(np.int32)
 
 
 def _end_share(a: Vector, b: Vector, slack: float) -> float | None:
@@ -120,8 +134,20 @@ class _LabelFit:
 
     def likelihood(self, intercept: float, slope: float) -> float:
         """Return the logarithm of the likelihood."""
-        linear = intercept + slope * self.values
-        return float(self.of_a @ linear - self.both @ np.logaddexp(0.0, linear))
+        linear = slope * self.values
+        linear += intercept
+        of_a = self.of_a @ linear
+        return float(of_a - self.both @ np.logaddexp(0.0, linear, out=linear))
+
+    def _weights(self, intercept: float, slope: float) -> tuple[Vector, Vector]:
+        """Return what each value counts in the information, and what is left of its labels."""
+        p = slope * self.values
+        p += intercept
+        special.expit(p, out=p)
+        weight = self.both * p
+        left = self.of_a - weight
+        weight *= np.subtract(1, p, out=p)
+        return weight, left
 
     def highest(self, intercept: float) -> tuple[float, float, float]:
         """Return the slope of the greatest likelihood, it, and the information's determinant.
@@ -131,15 +157,17 @@ class _LabelFit:
         """
         slope, reached, determinant = 0.0, self.likelihood(intercept, 0.0), 0.0
         for _ in range(_STEPS):
-            p = special.expit(intercept + slope * self.values)
-            weight, left = self.both * p * (1 - p), self.of_a - self.both * p
+            weight, left = self._weights(intercept, slope)
             total = float(weight.sum())
             middle = float(weight @ self.values) / total
             moved = self.values - middle
-            spread = float(weight @ moved**2)
+            lean = float(left @ moved)
+            moved *= moved
+            spread = float(weight @ moved)
             determinant = total * spread
-            turn = float(left @ moved) / spread
+            turn = lean / spread
             lift = float(left.sum()) / total - middle * turn
+            del weight, moved  # of millions of values, they would be there with the next ones
             gained = lift * float(left.sum()) + turn * float(left @ self.values)
             if gained < ROUNDING * (1 + abs(reached)):
                 break

@@ -8,12 +8,13 @@ small. So means, gaps and pairs of corrected values are made as those of reading
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from shared.stats.comparisons.compared_samples import Bounds, SamplePart
-from shared.stats.samples import Vector
+from shared.stats.labels.drawn_labels import DrawnLabels
+from shared.stats.samples import Vector, stretches
 
 LEAST_LABELS = 20
 """Of a group: with fewer, how far readings can be relied on is hardly known."""
@@ -39,19 +40,16 @@ class CorrectedValues:
     """Whether what labels differ by from their expectation is spread enough for Student's t."""
 
 
-def corrected_values(
-    readings: Vector, labels: Vector, probabilities: Vector, bounds: Bounds
-) -> CorrectedValues:
+def corrected_values(readings: Vector, drawn: DrawnLabels, bounds: Bounds) -> CorrectedValues:
     """Return one group's corrected values, with power tuning.
 
     Parameters
     ----------
     readings
         [N], what the instrument read, finite.
-    labels
-        [N], what people said, on the same scale; NaN for answers that nobody labelled.
-    probabilities
-        [N], in (0, 1]: how probable it was that the answer would be labelled.
+    drawn
+        What people said of some of these answers, on the same scale, and how probable it was of
+        each answer, in (0, 1], that it would be labelled.
     bounds
         The least and the largest value that a label can be.
 
@@ -68,23 +66,24 @@ def corrected_values(
     Särndal, Swensson and Wretman (1992), Model assisted survey sampling, 6.4, for the regression
     estimator, which it is too, and 6.5 for weights in the fit.
     """
-    known = np.isfinite(labels)
-    _check(labels[known], probabilities, int(known.sum()), bounds)
-    weights = 1 / probabilities[known]
-    tuning = tuned(readings[known], labels[known], weights)
+    known = drawn.labelled()
+    _check(known.labels, drawn, bounds)
+    rows, labels, weights = known.rows, known.labels, 1 / known.probabilities
+    tuning = tuned(readings[rows], labels, weights)
     share = weights / weights.sum()
-    offset = float(share @ (labels[known] - tuning * readings[known]))
-    expected = tuning * readings + offset
-    beyond = labels[known] - expected[known]
-    values = expected.copy()
+    offset = float(share @ (labels - tuning * readings[rows]))
+    values = tuning * readings
+    values += offset  # what is expected of each answer
+    beyond = labels - values[rows]
+    mean, ends = float(values.mean()), _ends(values, drawn, bounds)
     # Labels that were fitted lie nearer to the fit than others would; their mean stays 0.
-    values[known] += weights * beyond * sqrt(len(weights) / (len(weights) - _FITTED))
+    values[rows] += weights * beyond * sqrt(len(weights) / (len(weights) - _FITTED))
     return CorrectedValues(
         values=values,
         tuning=tuning,
         labelled=len(weights),
-        bounds=_bounds(expected, 1 / probabilities, values, bounds),
-        usual_bounds=_usual_bounds(float(expected.mean()), len(readings) / len(weights), bounds),
+        bounds=(min(ends[0], float(values.min())), max(ends[1], float(values.max()))),
+        usual_bounds=_usual_bounds(mean, len(readings) / len(weights), bounds),
         regular=SamplePart.of(beyond, (bounds[0] - bounds[1], bounds[1] - bounds[0])).regular,
     )
 
@@ -104,19 +103,24 @@ def tuned(readings: Vector, labels: Vector, weights: Vector) -> float:
     return float(np.clip(float(counts @ (around * labels)) / spread, 0.0, 1.0))
 
 
-def _check(labels: Vector, probabilities: Vector, n: int, bounds: Bounds) -> None:
-    if n < LEAST_LABELS:
-        raise ValueError(f"a group has {n} labels; a correction needs {LEAST_LABELS}")
+def _check(labels: Vector, drawn: DrawnLabels, bounds: Bounds) -> None:
+    if len(labels) < LEAST_LABELS:
+        raise ValueError(f"a group has {len(labels)} labels; a correction needs {LEAST_LABELS}")
     if not bounds[0] <= float(labels.min()) <= float(labels.max()) <= bounds[1]:
         raise ValueError(f"a label lies outside the scale from {bounds[0]:g} to {bounds[1]:g}")
-    if not (float(probabilities.min()) > 0 and float(probabilities.max()) <= 1):
+    every = map(drawn.probabilities_of, stretches(len(drawn.strata)))
+    if not all(((each > 0) & (each <= 1)).all() for each in every):
         raise ValueError("a probability of being labelled lies in (0, 1]")
 
 
-def _bounds(expected: Vector, weights: Vector, values: Vector, bounds: Bounds) -> Bounds:
-    low = float((expected + weights * (bounds[0] - expected)).min())
-    high = float((expected + weights * (bounds[1] - expected)).max())
-    return min(low, float(values.min())), max(high, float(values.max()))
+def _ends(expected: Vector, drawn: DrawnLabels, bounds: Bounds) -> Bounds:
+    """Return between what values of answers lie, whatever each had been labelled."""
+    low, high = inf, -inf
+    for some in stretches(len(expected)):
+        mine, weights = expected[some], 1 / drawn.probabilities_of(some)
+        low = min(low, float((mine + weights * (bounds[0] - mine)).min()))
+        high = max(high, float((mine + weights * (bounds[1] - mine)).max()))
+    return low, high
 
 
 def _usual_bounds(mean: float, weight: float, bounds: Bounds) -> Bounds:

@@ -11,6 +11,7 @@ from shared.stats.estimate import IntervalEstimate
 from shared.stats.labels.corrected_gap import CorrectedSide
 from shared.stats.labels.corrected_ratio import corrected_ratio
 from shared.stats.labels.corrected_values import corrected_values
+from tests.support.drawn_labels import every_drawn
 
 ALPHA = 0.05
 
@@ -42,7 +43,7 @@ def simulated(seed: int, rates: tuple[float, float], labels: int = 100) -> Inter
         truth = (rng.random(600) < rate).astype(float)
         read = np.where(truth == 1, rng.random(600) < 0.8, rng.random(600) < wrong).astype(float)
         said = np.where(rng.permutation(600) < labels, truth, np.nan)
-        found = corrected_values(read, said, np.full(600, labels / 600), (0.0, 1.0))
+        found = corrected_values(read, every_drawn(said, np.full(600, labels / 600)), (0.0, 1.0))
         values.append(found.values)
         sides.append(CorrectedSide.of(found))
     samples = ComparedSamples(only_a=values[0], only_b=values[1])

@@ -9,6 +9,7 @@ import pytest
 from shared.stats.comparisons.compared_samples import ComparedSamples
 from shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
 from shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
+from tests.support.drawn_labels import every_drawn
 from tests.support.golden import golden
 
 CASES = golden("ppi_python.json")["cases"]
@@ -24,7 +25,7 @@ def arrays(case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_with_equal_probabilities_the_mean_is_that_of_ppi_python(case: dict[str, Any]) -> None:
     readings, labels, probabilities = arrays(case)
-    found = corrected_values(readings, labels, probabilities, tuple(case["bounds"]))
+    found = corrected_values(readings, every_drawn(labels, probabilities), tuple(case["bounds"]))
     theirs = found.tuning * (1 - probabilities[0])  # it counts the readings of the others alone
     expected = case["mean_at_0"] + theirs * (case["mean_at_1"] - case["mean_at_0"])
     assert found.values.mean() == pytest.approx(expected, abs=1e-12)
@@ -36,7 +37,9 @@ def test_the_spread_of_corrected_values_is_that_of_ppi_pythons_interval(
     case: dict[str, Any],
 ) -> None:
     readings, labels, probabilities = arrays(case)
-    values = corrected_values(readings, labels, probabilities, tuple(case["bounds"])).values
+    values = corrected_values(
+        readings, every_drawn(labels, probabilities), tuple(case["bounds"])
+    ).values
     low, high = case["tuned_interval"]
     theirs = (high - low) / 2 / 1.959964
     assert values.std(ddof=1) / sqrt(len(values)) == pytest.approx(theirs, rel=0.05)
@@ -45,14 +48,16 @@ def test_the_spread_of_corrected_values_is_that_of_ppi_pythons_interval(
 def test_where_every_answer_is_labelled_the_labels_alone_are_left() -> None:
     rng = np.random.default_rng(3)
     readings, labels = rng.random(60), np.round(rng.random(60))
-    found = corrected_values(readings, labels, np.ones(60), (0.0, 1.0))
+    found = corrected_values(readings, every_drawn(labels, np.ones(60)), (0.0, 1.0))
     assert found.values.mean() == pytest.approx(labels.mean())
 
 
 def test_a_reading_that_says_nothing_counts_nothing() -> None:
     rng = np.random.default_rng(3)
     labels = np.where(np.arange(400) < 50, np.round(rng.random(400)), np.nan)
-    found = corrected_values(np.full(400, 0.7), labels, np.full(400, 1 / 8), (0.0, 1.0))
+    found = corrected_values(
+        np.full(400, 0.7), every_drawn(labels, np.full(400, 1 / 8)), (0.0, 1.0)
+    )
     assert found.tuning == 0.0
     assert found.values.mean() == pytest.approx(np.nanmean(labels))
 
@@ -66,7 +71,9 @@ def test_unequal_probabilities_are_weighed_out() -> None:
         readings = np.where(rng.random(2000) < 0.9, truth, 1 - truth)
         probabilities = np.where(truth == 1, 0.12, 0.06)
         labels = np.where(rng.random(2000) < probabilities, truth, np.nan)
-        means.append(corrected_values(readings, labels, probabilities, (0.0, 1.0)).values.mean())
+        means.append(
+            corrected_values(readings, every_drawn(labels, probabilities), (0.0, 1.0)).values.mean()
+        )
     assert np.mean(means) == pytest.approx(0.2, abs=3.5 * np.std(means) / sqrt(300) + 0.002)
 
 
@@ -74,17 +81,19 @@ def test_few_labels_or_labels_beyond_the_scale_are_refused_in_a_sentence() -> No
     labels = np.full(100, np.nan)
     labels[: LEAST_LABELS - 1] = 0.0
     with pytest.raises(ValueError, match="has 19 labels; a correction needs 20"):
-        corrected_values(np.zeros(100), labels, np.full(100, 0.2), (0.0, 1.0))
+        corrected_values(np.zeros(100), every_drawn(labels, np.full(100, 0.2)), (0.0, 1.0))
     with pytest.raises(ValueError, match="a label lies outside the scale"):
-        corrected_values(np.zeros(100), np.full(100, 2.0), np.full(100, 0.2), (0.0, 1.0))
+        corrected_values(
+            np.zeros(100), every_drawn(np.full(100, 2.0), np.full(100, 0.2)), (0.0, 1.0)
+        )
     with pytest.raises(ValueError, match="probability"):
-        corrected_values(np.zeros(100), np.zeros(100), np.zeros(100), (0.0, 1.0))
+        corrected_values(np.zeros(100), every_drawn(np.zeros(100), np.zeros(100)), (0.0, 1.0))
 
 
 def test_labels_that_all_agree_with_the_instrument_do_not_prove_that_others_do() -> None:
     readings = np.zeros(1000)
     labels = np.where(np.arange(1000) < 100, 0.0, np.nan)
-    found = corrected_values(readings, labels, np.full(1000, 0.1), (0.0, 1.0))
+    found = corrected_values(readings, every_drawn(labels, np.full(1000, 0.1)), (0.0, 1.0))
     mean = corrected_mean(found.values, CorrectedSide.of(found), (0.0, 1.0), 0.05)
     assert mean.value == 0.0
     assert mean.low == 0.0
@@ -99,7 +108,7 @@ def test_twins_are_compared_in_pairs_and_a_difference_of_sets_costs_nothing() ->
         truth = np.clip(3 + 0.7 * of_set + shift + 0.3 * rng.normal(size=600), 1, 5)
         readings = np.clip(truth + 0.3 * rng.normal(size=600), 1, 5)
         labels = np.where(rng.random(600) < 0.3, truth, np.nan)
-        found = corrected_values(readings, labels, np.full(600, 0.3), (1.0, 5.0))
+        found = corrected_values(readings, every_drawn(labels, np.full(600, 0.3)), (1.0, 5.0))
         sides.append(CorrectedSide.of(found))
         values.append(found.values)
     paired = corrected_gap(
@@ -125,7 +134,7 @@ def test_the_interval_of_a_gap_says_what_its_verdict_says() -> None:
             truth = (rng.random(1500) < rate).astype(float)
             readings = np.where(rng.random(1500) < 0.85, truth, 1 - truth)
             labels = np.where(rng.random(1500) < 0.08, truth, np.nan)
-            found = corrected_values(readings, labels, np.full(1500, 0.08), (0.0, 1.0))
+            found = corrected_values(readings, every_drawn(labels, np.full(1500, 0.08)), (0.0, 1.0))
             sides.append(CorrectedSide.of(found))
             samples.append(found.values)
         result = corrected_gap(

@@ -6,6 +6,7 @@ import pytest
 from shared.stats.labels.corrected_gap import CorrectedSide, corrected_mean
 from shared.stats.labels.corrected_values import corrected_values
 from shared.stats.labels.planned_labels import labels_for_share, widest_share
+from tests.support.drawn_labels import every_drawn
 
 ALPHA = 0.05
 
@@ -16,7 +17,7 @@ def reached(units: int, repeats: int, labels: int) -> float:
     answers = units * repeats
     said = np.where(rng.permutation(answers) < labels, 0.0, np.nan)
     found = corrected_values(
-        np.zeros(answers), said, np.full(answers, labels / answers), (0.0, 1.0)
+        np.zeros(answers), every_drawn(said, np.full(answers, labels / answers)), (0.0, 1.0)
     )
     by_prompt = found.values.reshape(units, repeats).mean(axis=1)
     high = corrected_mean(by_prompt, CorrectedSide.of(found), (0.0, 1.0), ALPHA).high

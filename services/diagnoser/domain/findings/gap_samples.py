@@ -102,12 +102,7 @@ class SampledGroups:
 
     def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
         """Return the groups of both sides."""
-        a, b = pair
-        if b is not None:
-            return [a], [b]
-        domains = self.grouping.domain_of
-        others = np.flatnonzero(domains == domains[a]).tolist()
-        return [a], [group for group in others if group != a]
+        return self.grouping.members(pair)
 
     def sides(self, pair: ComparedGroups, feature: int, family: int) -> ComparedSides:
         """Return both sides of a pair on one feature, compared."""

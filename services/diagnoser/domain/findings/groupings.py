@@ -51,6 +51,15 @@ class Grouping:
         """[groups]: the domain of each."""
         return np.array([group.domain for group in self.groups], dtype=np.intp)
 
+    def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+        """Return the groups of both sides of a comparison."""
+        a, b = pair
+        if b is not None:
+            return [a], [b]
+        domains = self.domain_of
+        others = np.flatnonzero(domains == domains[a]).tolist()
+        return [a], [group for group in others if group != a]
+
     def compared(self, against: Against) -> list[ComparedGroups]:
         """Return which groups are compared: within a domain, in pairs or each with the rest."""
         found: list[ComparedGroups] = []

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
+from shared.stats.samples import stretches
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
@@ -53,13 +54,14 @@ class Observations:
         """
         name, values = self.features[feature], self.values[:, feature]
         codes, domains = self.domain_codes
+        if name not in self.ranges and len(domains) == 1 and not self.domains:
+            return [implied_bounds(values)]
         if name not in self.ranges:
             return [implied_bounds(values[codes == code]) for code in range(len(domains))]
         if (declared := self.ranges[name]) is None:
             return [None] * len(domains)
         low, high = declared
-        there = values[np.isfinite(values)]
-        if len(there) and not low <= float(there.min()) <= float(there.max()) <= high:
+        if any(_beyond(values[some], low, high) for some in stretches(len(values))):
             raise ValueError(f"{name} has values outside its range from {low:g} to {high:g}")
         return [(low, high)] * len(domains)
 
@@ -72,17 +74,19 @@ class Observations:
     def domain_codes(self) -> tuple[Whole, tuple[str, ...]]:
         """The domain of each row as a code, and the names of domains."""
         if not self.domains:
-            return np.zeros(self.rows, dtype=np.intp), (EVERYTHING,) if self.rows else ()
+            one = np.broadcast_to(np.intp(0), self.rows)  # a code for each row takes no memory
+            return one, (EVERYTHING,) if self.rows else ()
         return coded(self.domains)
 
     @cached_property
     def unit_codes(self) -> Whole:
         """Each row's unit as a code; a row without one is a unit of its own."""
-        rows = np.arange(self.rows)
         if self.units is None:
-            return rows
+            return np.arange(self.rows)
         codes, levels = coded(self.units)
-        return codes if (codes >= 0).all() else np.where(codes >= 0, codes, len(levels) + rows)
+        if (codes >= 0).all():
+            return codes
+        return np.where(codes >= 0, codes, len(levels) + np.arange(self.rows))
 
     @cached_property
     def set_codes(self) -> Whole:
@@ -120,6 +124,10 @@ def coded(labels: Labels) -> tuple[Whole, tuple[str, ...]]:
     place = {level: code for code, level in enumerate(levels)}
     codes = [-1 if label is None else place[label] for label in labels]
     return np.array(codes, dtype=np.intp), levels
+
+
+def _beyond(values: Floats, low: float, high: float) -> bool:
+    return bool((np.isfinite(values) & ((values < low) | (values > high))).any())
 
 
 Values = Sequence[float | None]

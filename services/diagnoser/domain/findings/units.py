@@ -1,7 +1,7 @@
 """What counts as one unit: a prompt, a set of prompts, or each answer to fixed prompts."""
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
 from shared.stats.comparisons.mean_interval import independent_units
+from shared.stats.samples import AT_ONCE
+
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,9 @@ class SideUnits:
     """The set of each prompt of `by_unit`, -1 for none."""
 
     @classmethod
-    def of(cls, observations: Observations, units: Whole, sets: Whole, rows: Whole) -> "SideUnits":
+    def of(
+        cls, observations: Observations, units: Whole, sets: Whole, rows: Whole | Bools
+    ) -> "SideUnits":
         """Return the means of the prompts and sets of some rows."""
         by_unit, first = _means(observations.values[rows], units[rows])
         if sets is units:
@@ -88,25 +93,53 @@ class Units:
             return means[there]
         return independent_units(means[there], side.set_of[there])
 
-    def _of(self, belongs: NDArray[np.bool_]) -> SideUnits:
-        return SideUnits.of(self._observations, self._units, self._sets, np.flatnonzero(belongs))
+    def _of(self, belongs: Bools) -> SideUnits:
+        return SideUnits.of(self._observations, self._units, self._sets, belongs)
 
 
 def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
     """Return the mean of each key, missing values left out, and the first row of each."""
     order = np.argsort(keys, kind="stable")
-    starts = np.flatnonzero(np.diff(keys[order], prepend=-2))  # keys are codes, from -1
+    starts = _starts(keys[order])
     if not len(starts):
         return KeyedMeans(keys, values), order
-    present = np.isfinite(values)
-    known = np.where(present, values, 0.0)[order]
-    if len(starts) < len(order):  # sums of the same values differ with the order of rows
-        known = np.column_stack([each[np.lexsort((each, keys[order]))] for each in known.T])
-    sums = np.add.reduceat(known, starts, axis=0)
-    counts = np.add.reduceat(present.astype(np.float64)[order], starts, axis=0)
-    means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    means = np.empty((len(starts), values.shape[1]))
+    for some in _whole_keys(starts, len(order), max(1, AT_ONCE // max(1, values.shape[1]))):
+        begin = starts[some.start]
+        end = starts[some.stop] if some.stop < len(starts) else len(order)
+        rows = order[begin:end]
+        means[some] = _means_of_runs(values[rows], keys[rows], starts[some] - begin)
     first = order[starts]
     return KeyedMeans(keys[first], means), first
+
+
+def _starts(ordered: Whole) -> Whole:
+    """Return where each of the sorted keys begins."""
+    new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return np.flatnonzero(new)
+
+
+def _whole_keys(starts: Whole, rows: int, most: int) -> Iterator[slice]:
+    """Yield some keys at a time, with about so many rows: temporaries of all would be large."""
+    begin = 0
+    while begin < len(starts):
+        end = int(np.searchsorted(starts, starts[begin] + most))
+        end = len(starts) if starts[begin] + most >= rows else max(end, begin + 1)
+        yield slice(begin, end)
+        begin = end
+
+
+def _means_of_runs(values: Floats, keys: Whole, starts: Whole) -> Floats:
+    """Return the mean of each run of equal keys, missing values left out."""
+    present = np.isfinite(values)
+    known = np.where(present, values, 0.0)
+    if len(starts) < len(keys):  # sums of the same values differ with the order of rows
+        known = np.column_stack([each[np.lexsort((each, keys))] for each in known.T])
+    sums = np.add.reduceat(known, starts, axis=0)
+    counts = np.add.reduceat(present.astype(np.float64), starts, axis=0)
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
 
 
 class FixedPrompts:

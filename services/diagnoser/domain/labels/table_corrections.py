@@ -10,12 +10,13 @@ from services.diagnoser.domain.findings.observations import Floats, Observations
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import estimate_record
 from services.diagnoser.domain.labels.answer_columns import AnswerColumns
+from services.diagnoser.domain.labels.corrected_gaps import corrected_gaps
 from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
-from services.diagnoser.domain.labels.corrections import gap_of, group_of
 from services.diagnoser.domain.labels.labelled_rows import LabelledRows
 from shared.contracts import CorrectedGap, CorrectedGroup, Estimate
 from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.labels.agreement import agreement
+from shared.stats.labels.drawn_labels import DrawnLabels
 
 TABLE = "table"
 
@@ -58,7 +59,7 @@ def table_corrections(
     Rows are taken as drawn by chance within every crossing of groups, in each domain by itself.
     """
     parts = [part for column in columns for part in _parts(seen, column, plan)]
-    every = [(groups, pair) for groups, _, _ in parts for pair in groups.by_readings.compared]
+    every = [(groups, pair) for groups, _, _ in parts for pair in groups.compared]
     family = max(1, sum(groups.comparable(pair) for groups, pair in every))
     return [_correction(*part, plan, family) for part in parts]
 
@@ -72,7 +73,7 @@ def _parts(seen: Observations, column: LabelledColumn, plan: AnalysisPlan) -> It
     for code, domain in enumerate(domains):
         rows = np.flatnonzero(codes == code)
         labelled = _labelled_rows(seen, column, rows)
-        if not np.isfinite(labelled.labels).any():
+        if not len(labelled.drawn.rows):
             continue
         for dimension in seen.groups:
             if dimension in labelled.answers.groups:
@@ -95,13 +96,8 @@ def _labelled_rows(
     sums = np.where(known, people, 0.0).sum(axis=1)
     labels = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     labels = np.where(np.isfinite(read) & np.isfinite(readings), labels, np.nan)
-    return LabelledRows(
-        answers=answers,
-        readings=readings,
-        labels=labels,
-        probabilities=_probabilities(answers, readings, labels, column, rows),
-        drawn=np.isfinite(labels),
-    )
+    drawn = _drawn_labels(answers, readings, labels, column, rows)
+    return LabelledRows(answers, column.feature, column.bounds, drawn)
 
 
 def _answers(seen: Observations, feature: str, rows: Sequence[int] | np.ndarray) -> AnswerColumns:
@@ -126,22 +122,22 @@ def _answers(seen: Observations, feature: str, rows: Sequence[int] | np.ndarray)
     )
 
 
-def _probabilities(
+def _drawn_labels(
     answers: AnswerColumns,
     readings: Floats,
     labels: Floats,
     column: LabelledColumn,
     rows: Sequence[int] | np.ndarray,
-) -> Floats:
+) -> DrawnLabels:
     """Return how probable each row was to be labelled; nan in crossings where none was."""
     groups = answers.groups.values()
     strata = list(zip(*groups, strict=True)) if groups else [()] * len(readings)
-    found = np.full(len(readings), np.nan)
     there, known = np.isfinite(readings), np.isfinite(labels)
     given = None if column.probabilities is None else column.probabilities[rows]
     members: Mapping[tuple[str | None, ...], int] = Counter(strata)
     place = {stratum: number for number, stratum in enumerate(members)}
     codes = np.array([place[stratum] for stratum in strata])
+    found, others = np.full(len(readings), np.nan), np.full(len(place) + 1, np.nan)
     for code in range(len(place)):
         mine = (codes == code) & there
         drawn = mine & known
@@ -151,29 +147,28 @@ def _probabilities(
         # So that the weights of labelled rows add up to the rows of the crossing.
         scale = weights[drawn].sum() / mine.sum()
         shares = np.minimum(1.0, scale / weights)
-        found[mine] = shares[drawn].min()
+        others[code] = shares[drawn].min()
         found[drawn] = shares[drawn]
-    return found
+    at = np.flatnonzero(known)
+    return DrawnLabels(at, labels[at], found[at], strata=codes, others=others)
 
 
 def _correction(
     groups: CorrectedGroups, domain: str, people: Floats, plan: AnalysisPlan, family: int
 ) -> TableCorrection:
-    middle = sum(groups.bounds) / 2
-    rates = groups.selected(middle) if groups.yes_or_no else None
+    middle = sum(groups.bounds) / 2 if groups.yes_or_no else None
+    of_groups, gaps = corrected_gaps(groups, middle, plan, family)
     known = np.isfinite(people)
     said = [[float(each) for each in row[there]] for row, there in zip(people, known, strict=True)]
     return TableCorrection(
         feature=groups.feature,
         dimension=groups.dimension,
         domain=domain,
-        labels=int(np.isfinite(groups.rows.labels).sum()),
+        labels=len(groups.rows.drawn.rows),
         people=int(known.any(axis=0).sum()),
         family=family,
         alpha=plan.alpha,
         agreement=estimate_record(agreement([each for each in said if each], plan.alpha)),
-        groups=tuple(group_of(groups, code, plan) for code in range(len(groups.grouping.groups))),
-        gaps=tuple(
-            gap_of(groups, rates, pair, plan, family) for pair in groups.by_readings.compared
-        ),
+        groups=of_groups,
+        gaps=gaps,
     )
