@@ -52,6 +52,16 @@ class LabelledEpoch:
     no_alarm: str | None
 
 
+@dataclass(frozen=True)
+class CountedRound:
+    """What the labels of a round say by themselves of what its monitor compares."""
+
+    run: Run
+    epoch: LabelledEpoch
+    pairs: Mapping[str, tuple[LabelSample, Counts]]
+    """By the key of a comparison, the sample in force and its labelled pairs."""
+
+
 @dataclass
 class AddedRounds:
     """What the labels of a round lead to beside those of other rounds."""
@@ -69,18 +79,33 @@ class LabelledRounds:
         self._store = store
         self._now = now
 
-    def added(
+    def counted(
         self,
-        found: Sequence[Correction],
         run: Run,
         answers: Sequence[AnswerColumns],
         samples: Sequence[LabelSample],
         labels: Sequence[Label],
-    ) -> AddedRounds:
-        """Return corrections of a round with what all labelled rounds of its epoch show."""
+    ) -> CountedRound | None:
+        """Return the labelled pairs of a round, by comparison; None for a run of no monitor."""
         epoch = self._epoch(run)
         if epoch is None:
+            return None
+        found: dict[str, tuple[LabelSample, Counts]] = {}
+        for comparison in tested_by_labels(epoch.monitor.plan):
+            about = comparison.watched.extractor, comparison.watched.feature
+            mine = [each for each in samples if (each.extractor, each.feature) == about]
+            given = [each for each in labels if (each.extractor, each.feature) == about]
+            if mine and given:
+                sample = in_force(mine, given)
+                counts = round_counts(answers, sample, standing_labels(given), comparison)
+                found[comparison.key] = sample, counts
+        return CountedRound(run, epoch, found)
+
+    def added(self, found: Sequence[Correction], counted: CountedRound | None) -> AddedRounds:
+        """Return corrections of a round with what all labelled rounds of its epoch show."""
+        if counted is None:
             return AddedRounds([*found])
+        epoch = counted.epoch
         known = [
             e for e in epoch.history if e.what is AlarmKind.LABELLED and e.epoch == epoch.epoch
         ]
@@ -90,34 +115,19 @@ class LabelledRounds:
             parts = [
                 part
                 for comparison in watched
-                for part in self._over_rounds(
-                    comparison, epoch, run, answers, samples, labels, result
-                )
+                for part in self._over_rounds(comparison, counted, result)
             ]
             result.corrections.append(each.model_copy(update={"over_rounds": tuple(parts)}))
         return result
 
     def _over_rounds(
-        self,
-        comparison: Comparison,
-        epoch: LabelledEpoch,
-        run: Run,
-        answers: Sequence[AnswerColumns],
-        samples: Sequence[LabelSample],
-        labels: Sequence[Label],
-        result: AddedRounds,
+        self, comparison: Comparison, counted: CountedRound, result: AddedRounds
     ) -> Iterator[LabelledComparison]:
-        about = comparison.watched.extractor, comparison.watched.feature
-        mine = [each for each in samples if (each.extractor, each.feature) == about]
-        given = [each for each in labels if (each.extractor, each.feature) == about]
-        if not mine:
+        if comparison.key not in counted.pairs or not counted.pairs[comparison.key][1]:
             return
-        sample = in_force(mine, given)
+        epoch, (sample, counts) = counted.epoch, counted.pairs[comparison.key]
         bounds = (sample.low, sample.high)
-        counts = round_counts(answers, sample, standing_labels(given), comparison)
-        if not counts:
-            return
-        every = {**_counts_in(epoch, comparison, bounds), run.round or 0: counts}
+        every = {**_counts_in(epoch, comparison, bounds), counted.run.round or 0: counts}
         test = labelled_test_of(epoch.monitor.plan, comparison, epoch.epoch, epoch.history)
         running = summed_rounds(every, comparison, bounds, test)
         running = running.model_copy(update={"no_alarm": epoch.no_alarm})

@@ -84,11 +84,14 @@ class CorrectByLabels:
         # A window may be of millions of users.
         many = outline is None
         answers = fold_answers(chain(measured, judged), samples, labels, many_units=many)
+        # Pairs first: after them nobody asks for the ids of answers.
+        counted = self._rounds.counted(run, answers, samples, labels)
+        answers = [each.without_ids() for each in answers]
         digest = labels_digest(each.id for each in labels)
         found = corrections(answers, samples, labels, plan)
         at = self._now()
         records = [self._record(each, run, plan, digest, at) for each in found]
-        return self._rounds.added(records, run, answers, samples, labels)
+        return self._rounds.added(records, counted)
 
     def _measured(
         self, run: Run, outline: SuiteOutline | None, samples: Sequence[LabelSample]

@@ -18,7 +18,7 @@ from shared.stats.anytime.pairs import PairHistogram
 from shared.stats.anytime.rounding import uniforms
 from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.samples import Vector
+from shared.stats.samples import Vector, stretches
 
 METHOD = "bets on pairs of label less reading, plus mean readings of their blocks"
 SPAN = 3.0
@@ -40,10 +40,14 @@ class LabelledGroup:
 
     def corrected(self, places: int) -> Vector:
         """Return the corrected value of the drawn answer at each of the first so many places."""
-        others = np.concatenate([self.readings[places:], self.others])
-        block = np.arange(len(others)) % places
-        sums = self.readings[:places] + np.bincount(block, others, minlength=places)
-        means = sums / (1 + np.bincount(block, minlength=places))
+        sums, others = np.zeros(places), 0
+        for part in (self.readings[places:], self.others):
+            for some in stretches(len(part)):
+                blocks = (others + np.arange(some.start, some.stop)) % places
+                np.add.at(sums, blocks, part[some])
+            others += len(part)
+        counts = others // places + (np.arange(places) < others % places)
+        means = (self.readings[:places] + sums) / (1 + counts)
         return np.asarray(self.labels[:places] - self.readings[:places] + means)
 
 

@@ -104,9 +104,9 @@ class CodedLabels(Sequence[str | None]):
     """Labels that are kept as their codes."""
 
     codes: Whole
-    """[rows]: places among the levels, -1 for None; of names that nobody looks up, their hashes."""
+    """[rows]: places among the levels, -1 for None; of names that nobody looks up, their ranks."""
     levels: tuple[str, ...]
-    """Sorted, each of some row; none, where codes are hashes."""
+    """Sorted, each of some row; none, where nobody looks names up."""
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -3,7 +3,7 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import cast
 
@@ -18,14 +18,13 @@ from services.diagnoser.domain.findings.observations import (
 )
 from shared.contracts import Label, LabelSample
 from shared.stats.anytime.rounding import Hashes, hashes
+from shared.stats.samples import stretches
 
 Case = tuple[str, MeasuredResponse]
 """The id of a response, and what was measured of it."""
 Key = tuple[str, str, str]
 """Extractor, target and scaffold."""
 HASHED_TOGETHER = 4096
-CODE_BITS = np.uint64(62)
-"""Of a hash that is a code: sums with numbers of rows stay within 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,11 @@ class AnswerColumns:
     row_of: Mapping[str, int]
     """By the ids of the answers that were drawn or labelled."""
     id_hashes: Hashes
-    """[rows]: 64 bits of the id of each."""
+    """[rows]: 64 bits of the id of each, until the pairs of a round are counted."""
+
+    def without_ids(self) -> "AnswerColumns":
+        """Return the same columns without the ids of answers, which take as much as readings."""
+        return replace(self, id_hashes=np.empty(0, dtype=np.uint64))
 
 
 def fold_answers(
@@ -59,8 +62,8 @@ def fold_answers(
     Parameters
     ----------
     many_units
-        Whether a unit may be anybody: then 62 bits stand for its name (two of 5 million are alike
-        with a chance of 3 in a million), and names are not kept.
+        Whether a unit may be anybody: then 64 bits stand for its name (two of 5 million are alike
+        with a chance of 1 in a million), and names are not kept.
     """
     features: dict[str, set[str]] = defaultdict(set)
     for sample in samples:
@@ -74,7 +77,7 @@ def fold_answers(
             if key not in found:
                 found[key] = _FoldedCases(sorted(features[case.extractor]), named=not many_units)
             found[key].add(id_, case, looked_up=id_ in looked_up)
-    return [found[key].columns(key) for key in sorted(found)]
+    return [found.pop(key).columns(key) for key in sorted(found)]
 
 
 class _FoldedCases:
@@ -102,12 +105,11 @@ class _FoldedCases:
         self._groups_of.append(self._groups.setdefault(groups, len(self._groups)))
 
     def columns(self, key: Key) -> AnswerColumns:
-        sets = self._sets.labels()
         return AnswerColumns(
             *key,
             readings={name: np.frombuffer(column) for name, column in self._readings.items()},
             units=self._units.labels(),
-            sets=sets if any(sets.levels) else None,
+            sets=self._sets.labels() if self._sets.any_named else None,
             groups=self._by_dimension(),
             row_of=self._row_of,
             id_hashes=self._ids.hashes(),
@@ -122,7 +124,9 @@ class _FoldedCases:
             place = {level: code for code, level in enumerate(levels)}
             codes = [place[each[dimension]] if dimension in each else -1 for each in known]
             small = np.min_scalar_type(-len(levels) - 1)
-            of_rows = np.array(codes, dtype=small)[groups_of]
+            of_groups, of_rows = np.array(codes, dtype=small), np.empty(len(groups_of), small)
+            for some in stretches(len(groups_of)):
+                of_rows[some] = of_groups[groups_of[some]]
             found[dimension] = CodedLabels(cast("Whole", of_rows), levels)
         return found
 
@@ -133,8 +137,19 @@ class _Names:
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
         self._of = array("i")
+        self._unnamed = 0
+        """Before the first name: a window has no sets, and needs no column of none."""
+
+    @property
+    def any_named(self) -> bool:
+        return any(self._places)
 
     def add(self, name: str | None) -> None:
+        if name is None and not self._places:
+            self._unnamed += 1
+            return
+        if not self._places:
+            self._of = array("i", [-1]) * self._unnamed
         self._of.append(-1 if name is None else self._places.setdefault(name, len(self._places)))
 
     def labels(self) -> CodedLabels:
@@ -161,8 +176,18 @@ class _HashedNames:
         return np.frombuffer(self._hashes, dtype=np.uint64)
 
     def labels(self) -> CodedLabels:
-        codes: Whole = (self.hashes() >> (np.uint64(64) - CODE_BITS)).view(np.int64)
-        return CodedLabels(codes, ())
+        """Return the ranks of the hashes, which take half of their memory."""
+        known = self.hashes()
+        order = np.argsort(known)
+        ranks, last, rank = np.empty(len(known), dtype=np.int32), None, -1
+        for some in stretches(len(known)):
+            ordered = known[order[some]]
+            new = np.ones(len(ordered), dtype=np.bool_)
+            np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+            new[0] = last is None or ordered[0] != last
+            ranks[order[some]] = rank + np.cumsum(new)
+            last, rank = ordered[-1], rank + int(new.sum())
+        return CodedLabels(cast("Whole", ranks), ())
 
     def _hash(self) -> None:
         self._hashes.frombytes(hashes(self._new).tobytes())

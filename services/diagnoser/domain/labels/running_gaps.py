@@ -10,9 +10,11 @@ from services.diagnoser.domain.labels.answer_columns import AnswerColumns
 from services.diagnoser.domain.labels.labelled_rows import labels_by_answer
 from services.diagnoser.domain.labels.labelled_tests import LabelledTest
 from shared.contracts import Comparison, Label, LabelDraw, LabelSample, RunningGap, Verdict
-from shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+from shared.stats.anytime.rounding import hashes, uniform_table
 from shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap, running_log_e
+from shared.stats.samples import stretches
 
+Bools = NDArray[np.bool_]
 Counts = tuple[int, ...]
 Bounds = tuple[float, float]
 
@@ -116,18 +118,16 @@ def _group(
 ) -> LabelledGroup:
     """Return the answers about one group: those drawn, in the order of the queue, and the rest."""
     readings: dict[str, float] = {}
-    rest: list[Floats] = []
-    ids: list[Hashes] = []
+    rest: list[tuple[AnswerColumns, Bools]] = []
     for each in answers:
-        values = within(each.readings[sample.feature], (sample.low, sample.high))
-        there = _about(each, sample.dimension, group) & np.isfinite(values)
-        for drawn in sample.drawn:
-            row = each.row_of.get(drawn.response_id)
-            if row is not None and there[row]:
-                readings[drawn.response_id] = float(values[row])
-                there[row] = False
-        rest.append(values[there])
-        ids.append(each.id_hashes[there])
+        mine = _about(each, sample.dimension, group)
+        ids = [one.response_id for one in sample.drawn if one.response_id in each.row_of]
+        rows = np.array([each.row_of[id_] for id_ in ids], dtype=np.intp)
+        values = within(each.readings[sample.feature][rows], (sample.low, sample.high))
+        there = mine[rows] & np.isfinite(values)
+        readings |= {ids[place]: float(values[place]) for place in np.flatnonzero(there)}
+        mine[rows] = False
+        rest.append((each, mine))
     drawn_ids = [each.response_id for each in sample.drawn if each.response_id in readings]
     labels = [
         float(np.mean(list(said[id_].values()))) if said.get(id_) else np.nan for id_ in drawn_ids
@@ -135,11 +135,11 @@ def _group(
     return LabelledGroup(
         readings=np.array([readings[id_] for id_ in drawn_ids]),
         labels=np.array(labels),
-        others=_in_order(rest, ids, sample.run_id),
+        others=_in_order(rest, sample),
     )
 
 
-def _about(answers: AnswerColumns, dimension: str, group: str) -> NDArray[np.bool_]:
+def _about(answers: AnswerColumns, dimension: str, group: str) -> Bools:
     """Tell which answers are about a group."""
     codes, levels = coded(answers.groups[dimension]) if dimension in answers.groups else (None, ())
     if codes is None or group not in levels:
@@ -147,9 +147,19 @@ def _about(answers: AnswerColumns, dimension: str, group: str) -> NDArray[np.boo
     return np.asarray(codes == levels.index(group))
 
 
-def _in_order(values: Sequence[Floats], ids: Sequence[Hashes], run_id: str) -> Floats:
-    """Return the values in the order of uniform numbers that the ids of their answers make."""
-    if not values:
-        return np.empty(0)
-    order = np.argsort(uniform_table(np.concatenate(ids), hashes([run_id]))[:, 0])
-    return np.asarray(np.concatenate(values)[order])
+def _in_order(parts: Sequence[tuple[AnswerColumns, Bools]], sample: LabelSample) -> Floats:
+    """Return the readings of answers in the order of uniform numbers that their ids make."""
+    # Numbers and readings as complex ones: these are sorted in place, by the first part.
+    found = np.empty(sum(int(mine.sum()) for _, mine in parts), dtype=np.complex128)
+    salt, filled = hashes([sample.run_id]), 0
+    for each, mine in parts:
+        for some in stretches(len(mine)):
+            read = within(each.readings[sample.feature][some], (sample.low, sample.high))
+            there = mine[some] & np.isfinite(read)
+            more = found[filled : filled + int(there.sum())]
+            more.real = uniform_table(each.id_hashes[some][there], salt)[:, 0]
+            more.imag = read[there]
+            filled += len(more)
+    found = found[:filled]
+    found.sort()
+    return found.imag.copy()
