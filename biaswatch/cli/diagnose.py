@@ -170,10 +170,10 @@ def diagnose(
 def check_there(source: str) -> None:
     """Refuse a file that is not there, before anything is said of what should be in it."""
     from biaswatch.engines.parquet_tables import is_dataset
-    from biaswatch.local.run_ids import may_name_run
+    from biaswatch.local.run_ids import may_name_run, neither_run_nor_file
 
     if not (may_name_run(source) or is_dataset(source) or Path(source).exists()):
-        raise UsageError(f"There is no file {source}.")
+        raise neither_run_nor_file(source)
 
 
 def _columns(columns: "TableColumns", labels: list[str], probability: str | None) -> "TableColumns":

@@ -175,7 +175,7 @@ async def _labelled(
     from biaswatch.local.run_results import corrections_of
 
     async with connected(server, token, with_models=False) as client:
-        whole = await whole_run_id(client, run_id)
+        whole = await whole_run_id(client, run_id, or_file=True)
         found = await corrections_of(client, whole)
         return await read_run(client, whole), found.corrections
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from biaswatch.cli.options import Server, Token
 from biaswatch.local.connections import connected
-from biaswatch.local.run_ids import may_name_run, whole_run_id
+from biaswatch.local.run_ids import may_name_run, neither_run_nor_file, whole_run_id
 from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
 from biaswatch.render.output import write_document
 from shared.errors import UsageError
@@ -83,7 +83,10 @@ def ll144(
         "small_share": small_share,
         "unknown": unknown or [],
     }
-    if may_name_run(given) and not Path(given).exists():
+    is_there = Path(given).exists()
+    if not is_there and not may_name_run(given):
+        raise neither_run_nor_file(given)
+    if not is_there:
         if unit is not None:
             raise UsageError("--unit is for files; the applicants of a run are its prompts.")
         document = asyncio.run(_of_run(given, asked, server, token))
@@ -99,7 +102,7 @@ async def _of_run(
     run_id: str, asked: dict[str, Any], server: str | None, token: str | None
 ) -> ImpactDocument:
     async with connected(server, token, with_models=False) as client:
-        run = await client.progress(await whole_run_id(client, run_id))
+        run = await client.progress(await whole_run_id(client, run_id, or_file=True))
         return run_document(run, await client.impact_ratios(run.run_id, asked))
 
 

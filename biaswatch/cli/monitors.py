@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from biaswatch.cli.options import Everything, Json, Server, Token
+from biaswatch.cli.options import Everything, Json, Server, Token, is_there
 from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient, Reply
 from biaswatch.local.connections import connected
@@ -30,7 +30,9 @@ from shared.contracts import comparison_titles
 app = typer.Typer(
     name="monitor", no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms."
 )
-File = Annotated[Path, typer.Argument(help="The monitor's file, YAML or JSON.")]
+File = Annotated[
+    Path, typer.Argument(help="The monitor's file, YAML or JSON.", callback=is_there, is_eager=True)
+]
 Name = Annotated[str, typer.Argument(help="The monitor, as `monitor list` lists it.")]
 
 

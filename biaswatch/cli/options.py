@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
     from shared.contracts import Diagnosis
 
+
+def is_there(ctx: typer.Context, path: Path) -> Path:
+    """Refuse a file that is not there, before anything is said of what is missing beside it."""
+    if not ctx.resilient_parsing and not path.exists():
+        raise UsageError(f"There is no file {path}.")
+    return path
+
+
+SuiteFile = Annotated[
+    Path,
+    typer.Argument(
+        help="A suite: a YAML or JSON file, or its folder.", callback=is_there, is_eager=True
+    ),
+]
 Server = Annotated[str | None, typer.Option(help="A gateway elsewhere, instead of this machine.")]
 Token = Annotated[str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")]
 Everything = Annotated[
@@ -171,6 +185,10 @@ def cases_given(
     if unknown := [word for word in given if word.startswith("--")]:
         raise UsageError(f"There is no option {unknown[0]}: see `biaswatch {verb} --help`.")
     if len(given) == 1 and not given[0].lstrip("-").isdigit():
+        if not Path(given[0]).exists():
+            raise UsageError(
+                f"There is no file {given[0]}: name one of cases, or write four counts A B C D."
+            )
         if not (group and groups and outcome):
             raise UsageError("Cases in a file need --group, --groups and --outcome.")
         asked = CasesQuestion(

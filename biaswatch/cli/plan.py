@@ -1,13 +1,12 @@
 """The verb `plan`: how many sets and repeats a run needs to find a gap, before it starts."""
 
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from biaswatch.cli.options import Json, Server, Token
+from biaswatch.cli.options import Json, Server, SuiteFile, Token
 from biaswatch.readers.suites import load_suite
 from biaswatch.render.output import print_rows
 from shared.contracts import Claim
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plan(
-    suite: Annotated[Path, typer.Argument(help="A suite: a YAML or JSON file, or its folder.")],
+    suite: SuiteFile,
     gap: Annotated[float, typer.Option(help="The gap to be found, in the feature's units.")],
     rate: Annotated[
         float | None, typer.Option(help="Answers are yes or no: the second group's share of yes.")

@@ -12,12 +12,13 @@ from biaswatch.cli.options import Controls, CountFailed, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.local.run_ids import whole_run_id
 from biaswatch.local.run_results import RunResults, run_results, with_background
-from biaswatch.render.figures import can_draw, draw
+from biaswatch.render.figures import can_draw, check_can_draw, draw
 from biaswatch.render.output import write_document
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from services.gateway.runs.views import FlaggedPair
 from shared.errors import UsageError
 
+BY_ENDING = {each.value for each in ReportFormat} - {ReportFormat.LL144.value}
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
 WITH_BACKGROUND = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
 """They say where the numbers come from."""
@@ -30,14 +31,15 @@ WITH_WORDS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
 
 def report(
     run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
-    form: Annotated[
-        ReportFormat,
+    given_form: Annotated[
+        ReportFormat | None,
         typer.Option(
             "--format",
             metavar="FORMAT",
             help="md, html, json, csv, ll144, or jsonl for flagged pairs.",
+            show_default="by the ending of -o, or md",
         ),
-    ] = ReportFormat.MD,
+    ] = None,
     output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
     figures: Annotated[
         Path | None, typer.Option(help="A folder for pictures of it, as PNG and SVG.")
@@ -54,6 +56,7 @@ def report(
     token: Token = None,
 ) -> None:
     """Write down what a run found: a document, a page, JSON, CSV, flagged pairs as JSONL."""
+    form = given_form or format_of(output)
     if interpret and form not in WITH_WORDS:
         raise UsageError(
             "An interpretation is written into md, html or json; other formats hold none."
@@ -81,6 +84,8 @@ def report(
                 results = replace(results, interpretations=said)
             return results, flagged
 
+    if figures is not None:
+        check_can_draw()
     results, flagged = asyncio.run(work())
     drawn = draw(results, figures) if figures is not None else []
     for path in drawn:
@@ -89,3 +94,9 @@ def report(
         typer.echo(NO_PICTURES, err=True)
     pictures = picture_lines([each for each in drawn if each.suffix == ".svg"], output)
     write_document(report_text(form, results, flagged, pictures), output)
+
+
+def format_of(output: Path | None) -> ReportFormat:
+    """Return the format that a file's ending says; a document where it says none."""
+    ending = output.suffix.lower().removeprefix(".") if output else ""
+    return ReportFormat(ending) if ending in BY_ENDING else ReportFormat.MD

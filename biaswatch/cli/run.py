@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -28,6 +27,7 @@ from biaswatch.cli.options import (
     Json,
     PairJudges,
     Server,
+    SuiteFile,
     Token,
     concluded_of,
     fail_at,
@@ -65,7 +65,7 @@ AsProcesses = Annotated[bool, typer.Option("--processes", help="Each service as 
 
 
 def run(
-    suite: Annotated[Path, typer.Argument(help="A suite: a YAML or JSON file, or its folder.")],
+    suite: SuiteFile,
     target: Annotated[list[str], typer.Option(help="provider:model[@base_url]; may be repeated.")],
     scaffold: Annotated[list[str] | None, typer.Option(help="How each probe is asked.")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often each probe is asked.")] = 1,

@@ -9,6 +9,7 @@ import typer
 from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
 from biaswatch.bbq.sources import SOURCE, fetch
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
+from biaswatch.cli.options import is_there
 from biaswatch.cli.published import fetch_published, list_datasets, make_published, score_run
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
@@ -109,7 +110,12 @@ def _tell(rows: list[BbqRow]) -> None:
 
 @app.command("bbq-answers")
 def make_recording(
-    predictions: Annotated[Path, typer.Argument(help="A file of rows with a model's answers.")],
+    predictions: Annotated[
+        Path,
+        typer.Argument(
+            help="A file of rows with a model's answers.", callback=is_there, is_eager=True
+        ),
+    ],
     column: Annotated[str, typer.Option(help="The column that holds the answers.")],
     output: Annotated[Path, typer.Option("-o", help="The file for a `replay:` target.")],
     seed: Seed = 0,

@@ -17,8 +17,15 @@ def may_name_run(written: str) -> bool:
     return _BEGINNING.fullmatch(written) is not None
 
 
-async def whole_run_id(client: GatewayClient, written: str) -> str:
-    """Return the id of the one run whose id begins so.
+def neither_run_nor_file(written: str) -> UsageError:
+    """Return what to tell who named a run or a file, and there is none of either."""
+    return UsageError(
+        f"There is no file {written}, and no run's id begins so: `biaswatch runs` lists the runs."
+    )
+
+
+async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = False) -> str:
+    """Return the id of the one run whose id begins so; with `or_file`, where no file is called so.
 
     Raises
     ------
@@ -29,6 +36,8 @@ async def whole_run_id(client: GatewayClient, written: str) -> str:
         return written
     check_beginning(written)
     found = await client.runs(MOST_SHOWN + 1, begins=written)
+    if or_file and not found:
+        raise neither_run_nor_file(written)
     return the_one(written, [(run.run_id, run.suite) for run in found])
 
 

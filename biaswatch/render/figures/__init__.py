@@ -57,6 +57,15 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
+def check_can_draw() -> None:
+    """Raise UsageError where the library that draws is not installed."""
+    if not can_draw():
+        raise UsageError(
+            "Pictures need matplotlib: install biaswatch with the extra `figures` (in a checkout,"
+            " make extras), or report without --figures."
+        )
+
+
 def draw(results: RunResults, folder: Path) -> list[Path]:
     """Write every picture there is something to show in; return the files.
 
@@ -65,13 +74,9 @@ def draw(results: RunResults, folder: Path) -> list[Path]:
     UsageError
         matplotlib is not installed, or the folder cannot be written.
     """
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise UsageError(
-            "Pictures need matplotlib: install biaswatch with the extra `figures`, or report"
-            " without --figures."
-        ) from None
+    check_can_draw()
+    import matplotlib as mpl
+
     written: list[Path] = []
     with mpl.rc_context(STYLE):
         for name, picture in _pictures():

@@ -133,8 +133,9 @@ def test_a_model_that_cannot_be_fitted_is_undefined_with_its_reason(
     assert reason in (found.reason or "")
 
 
-def test_four_counts_take_no_options_of_a_file() -> None:
+def test_four_counts_take_no_options_of_a_file(tmp_path: Path) -> None:
     said = CliRunner().invoke(app, ["table", "1", "2", "3", "4", "--strata", "dept"])
     assert isinstance(said.exception, UsageError)
-    said = CliRunner().invoke(app, ["table", "cases.csv"])
+    (file := tmp_path / "cases.csv").touch()
+    said = CliRunner().invoke(app, ["table", str(file)])
     assert "need --group" in str(said.exception)

@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from biaswatch.cli.application import app
 from biaswatch.local.run_ids import may_name_run, whole_run_id
 from services.gateway.runs.views import RunProgress, RunState
 from shared.errors import UsageError
@@ -29,10 +31,10 @@ class ThreeRuns:
         ]  # fmt: skip
 
 
-def named(written: str) -> str:
+def named(written: str, *, or_file: bool = False) -> str:
     """Return the run that this names."""
     runs: Any = ThreeRuns()
-    return asyncio.run(whole_run_id(runs, written))
+    return asyncio.run(whole_run_id(runs, written, or_file=or_file))
 
 
 def test_four_digits_that_one_run_begins_with_name_it() -> None:
@@ -55,6 +57,42 @@ def test_a_whole_id_is_taken_as_it_is() -> None:
 def test_what_names_no_one_run_is_a_sentence(written: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         named(written)
+
+
+def test_where_a_file_could_be_meant_both_are_said_to_be_missing() -> None:
+    with pytest.raises(UsageError, match="There is no file cccc, and no run's id begins so"):
+        named("cccc", or_file=True)
+
+
+@pytest.mark.parametrize("verb", ["diagnose", "ll144"])
+@pytest.mark.parametrize("word", ["nosuch", "nosuch.csv"])
+def test_verbs_of_runs_or_files_say_that_there_is_neither(verb: str, word: str) -> None:
+    ended = CliRunner().invoke(app, [verb, word])
+    assert str(ended.exception) == (
+        f"There is no file {word}, and no run's id begins so: `biaswatch runs` lists the runs."
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "nosuch"],
+        ["plan", "nosuch"],
+        ["build", "nosuch"],
+        ["monitor", "plan", "nosuch"],
+        ["monitor", "apply", "nosuch"],
+        ["table", "nosuch"],
+        ["interpret", "nosuch"],
+        ["suites", "bbq-answers", "nosuch"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_is_not_there_is_said_before_what_is_missing_beside_it(
+    words: list[str],
+) -> None:
+    ended = CliRunner().invoke(app, words)
+    assert isinstance(ended.exception, UsageError)
+    assert str(ended.exception).startswith("There is no file nosuch")
 
 
 def test_a_file_is_told_from_a_run_by_its_form() -> None:
