@@ -57,10 +57,7 @@ def report(
 ) -> None:
     """Write down what a run found: a document, a page, JSON, CSV, flagged pairs as JSONL."""
     form = given_form or format_of(output)
-    if interpret and form not in WITH_WORDS:
-        raise UsageError(
-            "An interpretation is written into md, html or json; other formats hold none."
-        )
+    _check_possible(form, interpret=interpret, drawn=figures is not None)
 
     async def work() -> tuple[RunResults, list[FlaggedPair]]:
         async with connected(server, token, with_models=interpret) as client:
@@ -84,8 +81,6 @@ def report(
                 results = replace(results, interpretations=said)
             return results, flagged
 
-    if figures is not None:
-        check_can_draw()
     results, flagged = asyncio.run(work())
     drawn = draw(results, figures) if figures is not None else []
     for path in drawn:
@@ -100,3 +95,13 @@ def format_of(output: Path | None) -> ReportFormat:
     """Return the format that a file's ending says; a document where it says none."""
     ending = output.suffix.lower().removeprefix(".") if output else ""
     return ReportFormat(ending) if ending in BY_ENDING else ReportFormat.MD
+
+
+def _check_possible(form: ReportFormat, *, interpret: bool, drawn: bool) -> None:
+    """Refuse what cannot be written, before anything is read or asked."""
+    if interpret and form not in WITH_WORDS:
+        raise UsageError(
+            "An interpretation is written into md, html or json; other formats hold none."
+        )
+    if drawn:
+        check_can_draw()

@@ -9,6 +9,7 @@ import pytest
 from lxml import html
 from rich.console import Console
 
+from biaswatch.cli.report import format_of
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.columns import Column, GapRow, Shown, gap_rows
 from biaswatch.render.documents import anchor, as_csv, as_markdown
@@ -293,3 +294,12 @@ def test_a_table_of_many_columns_is_read_row_below_row_on_a_narrow_screen() -> N
     page = report_page("t", '| a | b"<i> | c | d |\n|---|---|---|---|\n| 1 | 2 | 3 | 4 |')
     assert '<table class="cards">' in page
     assert 'data-column="b&quot;&lt;i&gt;"><span>2</span>' in page
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("r.html", "html"), ("r.JSON", "json"), ("r.csv", "csv"), ("r.txt", "md"), ("r", "md")],
+)
+def test_the_ending_of_a_file_says_what_a_report_is(name: str, form: str) -> None:
+    assert format_of(Path(name)).value == form
+    assert format_of(None).value == "md"
