@@ -42,9 +42,13 @@ def is_id(text: str) -> bool:
 def derived_id(kind: str, *inputs: JsonValue) -> str:
     """Return the id of this kind of record with these inputs; their order matters."""
     # Most inputs are texts, and every record has an id: the encoder of JSON itself takes longer.
-    said = [_quoted(each) if isinstance(each, str) else _canonical(each) for each in inputs]
+    said = [_quoted(each) if isinstance(each, str) else _in_json(each) for each in inputs]
     whole = ",".join([_quoted(kind), *said])
     return hashlib.sha256(f"[{whole}]".encode()).hexdigest()[:ID_HEX_DIGITS]
+
+
+def _in_json(value: JsonValue) -> str:
+    return str(value) if type(value) is int else _canonical(value)  # a bool is written otherwise
 
 
 def id_beginning_with(beginning: str, id_: str) -> str:

@@ -1,11 +1,11 @@
 """One thing to ask one target, once."""
 
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
+from shared.contracts.computed_once import computed_once
 from shared.contracts.identity import (
     BEGINNING_HEX_DIGITS,
     Name,
@@ -79,14 +79,14 @@ class Probe(Record):
     fresh: bool = False
     """Whether the call is made anew even where its answer is kept from before; judges may."""
 
-    @property
+    @computed_once
     def id_beginning(self) -> str:
         """The run and the position: a store is then written in the order in which is asked."""
         if self.position is None:
             return ""
         return f"{self.run_id[:BEGINNING_HEX_DIGITS]}{self.position:0{BEGINNING_HEX_DIGITS}x}"
 
-    @cached_property
+    @computed_once
     def response_id(self) -> str:
         """The id that its response will have, computed once: planner and generator ask often."""
         id_ = derived_id("response", self.tenant, self.purpose, self.id)

@@ -1,11 +1,13 @@
 """The base of all records: an id derived from the inputs, a tenant, a purpose, a time."""
 
+from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache, cached_property
-from typing import ClassVar, Self
+from functools import cache
+from typing import Any, ClassVar, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError, computed_field
 
+from shared.contracts.computed_once import computed_once
 from shared.contracts.identity import Token, derived_id, id_beginning_with
 from shared.contracts.mistakes import first_mistake
 from shared.errors import UndecodableError
@@ -31,7 +33,11 @@ class Part(BaseModel):
     """A piece of a record, with the same rules but no identity of its own."""
 
     model_config = ConfigDict(
-        frozen=True, extra="ignore", use_attribute_docstrings=True, allow_inf_nan=False
+        frozen=True,
+        extra="ignore",
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+        ignored_types=(computed_once,),
     )
 
 
@@ -51,8 +57,8 @@ class Record(Part):
     at: AwareDatetime
     """When it was made; not part of the id."""
 
-    @computed_field  # type: ignore[prop-decorator]
-    @cached_property
+    @computed_field
+    @computed_once
     def id(self) -> str:
         """Derived from the inputs; never read from the wire, so it cannot be forged or mistyped."""
         inputs = [getattr(self, name) for name in self.identity]
@@ -100,9 +106,20 @@ class Record(Part):
         """Return the names of the text fields."""
         return tuple(name for name, field in cls.model_fields.items() if TEXT in field.metadata)
 
-    def encode(self) -> bytes:
-        """Return the JSON of the message."""
+    @computed_once
+    def _message(self) -> bytes:
         return self.model_dump_json(exclude_none=True).encode()
+
+    def encode(self) -> bytes:
+        """Return the JSON of the message, written once: it is measured before it is sent."""
+        return self._message
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values, whose id and message are those of the values."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]  # what was computed of the old values
+        return copied
 
     @classmethod
     def decode(cls, data: bytes) -> Self:

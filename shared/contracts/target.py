@@ -3,11 +3,12 @@
 import json
 import math
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
+from shared.contracts.computed_once import computed_once
 from shared.contracts.identity import Name, derived_id, token_of
 from shared.contracts.mistakes import as_usage_error, first_mistake
 from shared.contracts.providers import PROVIDERS
@@ -39,7 +40,7 @@ class Target(Part):
     system_prompt: str | None = None
     """The role the model is put in; part of the plan, so it stays when texts are purged."""
 
-    @cached_property
+    @computed_once
     def lane(self) -> str:
         """The target's word in subjects: readable, and different for different targets."""
         if not self.parameters:  # every record has a copy of its target

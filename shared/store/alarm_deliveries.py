@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Engine, and_, exists, func, not_, or_, sel
 from shared.contracts.alarm_delivery import TRIAL, AlarmDelivery, ChannelStatus, DeliveryState
 from shared.store.alarm_tables import ALARM_DELIVERIES, CHANNELS
 from shared.store.engine import chunks, insert_new, read_transaction, upsert, write_transaction
+from shared.store.membership import among
 from shared.store.scope import ScopeNow, everything
 
 _MINE = ALARM_DELIVERIES.c
@@ -73,7 +74,7 @@ class AlarmDeliveries:
             return [
                 AlarmDelivery.model_validate(dict(row))
                 for some in chunks(alarm_ids)
-                for row in connection.execute(query.where(_MINE.alarm_id.in_(some))).mappings()
+                for row in connection.execute(query.where(among(_MINE.alarm_id, some))).mappings()
             ]
 
     def counts(self, since: datetime) -> dict[tuple[str, DeliveryState], int]:

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, and_, delete, insert, select, update
 from shared.contracts import Record
 from shared.store.archive_tables import ARCHIVE_FILES
 from shared.store.engine import MOST_PARAMETERS, insert_new, read_transaction, write_transaction
+from shared.store.membership import among
 from shared.store.tables import KEYS, PURGES, RECORDS, TEXTS
 from shared.store.texts import BEFORE, EVERY_TENANT, RUN
 
@@ -59,7 +60,7 @@ class ArchiveRows:
 
     def texts(self, record_ids: Sequence[str]) -> list[Row]:
         """Return the texts of at most as many records as `records` returns at once."""
-        query = select(TEXTS).where(TEXTS.c.record_id.in_(record_ids))
+        query = select(TEXTS).where(among(TEXTS.c.record_id, record_ids))
         query = query.order_by(TEXTS.c.record_id, TEXTS.c.field)
         with read_transaction(self._engine) as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
@@ -68,8 +69,8 @@ class ArchiveRows:
         """Remove some records and their texts from the store."""
         table = RECORDS[kind]
         with write_transaction(self._engine) as connection:
-            connection.execute(delete(TEXTS).where(TEXTS.c.record_id.in_(ids)))
-            connection.execute(delete(table).where(table.c.id.in_(ids)))
+            connection.execute(delete(TEXTS).where(among(TEXTS.c.record_id, ids)))
+            connection.execute(delete(table).where(among(table.c.id, ids)))
 
     def put_back(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write records into the store again, those that are there already as they are."""
@@ -90,7 +91,7 @@ class ArchiveRows:
     def count(self, kind: type[Record], run_id: str, ids: Sequence[str]) -> int:
         """Return how many of these records of a run the store has."""
         table = RECORDS[kind.kind]
-        query = select(table.c.id).where(table.c.run_id == run_id, table.c.id.in_(ids))
+        query = select(table.c.id).where(table.c.run_id == run_id, among(table.c.id, ids))
         with read_transaction(self._engine) as connection:
             return len(list(connection.scalars(query)))
 

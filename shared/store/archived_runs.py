@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 from shared.contracts import RUN_GATHER, Features, Probe, Record, Response, Run
 from shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
 from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
+from shared.store.membership import among
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import GATHERS, RECORDS
 from shared.store.traffic_tables import TRAFFIC_WINDOWS
@@ -95,7 +96,7 @@ class ArchivedRuns:
         found: dict[str, ArchivedRun] = {}
         with read_transaction(self._engine) as connection:
             for some in chunks(run_ids):
-                query = select(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id.in_(some))
+                query = select(ARCHIVED_RUNS).where(among(ARCHIVED_RUNS.c.run_id, some))
                 if (tenant := self._scope().tenant) is not None:
                     query = query.where(ARCHIVED_RUNS.c.tenant == tenant)
                 rows = connection.execute(query).mappings()

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, delete, select, update
 from shared.contracts import Budget, Probe
 from shared.store.engine import chunks, read_transaction, upsert, write_transaction
 from shared.store.inserts import insert_records
+from shared.store.membership import among
 from shared.store.tables import BEGUN_CALLS, CALLS, SPENDING
 from shared.store.texts import purged
 
@@ -78,7 +79,7 @@ class Calls:
         fewer = BEGUN_CALLS.c.times - 1
         with write_transaction(self._engine) as connection:
             for some in chunks(ids):
-                those = BEGUN_CALLS.c.id.in_(some)
+                those = among(BEGUN_CALLS.c.id, some)
                 connection.execute(update(BEGUN_CALLS).where(those).values(times=fewer))
 
     def keep(self, paid: Sequence[PaidCall]) -> None:
@@ -102,7 +103,7 @@ class Calls:
             return {
                 row.id: json.loads(row.answer)
                 for some in chunks(ids)
-                for row in connection.execute(query.where(CALLS.c.id.in_(some)))
+                for row in connection.execute(query.where(among(CALLS.c.id, some)))
             }
 
     def allow(self, run_id: str, budget: Budget) -> None:
@@ -117,7 +118,7 @@ class Calls:
 
     def spending(self, run_ids: Iterable[str]) -> dict[str, RunSpending]:
         """Return what these runs have spent, and their budgets."""
-        query = select(SPENDING).where(SPENDING.c.run_id.in_(set(run_ids)))
+        query = select(SPENDING).where(among(SPENDING.c.run_id, set(run_ids)))
         with read_transaction(self._engine) as connection:
             rows = connection.execute(query).mappings().all()
         return {

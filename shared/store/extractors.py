@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select, upda
 
 from shared.contracts import ExtractorStatus, OwnGap, derived_id
 from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
+from shared.store.membership import among
 from shared.store.tables import BASELINES, CALIBRATIONS, EXTRACTORS
 
 
@@ -66,7 +67,7 @@ class Baselines:
             return {
                 by_hash[row.text_hash]: json.loads(row.body)
                 for some in chunks(by_hash)
-                for row in connection.execute(query.where(BASELINES.c.text_hash.in_(some)))
+                for row in connection.execute(query.where(among(BASELINES.c.text_hash, some)))
             }
 
     def keep(

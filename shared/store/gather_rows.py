@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, and_, select, update
 from shared.contracts import ClosedBy
 from shared.store.engine import chunks, insert_new
 from shared.store.inserts import insert_missing
+from shared.store.membership import among
 from shared.store.tables import GATHER_ITEMS, GATHERS
 
 
@@ -55,7 +56,7 @@ class GatherRows:
         came: int = sum(
             connection.execute(
                 update(GATHER_ITEMS)
-                .where(mine, GATHER_ITEMS.c.item_id.in_(some))
+                .where(mine, among(GATHER_ITEMS.c.item_id, some))
                 .values(arrived_at=now)
             ).rowcount
             for some in chunks(there.intersection(wanted))
@@ -77,7 +78,7 @@ class GatherRows:
         """Read and lock gathers; SQLite has locked everything already."""
         query = (
             select(GATHERS)
-            .where(GATHERS.c.stage == self._stage, GATHERS.c.key.in_(keys))
+            .where(GATHERS.c.stage == self._stage, among(GATHERS.c.key, keys))
             .order_by(GATHERS.c.key)
             .with_for_update()
         )

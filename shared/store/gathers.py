@@ -10,6 +10,7 @@ from shared.contracts import ClosedBy, GatherState, Record
 from shared.store.closings import Closing, closing_of, state_of_row
 from shared.store.engine import chunks, read_transaction, write_transaction
 from shared.store.gather_rows import GatherRows
+from shared.store.membership import among
 from shared.store.planning_cursors import PlanningCursor, restart
 from shared.store.tables import GATHER_ITEMS, GATHERS, RECORDS
 
@@ -89,10 +90,10 @@ class Gathers(GatherRows):
         return len(unique - known)
 
     def _arrive(self, connection: Connection, ids: Sequence[str], now: datetime) -> set[str]:
-        mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.item_id.in_(ids))
+        mine = and_(GATHER_ITEMS.c.stage == self._stage, among(GATHER_ITEMS.c.item_id, ids))
         items = GATHER_ITEMS.c
         # By the id alone: with the stage as well, SQLite goes through all items of the stage.
-        rows = select(items.stage, items.key, items.item_id).where(items.item_id.in_(ids))
+        rows = select(items.stage, items.key, items.item_id).where(among(items.item_id, ids))
         by_key: dict[str, set[str]] = {}
         for row in connection.execute(rows):
             if row.stage == self._stage:
@@ -231,7 +232,7 @@ class Gathers(GatherRows):
         found: set[str] = set()
         with read_transaction(self._engine) as connection:
             for some in chunks(ids):
-                query = select(items.item_id).where(*mine, items.item_id.in_(some))
+                query = select(items.item_id).where(*mine, among(items.item_id, some))
                 found |= set(connection.scalars(query))
         return found
 
@@ -249,7 +250,7 @@ class Gathers(GatherRows):
         found: set[str] = set()
         with read_transaction(self._engine) as connection:
             for some in chunks(keys):
-                mine = (GATHERS.c.stage == self._stage, GATHERS.c.key.in_(some))
+                mine = (GATHERS.c.stage == self._stage, among(GATHERS.c.key, some))
                 found |= set(connection.scalars(select(GATHERS.c.key).where(*mine)))
         return found
 
@@ -265,7 +266,7 @@ class Gathers(GatherRows):
         with read_transaction(self._engine) as connection:
             for some in chunks(keys):
                 query = select(GATHERS).where(GATHERS.c.stage == self._stage)
-                rows = connection.execute(query.where(GATHERS.c.key.in_(some))).mappings()
+                rows = connection.execute(query.where(among(GATHERS.c.key, some))).mappings()
                 found |= {row["key"]: state_of_row(row) for row in rows}
         return found
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy import Connection, Dialect, Table
 
-from shared.store.tables import UtcDateTime
+from shared.store.tables import UtcDateTime, check_zones
 
 Row = Mapping[str, Any]
 MOST_ROWS = 500
@@ -28,7 +28,7 @@ def insert_missing(connection: Connection, table: Table, rows: Sequence[Row]) ->
     if connection.dialect.name == "postgresql":
         for some in _parts(rows):
             statement = _of_json(connection.dialect, table, names, returning=False)
-            connection.exec_driver_sql(statement, (_as_json(connection, table, some),))
+            connection.exec_driver_sql(statement, (_as_json(table, some),))
         return
     values = _values(connection.dialect, table, names)
     connection.exec_driver_sql(_of_values(connection.dialect, table, names), values(rows))
@@ -47,9 +47,7 @@ def insert_records(connection: Connection, table: Table, rows: Sequence[Row]) ->
         return [
             row[0]
             for some in _parts(rows)
-            for row in connection.exec_driver_sql(
-                statement, (_as_json(connection, table, some),)
-            ).all()
+            for row in connection.exec_driver_sql(statement, (_as_json(table, some),)).all()
         ]
     ids = to_json([row["id"] for row in rows]).decode()
     known = {row[0] for row in connection.exec_driver_sql(_known(table), (ids,))}
@@ -70,15 +68,11 @@ def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     yield rows[start:]
 
 
-def _as_json(connection: Connection, table: Table, rows: Sequence[Row]) -> str:
-    moments = [name for name in rows[0] if isinstance(table.c[name].type, UtcDateTime)]
-    dialect, checked = connection.dialect, []
-    for row in rows:
-        values = dict(row)
-        for name in moments:
-            values[name] = table.c[name].type.process_bind_param(row[name], dialect)  # type: ignore[attr-defined]
-        checked.append(values)
-    return to_json(checked).decode()
+def _as_json(table: Table, rows: Sequence[Row]) -> str:
+    for name in rows[0]:
+        if isinstance(table.c[name].type, UtcDateTime):
+            check_zones(row[name] for row in rows)
+    return to_json(rows).decode()  # a moment is written with its zone, which PostgreSQL reads
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ from sqlalchemy import Engine, and_, func, select
 
 from shared.contracts import Correction, Label, Round
 from shared.store.engine import chunks, read_transaction
+from shared.store.membership import among
 from shared.store.tables import RECORDS
 
 
@@ -49,7 +50,7 @@ class LabelledRuns:
         found: list[str] = []
         with read_transaction(self._engine) as connection:
             for some in chunks(run_ids):
-                newest = last.where(table.c.run_id.in_(some)).subquery()
+                newest = last.where(among(table.c.run_id, some)).subquery()
                 same = and_(table.c.run_id == newest.c.run_id, table.c.at == newest.c.at)
                 query = select(table.c.id).join(newest, same)
                 found += connection.scalars(query.order_by(table.c.id))

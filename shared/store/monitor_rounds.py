@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Engine, and_, func, select, update
 
 from shared.contracts import Description, Monitor, Purpose, Round, Run, ScheduledMonitor, derived_id
 from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
+from shared.store.membership import among
 from shared.store.records import Records
 from shared.store.tables import ENROLLED_UNITS, RECORDS, SCHEDULE
 
@@ -181,5 +182,5 @@ class EnrolledUnits:
             return {
                 by_digest[digest]
                 for some in chunks(digests)
-                for digest in connection.scalars(query.where(ENROLLED_UNITS.c.unit.in_(some)))
+                for digest in connection.scalars(query.where(among(ENROLLED_UNITS.c.unit, some)))
             }

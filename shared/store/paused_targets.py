@@ -6,6 +6,7 @@ from sqlalchemy import Engine, delete, select
 
 from shared.contracts.paused_target import PausedTarget
 from shared.store.engine import chunks, read_transaction, upsert, write_transaction
+from shared.store.membership import among
 from shared.store.tables import PAUSED_TARGETS
 
 
@@ -30,7 +31,7 @@ class PausedTargets:
         with write_transaction(self._engine) as connection:
             return sum(
                 connection.execute(
-                    delete(PAUSED_TARGETS).where(PAUSED_TARGETS.c.lane.in_(some))
+                    delete(PAUSED_TARGETS).where(among(PAUSED_TARGETS.c.lane, some))
                 ).rowcount
                 for some in chunks(lanes)
             )
@@ -39,7 +40,7 @@ class PausedTargets:
         """Return the pauses of these lanes, or all, the oldest first."""
         query = select(PAUSED_TARGETS).order_by(PAUSED_TARGETS.c.since, PAUSED_TARGETS.c.lane)
         if lanes is not None:
-            query = query.where(PAUSED_TARGETS.c.lane.in_(sorted(lanes)))
+            query = query.where(among(PAUSED_TARGETS.c.lane, sorted(lanes)))
         with read_transaction(self._engine) as connection:
             return [
                 PausedTarget.model_validate(dict(row))

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from shared.contracts import Diagnosis, Features, PairVerdict, Record, Response
 from shared.store.engine import upsert
+from shared.store.record_rows import PURPOSES
 from shared.store.run_tables import RECORD_COUNTS
 
 COUNTED = {kind.kind for kind in (Response, Features, Diagnosis, PairVerdict)}
@@ -19,7 +20,7 @@ def count_new(connection: Connection, records: Iterable[Record]) -> None:
     The rows are taken in one order, so that two writers cannot wait for each other.
     """
     counted = Counter(
-        (each.run, each.kind, each.purpose.value, each.lane)
+        (each.run, each.kind, PURPOSES[each.purpose], each.lane)
         for each in records
         if each.kind in COUNTED and each.run is not None
     )

@@ -15,16 +15,16 @@ from shared.contracts.identity import is_id
 from shared.store.archived_runs import here
 from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
 from shared.store.inserts import insert_missing, insert_records
+from shared.store.membership import among
 from shared.store.record_counts import count_new
+from shared.store.record_rows import Row, row_of, text_rows_of
 from shared.store.scope import ScopeNow, everything
-from shared.store.tables import KEYS, RECORDS, TEXTS
-from shared.store.texts import Purged, assemble, body_of, purged, texts_of
+from shared.store.tables import RECORDS, TEXTS
+from shared.store.texts import assemble, purged
 
 R = TypeVar("R", bound=Record)
-
-Row = dict[str, Any]
-PURPOSES = {purpose: purpose.value for purpose in Purpose}
-"""The words of purposes: looked up for every row, which an enumeration does slowly."""
+PAGE = MOST_PARAMETERS + 1
+"""Rows of a query: more than ids in one, so that nobody looks for those beyond the last id."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Records:
             added: list[Record] = []
             for kind, found in sorted(here(connection, by_kind).items()):
                 # In the order of ids, so that two writers of the same records cannot deadlock.
-                rows = [_row(found[id_]) for id_ in sorted(found)]
+                rows = [row_of(found[id_]) for id_ in sorted(found)]
                 new = insert_records(connection, RECORDS[kind], rows)
                 written.new[kind] += len(new)
                 written.known[kind] += len(found) - len(new)
-                texts = [row for id_ in new for row in _text_rows(found[id_], gone)]
+                texts = [row for id_ in new for row in text_rows_of(found[id_], gone)]
                 insert_missing(connection, TEXTS, texts)
                 added += (found[id_] for id_ in new)
             count_new(connection, added)
@@ -92,7 +92,7 @@ class Records:
         found: dict[str, int] = {}
         with read_transaction(self._engine) as connection:
             for some in chunks(keys):
-                mine = (table.c[column].in_(some), *self._mine(table))
+                mine = (among(table.c[column], some), *self._mine(table))
                 query = select(table.c[column], func.count()).where(*mine)
                 rows = connection.execute(query.group_by(table.c[column])).all()
                 found |= {str(row[0]): int(row[1]) for row in rows}
@@ -113,7 +113,7 @@ class Records:
         table = RECORDS[kind.kind]
         with read_transaction(self._engine) as connection:
             for some in chunks(wanted):
-                query = select(table.c.id).where(table.c.id.in_(some), *self._mine(table))
+                query = select(table.c.id).where(among(table.c.id, some), *self._mine(table))
                 found = connection.scalars(query)
                 wanted.difference_update(found)
         return wanted
@@ -128,7 +128,7 @@ class Records:
         """Return the records of several runs that have few of this kind."""
         table = RECORDS[kind.kind]
         for some in chunks(run_ids):
-            mine = (table.c.run_id.in_(some), *self._mine(table))
+            mine = (among(table.c.run_id, some), *self._mine(table))
             yield from self._read(kind, select(table).where(*mine))
 
     def numbers(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
@@ -156,7 +156,7 @@ class Records:
         """Return the records of several monitors."""
         table = RECORDS[kind.kind]
         for some in chunks(monitor_ids):
-            mine = (table.c.monitor_id.in_(some), *self._mine(table))
+            mine = (among(table.c.monitor_id, some), *self._mine(table))
             yield from self._read(kind, select(table).where(*mine))
 
     def all(self, kind: type[R]) -> Iterator[R]:
@@ -197,7 +197,7 @@ class Records:
         """
         table = RECORDS[kind.kind]
         for some in chunks(filter(is_id, ids)):
-            mine = (table.c.id.in_(some), *self._mine(table))
+            mine = (among(table.c.id, some), *self._mine(table))
             yield from self._read(kind, select(table).where(*mine), texts=texts)
 
     def by_key(self, kind: type[R], key: str, values: Iterable[str], **equal: str) -> Iterator[R]:
@@ -205,7 +205,7 @@ class Records:
         table = RECORDS[kind.kind]
         beside = [table.c[name] == value for name, value in equal.items()]
         for some in chunks(values):
-            mine = (table.c[key].in_(some), *beside, *self._mine(table))
+            mine = (among(table.c[key], some), *beside, *self._mine(table))
             yield from self._read(kind, select(table).where(*mine))
 
     def ids_of_run(self, kind: type[Record], run_id: str, *, after: str, most: int) -> list[str]:
@@ -235,9 +235,9 @@ class Records:
         table = RECORDS[kind.kind]
         texts = texts and self._scope().texts
         rows: list[Row] = []
-        while not rows or len(rows) == MOST_PARAMETERS:
+        while not rows or len(rows) == PAGE:
             last = rows[-1]["id"] if rows else ""
-            page = query.where(table.c.id > last).order_by(table.c.id).limit(MOST_PARAMETERS)
+            page = query.where(table.c.id > last).order_by(table.c.id).limit(PAGE)
             with read_transaction(self._engine) as connection:
                 rows = [dict(row) for row in connection.execute(page).mappings()]
                 ids = [row["id"] for row in rows] if texts and kind.text_fields() else []
@@ -259,36 +259,10 @@ class Records:
             yield cast("R", assemble(kind, row["body"], said.get(row["id"], {}), embedded))
 
 
-def _row(record: Record) -> Row:
-    return {
-        "id": record.id,
-        "tenant": record.tenant,
-        "purpose": PURPOSES[record.purpose],
-        "lane": record.lane,
-        "run_id": record.run,
-        "unit_id": record.unit,
-        "at": record.at,
-        "body": body_of(record),
-        **{key: str(getattr(record, key)) for key in KEYS.get(record.kind, ())},
-    }
-
-
-def _text_rows(record: Record, gone: Purged) -> list[Row]:
-    if gone.covers(record):
-        return []
-    common = {
-        "record_id": record.id,
-        "tenant": record.tenant,
-        "kind": record.kind,
-        "run_id": record.run,
-        "unit_id": record.unit,
-        "at": record.at,
-    }
-    return [{**common, "field": name, "body": body} for name, body in texts_of(record).items()]
-
-
 def _texts(connection: Connection, ids: Sequence[str]) -> dict[str, dict[str, str]]:
-    query = select(TEXTS.c.record_id, TEXTS.c.field, TEXTS.c.body).where(TEXTS.c.record_id.in_(ids))
+    query = select(TEXTS.c.record_id, TEXTS.c.field, TEXTS.c.body).where(
+        among(TEXTS.c.record_id, ids)
+    )
     found: dict[str, dict[str, str]] = {}
     for record_id, name, body in connection.execute(query):
         found.setdefault(record_id, {})[name] = body

@@ -16,6 +16,7 @@ from shared.contracts.suite_counts import SuiteCounts
 from shared.contracts.suite_limits import ProbeCheck
 from shared.errors import UsageError
 from shared.store.engine import MOST_PARAMETERS, insert_new, read_transaction, write_transaction
+from shared.store.membership import among
 from shared.store.run_tables import SUITE_GROUPS, SUITE_PROBES, SUITE_TENANTS, SUITES
 from shared.store.suite_groups import GroupPositions
 from shared.store.texts import Purged, purged
@@ -156,7 +157,7 @@ class SuiteUpload:
         table = SUITE_PROBES.c
         for first in range(0, len(units), MOST_PARAMETERS):
             some = units[first : first + MOST_PARAMETERS]
-            query = select(table.body).where(table.unit_id.in_(some), table.hash == self._name)
+            query = select(table.body).where(among(table.unit_id, some), table.hash == self._name)
             if (body := connection.scalar(query.limit(1))) is not None:
                 return SuiteProbe.model_validate_json(body)
         return None

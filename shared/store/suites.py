@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Engine, RowMapping, select, update
 
 from shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe
 from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
+from shared.store.membership import among
 from shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
 from shared.store.scope import ScopeNow, everything
 from shared.store.suite_groups import SuiteGroup, groups_in, positions_in
@@ -104,10 +105,12 @@ class Suites:
         """Return the outlines of those of these suites that there are, by their hashes."""
         found: dict[str, SuiteOutline] = {}
         for some in chunks(hashes):
-            query = select(SUITES).where(SUITES.c.hash.in_(some))
+            query = select(SUITES).where(among(SUITES.c.hash, some))
             if (tenant := self._scope().tenant) is not None:
                 mine = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant)
-                query = query.where(SUITES.c.hash.in_(mine.where(SUITE_TENANTS.c.hash.in_(some))))
+                query = query.where(
+                    SUITES.c.hash.in_(mine.where(among(SUITE_TENANTS.c.hash, some)))
+                )
             with read_transaction(self._engine) as connection:
                 rows = connection.execute(query).mappings().all()
             found |= {row["hash"]: _outline(row) for row in rows}

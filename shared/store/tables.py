@@ -1,5 +1,6 @@
 """The tables: one per kind of record for its numbers, and one for all texts."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from sqlalchemy import (
@@ -45,6 +46,13 @@ index is written with every record."""
 metadata = MetaData()
 
 
+def check_zones(moments: Iterable[datetime | None]) -> None:
+    """Refuse times without a zone: nobody knows when they were."""
+    for moment in moments:
+        if moment is not None and moment.tzinfo is None:
+            raise ValueError("A time without a zone cannot be stored; pass it in UTC.")
+
+
 class UtcDateTime(TypeDecorator[datetime]):
     """A time in UTC; SQLite drops the zone, so writes check it and reads restore it."""
 
@@ -53,11 +61,8 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Refuse a time without a zone, turn any other into UTC."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("A time without a zone cannot be stored; pass it in UTC.")
-        return value.astimezone(UTC)
+        check_zones([value])
+        return None if value is None else value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Restore the zone."""

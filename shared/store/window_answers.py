@@ -23,6 +23,7 @@ from shared.contracts import (
 )
 from shared.contracts.sent_answers import AnswerKey
 from shared.store.engine import chunks, read_transaction, upsert, write_transaction
+from shared.store.membership import among
 from shared.store.tables import RECORDS
 from shared.store.traffic_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
 
@@ -134,10 +135,10 @@ class WindowAnswers:
             query = select(windows.run_id).where(unread).order_by(windows.run_id)
             runs = list(connection.scalars(query.with_for_update()))
             for some in chunks(runs):
-                given_up = update(TRAFFIC_WINDOWS).where(windows.run_id.in_(some))
+                given_up = update(TRAFFIC_WINDOWS).where(among(windows.run_id, some))
                 late = windows.late + windows.waiting
                 connection.execute(given_up.values(late=late, waiting=0, fixed_at=at))
-                answers = update(TAKEN_ANSWERS).where(TAKEN_ANSWERS.c.run_id.in_(some))
+                answers = update(TAKEN_ANSWERS).where(among(TAKEN_ANSWERS.c.run_id, some))
                 connection.execute(answers.values(late=True))
         return len(runs)
 
@@ -208,7 +209,7 @@ def _lock(connection: Connection, windows: Iterable[MonitoredWindow]) -> set[str
     mine = TRAFFIC_WINDOWS.c
     fixed = set()
     for some in chunks(by_run):
-        query = select(mine.run_id, mine.fixed_at).where(mine.run_id.in_(some))
+        query = select(mine.run_id, mine.fixed_at).where(among(mine.run_id, some))
         locked = connection.execute(query.order_by(mine.run_id).with_for_update())
         fixed |= {row.run_id for row in locked if row.fixed_at is not None}
     return fixed
@@ -248,7 +249,7 @@ def _sendings(connection: Connection, keys: Iterable[AnswerKey]) -> dict[AnswerK
         for run_id, answers in by_run.items()
         for some in chunks(answers)
         for row in connection.execute(
-            query.where(taken.run_id == run_id, taken.answer_id.in_(some))
+            query.where(taken.run_id == run_id, among(taken.answer_id, some))
         )
     }
 

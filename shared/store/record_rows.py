@@ -1,0 +1,41 @@
+"""The rows of a record: one of numbers in the table of its kind, and one for each of its texts."""
+
+from typing import Any
+
+from shared.contracts import Purpose, Record
+from shared.store.tables import KEYS
+from shared.store.texts import Purged, body_of, texts_of
+
+Row = dict[str, Any]
+PURPOSES = {purpose: purpose.value for purpose in Purpose}
+"""The words of purposes: looked up for every row, which an enumeration does slowly."""
+
+
+def row_of(record: Record) -> Row:
+    """Return the row of a record in the table of its kind."""
+    return {
+        "id": record.id,
+        "tenant": record.tenant,
+        "purpose": PURPOSES[record.purpose],
+        "lane": record.lane,
+        "run_id": record.run,
+        "unit_id": record.unit,
+        "at": record.at,
+        "body": body_of(record),
+        **{key: str(getattr(record, key)) for key in KEYS.get(record.kind, ())},
+    }
+
+
+def text_rows_of(record: Record, gone: Purged) -> list[Row]:
+    """Return the rows of a record's texts; none where they must not be kept."""
+    if gone.covers(record):
+        return []
+    common = {
+        "record_id": record.id,
+        "tenant": record.tenant,
+        "kind": record.kind,
+        "run_id": record.run,
+        "unit_id": record.unit,
+        "at": record.at,
+    }
+    return [{**common, "field": name, "body": body} for name, body in texts_of(record).items()]
