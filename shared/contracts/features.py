@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
-from shared.contracts.record import Record
+from shared.contracts.record import Record, nothing_yet
 from shared.contracts.spans import CallSpan
 
 
@@ -28,9 +28,9 @@ class Features(Record):
     """At which version; numbers of different versions are never mixed."""
     instrument: str = ""
     """What it measured with, in a few words: a lexicon, a model by its name, patterns."""
-    values: dict[str, float | None] = {}
+    values: dict[str, float | None] = nothing_yet()
     """Feature by name; null where this one is undefined for the response."""
-    baseline: dict[str, float | None] = {}
+    baseline: dict[str, float | None] = nothing_yet()
     """The same features of the probe's baseline text, where it has one."""
     unscorable: str | None = None
     """Why there are no values at all."""

@@ -14,7 +14,7 @@ from shared.contracts.identity import (
     derived_id,
     id_beginning_with,
 )
-from shared.contracts.record import TEXT, Part, Record
+from shared.contracts.record import TEXT, Part, Record, nothing_yet
 from shared.contracts.target import Target
 
 
@@ -53,9 +53,9 @@ class Probe(Record):
     """Which repeat of the same question this is, counted from 0."""
     messages: Annotated[tuple[Message, ...], TEXT] = ()
     """What is said to the model."""
-    variables: Annotated[dict[str, str], TEXT] = {}
+    variables: Annotated[dict[str, str], TEXT] = nothing_yet()
     """What a scaffold puts into its own wording."""
-    groups: dict[str, str] = {}
+    groups: dict[str, str] = nothing_yet()
     """Whom the probe is about, by dimension: `{"race": "black", "gender": "female"}`."""
     set_id: Name | None = None
     """The counterfactual set; its twins differ in the groups alone."""
@@ -66,7 +66,7 @@ class Probe(Record):
     expected: Annotated[str | None, TEXT] = None
     """The right answer, where there is one."""
 
-    facts: dict[str, str] = {}
+    facts: dict[str, str] = nothing_yet()
     """What is known of it and not told to the model: its category, which option is the biased."""
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""

@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, ClassVar, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError, computed_field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, computed_field
 
 from shared.contracts.computed_once import computed_once
 from shared.contracts.identity import Token, derived_id, id_beginning_with
@@ -27,6 +27,14 @@ class Purpose(StrEnum):
     MONITOR = "monitor"
     JUDGE = "judge"
     PRODUCTION = "production"
+
+
+def nothing_yet() -> Any:
+    """Return the default of a field that is a mapping: an empty one.
+
+    Written as `= {}`, it would be copied for every record, which costs more than making it.
+    """
+    return Field(default_factory=dict, json_schema_extra={"default": {}})
 
 
 class Part(BaseModel):

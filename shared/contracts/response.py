@@ -7,7 +7,7 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from shared.contracts.identity import Name, Token
 from shared.contracts.probe import Probe
-from shared.contracts.record import TEXT, Part, Record
+from shared.contracts.record import TEXT, Part, Record, nothing_yet
 from shared.contracts.spans import EvaluatedSpan
 
 
@@ -77,11 +77,11 @@ class Response(Record):
     """Tokens, calls and time."""
     steps: tuple[Step, ...] = ()
     """The calls of a scaffold that makes several, in the order of its plan."""
-    redacted: dict[Token, PositiveInt] = {}
+    redacted: dict[Token, PositiveInt] = nothing_yet()
     """How often something was replaced in the texts at intake, by what stands there instead."""
     evaluated: EvaluatedSpan | None = None
     """The span that measurements go back to; None where nobody has asked for that."""
-    said: Annotated[dict[str, str], TEXT] = {}
+    said: Annotated[dict[str, str], TEXT] = nothing_yet()
     """What each of those calls brought, by the step's name."""
 
     @property

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from shared.contracts.against import Against
 from shared.contracts.identity import Name, Token, derived_id_of_list
 from shared.contracts.probe import Message, Probe, Role
-from shared.contracts.record import Part
+from shared.contracts.record import Part, nothing_yet
 
 
 class Claim(StrEnum):
@@ -35,9 +35,9 @@ class SuiteProbe(Part):
     """What is said to the model, where it is one message."""
     messages: tuple[Message, ...] = ()
     """What is said to the model, where it is a conversation."""
-    variables: dict[str, str] = {}
+    variables: dict[str, str] = nothing_yet()
     """What a scaffold puts into its own wording."""
-    groups: dict[str, str] = {}
+    groups: dict[str, str] = nothing_yet()
     """Whom it is about, by dimension."""
     set: Name | None = None
     """The counterfactual set: its twins differ in the groups alone."""
@@ -47,7 +47,7 @@ class SuiteProbe(Part):
     """The text an answer's measurement is compared with."""
     expected: str | None = None
     """The right answer, where there is one."""
-    facts: dict[str, str] = {}
+    facts: dict[str, str] = nothing_yet()
     """What is known of it and not told to the model: its category, which option is the biased."""
 
     @model_validator(mode="after")

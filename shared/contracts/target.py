@@ -12,7 +12,7 @@ from shared.contracts.computed_once import computed_once
 from shared.contracts.identity import Name, derived_id, token_of
 from shared.contracts.mistakes import as_usage_error, first_mistake
 from shared.contracts.providers import PROVIDERS
-from shared.contracts.record import Part
+from shared.contracts.record import Part, nothing_yet
 from shared.errors import UsageError
 
 ROLE = "role"
@@ -35,7 +35,7 @@ class Target(Part):
     """The provider's own name of the model, or a file for replay."""
     base_url: str | None = None
     """Where the server is, when it is not the provider's usual one."""
-    parameters: dict[str, JsonValue] = {}
+    parameters: dict[str, JsonValue] = nothing_yet()
     """Sampling parameters, handed to the provider unchanged."""
     system_prompt: str | None = None
     """The role the model is put in; part of the plan, so it stays when texts are purged."""

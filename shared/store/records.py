@@ -1,6 +1,5 @@
 """Records in the store: each is written once, however often it arrives, and read whole."""
 
-import json
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -8,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
+from pydantic_core import from_json
 from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, select
 
 from shared.contracts import Purpose, Record, Run
@@ -144,7 +144,18 @@ class Records:
             # Closed even where the reader stops early: PostgreSQL would keep its cursor.
             with closing(streamed.scalars(query)) as bodies:
                 for body in bodies:
-                    yield json.loads(body)
+                    yield from_json(body)
+
+    def numbers_of(self, kind: type[Record], ids: Iterable[str]) -> dict[str, Row]:
+        """Return those of these records that exist, by their ids, as what `numbers` returns."""
+        table = RECORDS[kind.kind]
+        found: dict[str, Row] = {}
+        with read_transaction(self._engine) as connection:
+            for some in chunks(filter(is_id, ids)):
+                query = select(table.c.id, table.c.body).where(among(table.c.id, some))
+                rows = connection.execute(query.where(*self._mine(table)))
+                found.update((id_, from_json(body)) for id_, body in rows)
+        return found
 
     def of_monitor(self, kind: type[R], monitor_id: str) -> Iterator[R]:
         """Return the records of a monitor, in the order of their ids."""
@@ -234,6 +245,8 @@ class Records:
     def _read(self, kind: type[R], query: Select[Any], *, texts: bool = True) -> Iterator[R]:
         table = RECORDS[kind.kind]
         texts = texts and self._scope().texts
+        inside = (table.c[f"{name}_id"] for name in kind.embedded_kinds())
+        query = query.with_only_columns(table.c.id, table.c.body, *inside)
         rows: list[Row] = []
         while not rows or len(rows) == PAGE:
             last = rows[-1]["id"] if rows else ""

@@ -1,8 +1,9 @@
 """What was measured of a run's answers, as its suite plans them; and how they are analysed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
 from services.diagnoser.domain.shared_values import SharedValues
@@ -59,7 +60,7 @@ class RunCases:
                 for probe in some
                 for pin in run.extractors
             }
-            found = {each.id: each for each in self._store.records.get(Features, ids.values())}
+            found = self._store.records.numbers_of(Features, ids.values())
             criteria = self._criteria(some, found.values()) if header.assessed else {}
             for probe in some:
                 id_ = response_id_of(probe)
@@ -72,8 +73,8 @@ class RunCases:
                         set=probe.set_id,
                         groups=shared.words(header.groups_of(probe)),
                         extractor=pin.name,
-                        values=shared.numbers(features.values if features else {}),
-                        why_missing=features.unscorable if features else NOT_ARRIVED,
+                        values=shared.numbers(features["values"] if features else {}),
+                        why_missing=features.get("unscorable") if features else NOT_ARRIVED,
                         expected=probe.expected,
                         criteria=shared.numbers(criteria.get(probe.id, {})),
                         strata=shared.words(header.strata_of(probe)),
@@ -81,7 +82,7 @@ class RunCases:
                     yield id_, case
 
     def _criteria(
-        self, probes: Sequence[Probe], measured: Iterable[Features]
+        self, probes: Sequence[Probe], measured: Iterable[Mapping[str, Any]]
     ) -> dict[str, dict[str, float | None]]:
         """Return, by probe, what a scaffold gave for each criterion."""
         found: dict[str, dict[str, float | None]] = {}
@@ -94,7 +95,7 @@ class RunCases:
                 for step in response.steps
                 if step.name.startswith(CRITERION)
             }
-        if {each.response_id for each in measured} - stored:
+        if {each["response_id"] for each in measured} - stored:
             raise TransientError(
                 "Responses of the run are not in the store yet.", retry_after_s=0.2
             )

@@ -36,6 +36,8 @@ def describe_strata(
     responses: Sequence[MeasuredResponse], plan: AnalysisPlan
 ) -> list[StratumDescription]:
     """Return a description of each feature under each stratum; there is none without strata."""
+    if not any(response.strata for response in responses):
+        return []
     found = (each for some in by_extractor(responses) for each in _described(some, plan))
     return sorted(found, key=lambda each: each.key)
 
