@@ -1,15 +1,18 @@
 """Records: ids derived from inputs, tolerant reading, texts marked."""
 
+import hashlib
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from shared.contracts import (
     ROUTES,
     Features,
+    Probe,
     Purpose,
     Record,
     Response,
@@ -187,3 +190,31 @@ def test_a_time_without_a_zone_is_no_time() -> None:
     with pytest.raises(ValueError, match="timezone"):
         make_probe(1, at=datetime(2026, 1, 1))  # noqa: DTZ001
     assert make_probe(1, at=datetime(2026, 1, 1, tzinfo=UTC)).at.tzinfo is UTC
+
+
+def test_a_copy_with_other_values_has_the_id_and_the_message_of_these() -> None:
+    probe = make_probe(1)
+    _ = probe.id, probe.encode(), probe.response_id
+    changed = probe.model_copy(update={"key": "another"})
+    anew = Probe.model_validate({**probe.model_dump(exclude={"id"}), "key": "another"})
+    assert (changed.id, changed.response_id) == (anew.id, anew.response_id)
+    assert changed.id != probe.id
+    assert changed.encode() == anew.encode()
+
+
+def test_records_that_were_asked_for_their_ids_equal_those_that_were_not() -> None:
+    asked, new = make_response(1), make_response(1)
+    _ = asked.id, asked.encode(), asked.probe.lane
+    assert asked == new
+    assert asked.model_dump() == new.model_dump()
+
+
+def test_no_record_shares_its_mappings_with_another() -> None:
+    one, other = make_features(1), make_features(2)
+    assert one.baseline is not other.baseline
+
+
+def test_whole_numbers_and_truths_in_an_id_are_written_as_json_does() -> None:
+    inputs: list[JsonValue] = ["a", 0, -3, 10**12, True, False, None, 1.5, ["x", 1], {"k": 2}]
+    text = json.dumps(["kind", *inputs], separators=(",", ":"))
+    assert derived_id("kind", *inputs) == hashlib.sha256(text.encode()).hexdigest()[:32]

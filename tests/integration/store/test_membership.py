@@ -1,0 +1,67 @@
+"""Conditions over many values, on both databases."""
+
+import pytest
+from sqlalchemy import select
+
+from shared.store import Store
+from shared.store.engine import read_transaction
+from shared.store.membership import among
+from shared.store.tables import RECORDS
+from tests.support.records import make_response
+
+UNITS = [
+    '"quoted"',
+    "it's",
+    "back\\slash",
+    "{braces, commas}",
+    "naïve 試験 🙂",
+    "NULL",
+    "%s ? :p",
+    "",
+]
+
+
+def units_among(store: Store, values: list[str]) -> list[str]:
+    table = RECORDS["response"]
+    query = select(table.c.unit_id).where(among(table.c.unit_id, values)).order_by(table.c.id)
+    with read_transaction(store.records._engine) as connection:
+        return [str(unit) for unit in connection.scalars(query)]
+
+
+def test_exactly_the_rows_with_one_of_the_values_are_found_whatever_these_hold(
+    store: Store,
+) -> None:
+    units = [unit for unit in UNITS if unit]
+    responses = [make_response(n) for n, _ in enumerate(units)]
+    store.records.write(
+        each.model_copy(
+            update={"probe": each.probe.model_copy(update={"unit_id": unit, "key": f"k{n}"})}
+        )
+        for n, (each, unit) in enumerate(zip(responses, units, strict=True))
+    )
+    assert sorted(units_among(store, UNITS)) == sorted(units)
+    for unit in units:
+        assert units_among(store, [unit]) == [unit]
+    assert units_among(store, ["another", unit[:-1]]) == []
+
+
+def test_nothing_is_among_no_values(store: Store) -> None:
+    store.records.write([make_response(1)])
+    assert units_among(store, []) == []
+
+
+def test_a_thousand_values_are_one_parameter(store: Store) -> None:
+    store.records.write([make_response(n) for n in range(5)])
+    unit = make_response(3).unit
+    assert units_among(store, [*(f"other-{n}" for n in range(5000)), unit]) == [unit]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_records_of_ids_that_fill_a_query_exactly_all_come(store: Store, times: int) -> None:
+    records = [make_response(n) for n in range(500 * times)]
+    store.records.write(records)
+    ids = [each.id for each in records]
+    found = store.records.get(type(records[0]), ids)
+    assert [each.id for each in found] == sorted(ids)
+    plain = store.records.numbers_of(type(records[0]), ids)
+    assert set(plain) == set(ids)
