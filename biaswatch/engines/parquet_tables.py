@@ -10,6 +10,7 @@ import pandas as pd
 
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import EngineTable
+from biaswatch.readers.table_columns import check_names
 from biaswatch.readers.tables import TableColumns, check_named
 from shared.errors import UsageError
 
@@ -59,10 +60,7 @@ def checked_rows(table: EngineTable, source: str, columns: TableColumns) -> int:
     """
     there = [str(row[0]) for row in table.run(f"DESCRIBE SELECT * FROM {table.source}")]  # noqa: S608
     check_named(columns, there, source)
-    if absent := [name for name in columns.all if name not in there]:
-        raise UsageError(
-            f"{source} has no column {absent[0]!r}. Its columns are {', '.join(there)}."
-        )
+    check_names(columns.all, there, source)
     [(rows,)] = table.run(f"SELECT COUNT(*) FROM {table.source}")  # noqa: S608
     if not rows:
         raise UsageError(f"{source} has no rows.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biaswatch.readers.table_columns import check_columns
 from shared.errors import UsageError
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.logistic import adjusted_odds_ratio
@@ -35,9 +36,7 @@ class RowFilter:
 
     def met(self, frame: "pd.DataFrame", path: object) -> "pd.Series[Any]":
         """Return for each row 1.0, 0.0, or NaN where the column is empty."""
-        if self.column not in frame.columns:
-            there = ", ".join(map(str, frame.columns))
-            raise UsageError(f"{path} has no column {self.column!r}. Its columns are {there}.")
+        check_columns([self.column], frame, path)
         column = frame[self.column]
         found = self._ordered(column, path) if self.sign in _ORDER else self._equal(column)
         return found.astype(float).where(~column.isna(), np.nan)
@@ -134,7 +133,7 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
     from biaswatch.readers.table_files import frame_of
 
     frame = frame_of(path)
-    _columns(path, frame, [asked.group, *filter(None, [asked.strata]), *asked.adjust])
+    check_columns([asked.group, *filter(None, [asked.strata]), *asked.adjust], frame, path)
     rows = len(frame)
     for each in asked.where:
         frame = frame[each.met(frame, path) == 1]
@@ -162,12 +161,6 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
         adjusted_for=asked.adjust,
         notes=[*notes, *more],
     )
-
-
-def _columns(path: Path, frame: "pd.DataFrame", wanted: Sequence[str]) -> None:
-    if absent := [name for name in wanted if name not in frame.columns]:
-        there = ", ".join(map(str, frame.columns))
-        raise UsageError(f"{path} has no column {absent[0]!r}. Its columns are {there}.")
 
 
 def _groups(path: Path, asked: CasesQuestion, labels: "pd.Series[Any]") -> None:

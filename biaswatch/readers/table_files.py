@@ -1,6 +1,8 @@
 """Tables from files of any origin: CSV, Parquet and JSON lines, bounded before they are read."""
 
 import csv
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from io import StringIO
 from itertools import islice
@@ -9,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from biaswatch.readers.table_columns import REPEATED
 from shared.errors import UsageError
 from shared.files import json_lines_of_file
 
@@ -16,6 +19,16 @@ MIB = 1024 * 1024
 LARGEST_BYTES = 512 * MIB
 MOST_COLUMNS = 10_000
 MOST_CELLS = 50_000_000
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+BEGINNINGS = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"PK\x03\x04": "a workbook, or another archive",
+    b"PAR1": "Parquet",
+    b"\x1f\x8b": "compressed",
+}
+RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+"""What pandas says of a row that has more cells than the others."""
 LONGEST_LINE = 4 * MIB
 """Of the first two lines of a CSV file, which say how many columns there are."""
 SMALLER = "Leave out columns that are not needed, or split it by domain"
@@ -33,7 +46,10 @@ def frame_of(path: Path) -> pd.DataFrame:
     if reader is None and not path.exists():
         raise UsageError(f"There is no file {path}.")
     if reader is None:
-        raise UsageError(f"{path} is none of {', '.join(READERS)}; its ending says what it is.")
+        raise UsageError(
+            f"{path} is none of {', '.join(READERS)}; its ending says what it is. Save it as one"
+            " of these."
+        )
     try:
         _check_size(path)
         return reader(path)
@@ -42,9 +58,24 @@ def frame_of(path: Path) -> pd.DataFrame:
     except MemoryError:
         raise UsageError(f"{path} does not fit into memory. Split it by domain.") from None
     except (OSError, ValueError, csv.Error, OverflowError) as error:
-        said = str(getattr(error, "strerror", None) or error).strip()
-        first = said.splitlines()[0].rstrip(".") if said else "no reason"
-        raise UsageError(f"{path} cannot be read as {path.suffix[1:]}: {first}.") from None
+        raise UsageError(_unreadable(path, error)) from None
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    """Return why a file could not be read, and what to do where that is known."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path} is not text in UTF-8{_encoding(path)}. Save it as CSV in UTF-8."
+    if isinstance(error, pd.errors.EmptyDataError):
+        return f"{path} is empty: it has no columns and no rows."
+    if ragged := RAGGED.search(str(error)):
+        expected, line, found = ragged.groups()
+        return (
+            f"{path}, line {line}: it has {found} cells, and the first line names {expected}"
+            " columns. A cell that holds a comma needs quotes."
+        )
+    said = str(getattr(error, "strerror", None) or error).strip()
+    first = said.splitlines()[0].rstrip(".") if said else "no reason"
+    return f"{path} cannot be read as {path.suffix[1:]}: {first}."
 
 
 def _check_size(path: Path) -> None:
@@ -62,11 +93,12 @@ def _check_shape(path: Path, columns: int, rows: int) -> None:
 
 
 def _csv(path: Path) -> pd.DataFrame:
-    columns = _check_first_lines(path)
+    names, columns = _check_first_lines(path)
     with path.open("rb") as file:
         parts = iter(lambda: file.read(MIB), b"")
         _check_shape(path, columns, sum(part.count(b"\n") for part in parts))
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+    frame.attrs[REPEATED] = [name for name, times in Counter(names).items() if times > 1]
     if not isinstance(frame.index, pd.RangeIndex):
         # pandas takes the first cells of such rows for names, and every other for its neighbour.
         raise UsageError(
@@ -76,20 +108,36 @@ def _csv(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _check_first_lines(path: Path) -> int:
-    """Return how many columns there are; pandas takes that from these lines, however many."""
+def _check_first_lines(path: Path) -> tuple[list[str], int]:
+    """Return the names of the columns, and how many pandas makes of these lines, however many."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.read(2 * LONGEST_LINE)
+    if "\0" in first:
+        raise UsageError(f"{path} is no text{_encoding(path)}. Save it as CSV in UTF-8.")
     try:
-        sizes = [len(row) for row in islice(csv.reader(StringIO(first, newline="")), 2)]
+        rows = list(islice(csv.reader(StringIO(first, newline="")), 2))
     except csv.Error:
         raise UsageError(
             f"{path}: a cell of the first two lines has more than {csv.field_size_limit():,}"
             " characters, or they are not CSV."
         ) from None
-    columns = max(sizes, default=0)
+    columns, names = max(map(len, rows), default=0), rows[0] if rows else []
     _check_shape(path, columns, 1)
-    return columns
+    between = [said for sign, said in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
+    if between:
+        raise UsageError(
+            f"{path} has {between[0]} between its columns: save it with commas, and with points in"
+            " its numbers."
+        )
+    return names, columns
+
+
+def _encoding(path: Path) -> str:
+    """Return what a file that is no UTF-8 is by its first bytes, as a part of a sentence."""
+    with path.open("rb") as file:
+        first = file.read(4)
+    known = [said for begins, said in BEGINNINGS.items() if first.startswith(begins)]
+    return f", but {known[0]}" if known else ""
 
 
 def _json_lines(path: Path) -> pd.DataFrame:

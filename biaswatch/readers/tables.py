@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from biaswatch.readers.repeated_rows import repeats_warning
+from biaswatch.readers.table_columns import check_columns, listed_names
 from biaswatch.readers.table_files import frame_of
 from services.diagnoser.domain.findings.observations import Floats, Observations
 from shared.errors import UsageError
@@ -61,7 +62,7 @@ def check_named(columns: TableColumns, there: Iterable[object], source: Path | s
     if not (columns.groups and columns.features):
         raise UsageError(
             f"Name columns of {source} with --group and --feature. Its columns are"
-            f" {', '.join(map(str, there))}."
+            f" {listed_names(list(map(str, there)))}."
         )
 
 
@@ -75,10 +76,7 @@ def frame_observations(
     UsageError
         A column or a value cannot be used; the sentence names it.
     """
-    absent = [name for name in columns.all if name not in frame.columns]
-    if absent:
-        there = ", ".join(map(str, frame.columns))
-        raise UsageError(f"{path} has no column {absent[0]!r}. Its columns are {there}.")
+    check_columns(columns.all, frame, path)
     if frame.empty:
         raise UsageError(f"{path} has no rows.")
     values = np.column_stack([numbers_in(path, frame, name) for name in columns.features])
@@ -173,6 +171,11 @@ def observation_warnings(seen: Observations) -> list[str]:
     said = []
     if infinite := int(np.isinf(seen.values).sum()):
         said.append(f"{infinite} infinite values were taken as missing.")
+    said += [
+        f"No row has a value of {name}: is it the right column?"
+        for place, name in enumerate(seen.features)
+        if not np.isfinite(seen.values[:, place]).any()
+    ]
     for name, labels in seen.groups.items():
         if without := sum(label is None for label in labels):
             said.append(f"{without} rows have no {name} and belong to none of its groups.")

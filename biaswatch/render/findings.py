@@ -32,6 +32,8 @@ def lead(summary: RunSummary) -> str:
     """Return the decisive sentence of a run that compares groups."""
     if not summary.comparisons:
         return NOTHING_TO_COMPARE
+    if summary.nothing:
+        return summary.nothing
     if not summary.disparities:
         return f"None of {counted(summary.comparisons)} shows a disparity."
     verb = "shows" if summary.disparities == 1 else "show"

@@ -72,7 +72,8 @@ def _found_cell(run: RunProgress, scored: RunScored | None) -> PageCell:
         found, of = run.found.disparities, run.found.comparisons
         said = "1 disparity" if found == 1 else f"{found or 'no'} disparities"
         beside = "; ".join(_scores_words(scored)) if scored else ""
-        note = f"of {of}; {beside}" if beside else f"of {of}"
+        undecided = f", {run.found.undecided} undecided" if run.found.undecided else ""
+        note = f"of {of}{undecided}; {beside}" if beside else f"of {of}{undecided}"
         return words_cell(said, chip="raised" if found else None, note=note)
     if not run.ended:
         return words_cell("nothing yet")

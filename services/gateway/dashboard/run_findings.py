@@ -70,6 +70,8 @@ class RunSummary:
     not_found: tuple[OpenQuestion, ...]
     undecided: tuple[OpenQuestion, ...]
     missing: tuple[UnmeasuredAnswers, ...]
+    nothing: str | None = None
+    """Why there is nothing to conclude from: no answer gave a number."""
 
 
 def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
@@ -86,7 +88,19 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
         not_found=tuple(_counted(compared, Verdict.NO_DISPARITY, names)),
         undecided=tuple(_counted(compared, Verdict.NOT_ENOUGH, names)),
         missing=tuple(_missing(diagnoses, names)),
+        nothing=_nothing_measured(diagnoses),
     )
+
+
+def _nothing_measured(diagnoses: Sequence[Diagnosis]) -> str | None:
+    """Return a sentence where every answer of every number is missing."""
+    groups = [group for each in diagnoses for group in each.groups]
+    asked = max((sum(g.responses for g in each.groups) for each in diagnoses), default=0)
+    if not asked or any(group.missing < group.responses for group in groups):
+        return None
+    reasons = sorted({why.replace("_", " ") for each in groups for why in each.missing_reasons})
+    because = f" ({', '.join(reasons)})" if reasons else ""
+    return f"No answer gave a number{because}, so nothing is said of any gap."
 
 
 def strongest_first(pair: tuple[Diagnosis, Gap]) -> tuple[tuple[int, float, float], str, str]:

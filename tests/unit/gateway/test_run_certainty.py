@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from biaswatch.render.findings import lead
 from services.gateway.dashboard.latest_runs import RunScored, runs_table
 from services.gateway.dashboard.run_certainty import certainty
+from services.gateway.dashboard.run_findings import run_summary
 from services.gateway.dashboard.score_tables import score_headline, score_lead, scores_table
 from services.gateway.runs.views import RunProgress, RunVerdicts, Scores
 from shared.contracts import Diagnosis, Estimate, Gap, Verdict
@@ -51,11 +53,15 @@ def test_missing_answers_that_could_undo_a_finding_are_said() -> None:
 def test_the_overview_says_what_each_run_found() -> None:
     shown = []
     for disparities in (0, 1, 3):
-        verdicts = RunVerdicts(comparisons=8, disparities=disparities, undecided=0)
+        verdicts = RunVerdicts(comparisons=8, disparities=disparities, undecided=disparities)
         run = make_progress().model_copy(update={"found": verdicts})
         [row] = runs_table([run], {}, {}).rows
         shown.append((row[2].text, row[2].note))
-    assert shown == [("no disparities", "of 8"), ("1 disparity", "of 8"), ("3 disparities", "of 8")]
+    assert shown == [
+        ("no disparities", "of 8"),
+        ("1 disparity", "of 8, 1 undecided"),
+        ("3 disparities", "of 8, 3 undecided"),
+    ]
 
 
 def scored(low: float, high: float) -> Scores:
@@ -133,3 +139,13 @@ def test_a_run_with_comparisons_and_scores_says_both() -> None:
     assert row[2].text == "1 disparity"
     assert row[2].note is not None
     assert row[2].note.startswith("of 8; 1 of 1 bias score apart from 0; 15.0 [10.0, 20.0]")
+
+
+def test_a_run_in_which_no_answer_gave_a_number_shows_no_null_finding() -> None:
+    missing = {"missing": 5, "responses": 5, "missing_reasons": {"no answer: unreachable": 5}}
+    groups = tuple(each.model_copy(update=missing) for each in make_diagnosis().groups)
+    unmeasured = make_diagnosis().model_copy(update={"groups": groups})
+    said = "No answer gave a number (no answer: unreachable), so nothing is said of any gap."
+    assert run_summary([unmeasured]).nothing == said
+    assert lead(run_summary([unmeasured])) == said
+    assert run_summary([unmeasured, make_diagnosis()]).nothing is None

@@ -1,0 +1,99 @@
+"""Tables as tired people save them: each mistake is one sentence that says what to do."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from biaswatch.readers.tables import TableColumns, observations
+from shared.errors import UsageError
+
+COLUMNS = TableColumns(groups=["name"], features=["rating"])
+PLAIN = "prompt,name,rating\n" + "".join(
+    f"p{n},{name},{n % 4}\n" for n in range(12) for name in ("Zoë", "Müller")
+)
+
+
+def said_of(path: Path, content: bytes) -> str:
+    """Return what is said of a file with this content."""
+    path.write_bytes(content)
+    with pytest.raises(UsageError) as refused:
+        observations(path, COLUMNS)
+    return str(refused.value).removeprefix(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (PLAIN.encode("utf-16"), " is not text in UTF-8, but UTF-16. Save it as CSV in UTF-8."),
+        (PLAIN.encode("utf-16-le"), " is not text in UTF-8. Save it as CSV in UTF-8."),
+        ("name,rating\na,1\n".encode("utf-16-le"), " is no text. Save it as CSV in UTF-8."),
+        (PLAIN.encode("latin-1"), " is not text in UTF-8. Save it as CSV in UTF-8."),
+        (
+            b"PK\x03\x04" + bytes(200),
+            " is no text, but a workbook, or another archive. Save it as CSV in UTF-8.",
+        ),
+        (b"", " is empty: it has no columns and no rows."),
+        (b"prompt,name,rating\n", " has no rows."),
+        (
+            PLAIN.replace(",", ";").encode(),
+            (
+                " has semicolons between its columns: save it with commas, and with points in its"
+                " numbers."
+            ),
+        ),
+        (
+            b"name;rating\nEmily;1,5\nLakisha;2,5\n",
+            (
+                " has semicolons between its columns: save it with commas, and with points in its"
+                " numbers."
+            ),
+        ),
+        (
+            b"name,rating\na,1\nb,2,3,4\n",
+            (
+                ", line 3: it has 4 cells, and the first line names 2 columns. A cell that holds a"
+                " comma needs quotes."
+            ),
+        ),
+        (
+            b"prompt, name,rating\np,a,1\n",
+            (
+                " has no column 'name'. There is ' name', with a space beside it: take it away in the"
+                " file. Its columns are prompt,  name, rating."
+            ),
+        ),
+        (
+            b"names,rating\na,1\n",
+            " has no column 'name'. Is 'names' meant? Its columns are names, rating.",
+        ),
+        (
+            b"name,rating,name\na,1,b\n",
+            " has several columns named 'name'. Give each a name of its own.",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_its_remedy(tmp_path: Path, content: bytes, said: str) -> None:
+    assert said_of(tmp_path / "t.csv", content) == said
+
+
+def test_json_lines_without_a_line_are_empty(tmp_path: Path) -> None:
+    assert said_of(tmp_path / "t.jsonl", b"\n") == " is empty: it has no columns and no rows."
+
+
+def test_columns_of_one_name_that_nobody_asks_for_do_no_harm(tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text("name,rating,x,x\na,1,2,3\nb,2,3,4\n")
+    assert observations(path, COLUMNS)[0].rows == 2
+
+
+def test_a_frame_with_two_columns_of_one_name_is_refused() -> None:
+    from biaswatch.readers.tables import frame_observations
+
+    frame = pd.DataFrame([["a", "b", 1]], columns=["name", "name", "rating"])
+    with pytest.raises(UsageError, match="the frame has several columns named 'name'"):
+        frame_observations(frame, COLUMNS, "the frame")
+
+
+def test_a_column_without_any_value_is_doubted(tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text("name,rating\na,NaN\nb,\n")
+    assert "No row has a value of rating: is it the right column?" in observations(path, COLUMNS)[1]
