@@ -59,8 +59,8 @@ def said_of(path: Path, content: bytes) -> str:
         (
             b"prompt, name,rating\np,a,1\n",
             (
-                " has no column 'name'. There is ' name', with a space beside it: take it away in the"
-                " file. Its columns are prompt,  name, rating."
+                " has no column 'name'. There is ' name', with a space beside it: take it away in"
+                " the file. Its columns are prompt,  name, rating."
             ),
         ),
         (
