@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from biaswatch.planted_labels.rows import LabelledOutcome, outcome
 from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
 from services.diagnoser.domain.labels import FindingCorrection, corrections
 from services.diagnoser.domain.labels.answer_columns import Case, fold_answers
-from services.gateway.labels.drawing import ReadAnswer, label_sample
+from services.gateway.labels.drawing import label_sample
+from services.gateway.labels.read_columns import ReadAnswer, ReadColumns
 from services.gateway.labels.requests import SampleRequest
 from shared.contracts import Label, LabelDraw, LabelSample, Run, derived_id, person_id_of
 from tests.support.records import make_run
@@ -127,7 +129,7 @@ def sample_of(study: LabelledStudy, run: Run, cases: list[Case], wanted: int) ->
     low, high = study.bounds
     request = SampleRequest(feature="x", wanted=wanted, draw=study.draw, low=low, high=high)
     number = ("judge", "x", "group")
-    return label_sample(run, number, readings, request, None, AT)
+    return label_sample(run, number, ReadColumns(readings, BytesIO()), request, None, AT)
 
 
 def label_values(

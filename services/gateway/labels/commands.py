@@ -50,13 +50,12 @@ class LabelCommands:
         extractor, feature = self.queries.number(run, request)
         if extractor == ORACLE:
             self._check_judged(run_id)
-        readings = self.queries.readings(run, outline, extractor, feature)
-        dimension = dimension_of(readings, request.group)
         declared = self.queries.declared_scale(run, outline, extractor, feature)
         if extractor in JUDGES and not request.guidance:
             request = request.model_copy(update={"guidance": GUIDANCE.get(feature, "")})
-        number = (extractor, feature, dimension)
-        return label_sample(run, number, readings, request, declared, self.now())
+        with self.queries.readings(run, outline, extractor, feature) as readings:
+            number = (extractor, feature, dimension_of(readings.dimensions, request.group))
+            return label_sample(run, number, readings, request, declared, self.now())
 
     def _check_judged(self, run_id: str) -> None:
         """Refuse a run with pairs to be judged: they could never be drawn, and would count."""

@@ -1,12 +1,13 @@
 """Draws the answers that people label: the record of a sample, from readings and a request."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 
 import numpy as np
 
+from services.gateway.labels.read_columns import ReadCell, ReadColumns, Rows, ids_of
 from services.gateway.labels.requests import SampleRequest
 from shared.contracts import DrawnAnswer, LabelDraw, LabelSample, LabelStratum, Run, derived_id
 from shared.contracts.judged_item import EVERY
@@ -14,10 +15,13 @@ from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from shared.stats.labels.sampling import (
     drawn,
-    inclusion_probabilities,
+    inclusion,
+    mean_of,
     shares_of_groups,
     sizes_by_uncertainty,
+    uncertainty,
 )
+from shared.stats.samples import Vector
 
 UNIFORM_DIGITS = 13
 """Hexadecimal digits of an id that make a uniform number: 52 bits."""
@@ -26,22 +30,19 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class ReadAnswer:
-    """One answer with its reading."""
+class SeenReadings:
+    """What all readings together say of their scale."""
 
-    response_id: str
-    target: str
-    scaffold: str
-    groups: Mapping[str, str]
-    value: float
-    unit: str = ""
-    """The prompt, or the user: several answers of one vary together."""
+    least: float
+    largest: float
+    whole: bool
+    """Whether all are whole numbers."""
 
 
 def label_sample(
     run: Run,
     number: tuple[str, str, str],
-    readings: Sequence[ReadAnswer],
+    readings: ReadColumns,
     request: SampleRequest,
     declared: Bounds | None,
     now: datetime,
@@ -61,19 +62,19 @@ def label_sample(
         No answer has a reading, or nobody knows the scale.
     """
     extractor, feature, dimension = number
-    grouped: dict[Key, list[ReadAnswer]] = defaultdict(list)
-    for each in readings:
-        if (group := each.groups.get(dimension)) is not None:
-            grouped[each.target, each.scaffold, group].append(each)
-    if not grouped:
+    counts = {
+        key: readings.count(_of(key, dimension)) for key in _keys(readings.cells(), dimension)
+    }
+    if not counts:
         raise UsageError(f"No answer of the run has a reading of {extractor}.{feature}.")
-    values = [each.value for some in grouped.values() for each in some]
-    bounds = _scale(request, values, declared, f"{extractor}.{feature}")
-    keys = sorted(grouped)
-    shares = shares_of_groups([len(grouped[key]) for key in keys], request.wanted)
+    seen = _seen(readings.values(lambda cell: cell.level(dimension) is not None))
+    bounds = _scale(request, seen, declared, f"{extractor}.{feature}")
+    keys = list(counts)
+    shares = shares_of_groups([*counts.values()], request.wanted)
     strata, queue = [], []
     for number_, (key, n) in enumerate(zip(keys, shares, strict=True)):
-        stratum, answers = _stratum(run, key, grouped[key], n, request.draw, bounds, number)
+        rows, sizes = _answers_of(readings, key, dimension, request.draw, bounds)
+        stratum, answers = _stratum(run, key, counts[key], rows, sizes, n, number)
         strata.append(stratum)
         queue += [(order, one.model_copy(update={"stratum": number_})) for order, one in answers]
     names = {key[2] for key in keys}
@@ -89,7 +90,7 @@ def label_sample(
         wanted=request.wanted,
         low=bounds[0],
         high=bounds[1],
-        choices=tuple(sorted(set(request.choices))) or choices_of(values, bounds),
+        choices=tuple(sorted(set(request.choices))) or choices_of(seen, bounds),
         instructions=derived_id("instructions", request.guidance)[:12],
         guidance=request.guidance,
         hidden=tuple(sorted({*names, *request.hidden}, key=lambda word: (-len(word), word))),
@@ -98,13 +99,30 @@ def label_sample(
     )
 
 
+def _keys(cells: Collection[ReadCell], dimension: str) -> list[Key]:
+    levels = ((cell, cell.level(dimension)) for cell in cells)
+    return sorted({(e.target, e.scaffold, level) for e, level in levels if level is not None})
+
+
+def _of(key: Key, dimension: str) -> Callable[[ReadCell], bool]:
+    return lambda cell: (cell.target, cell.scaffold, cell.level(dimension)) == key
+
+
+def _seen(stretches: Iterator[Vector]) -> SeenReadings:
+    least, largest, whole = inf, -inf, True
+    for values in stretches:
+        least, largest = min(least, float(values.min())), max(largest, float(values.max()))
+        whole = whole and bool((values == np.rint(values)).all())
+    return SeenReadings(least, largest, whole)
+
+
 def _scale(
-    request: SampleRequest, values: list[float], declared: Bounds | None, name: str
+    request: SampleRequest, seen: SeenReadings, declared: Bounds | None, name: str
 ) -> Bounds:
     if request.low is not None and request.high is not None:
         bounds: Bounds | None = (request.low, request.high)
     else:
-        bounds = scale_of(values, declared)
+        bounds = declared or scale_of(seen)
     if bounds is None:
         raise UsageError(f"The readings of {name} do not say its scale: add --scale LOW:HIGH.")
     if any(not bounds[0] <= each <= bounds[1] for each in request.choices):
@@ -112,48 +130,86 @@ def _scale(
     return bounds
 
 
+AnswersOf = Callable[[], Iterator[Rows]]
+SizesOf = Callable[[Rows], Vector]
+
+
+def _answers_of(
+    readings: ReadColumns, key: Key, dimension: str, draw: LabelDraw, bounds: Bounds
+) -> tuple[AnswersOf, SizesOf]:
+    """Return what goes through the answers of one group, and how much each counts in the draw."""
+
+    def rows() -> Iterator[Rows]:
+        return readings.rows(_of(key, dimension))
+
+    def unsure(some: Rows) -> Vector:
+        return uncertainty(np.clip(some["value"], *bounds), *bounds)
+
+    if draw is not LabelDraw.UNCERTAINTY:
+        return rows, lambda some: np.ones(len(some))
+    mean = mean_of(map(unsure, rows()))
+    return rows, lambda some: sizes_by_uncertainty(unsure(some), mean)
+
+
 def _stratum(
     run: Run,
     key: Key,
-    answers: Sequence[ReadAnswer],
+    count: int,
+    answers: AnswersOf,
+    sizes_of: SizesOf,
     n: int,
-    draw: LabelDraw,
-    bounds: Bounds,
     number: tuple[str, str, str],
 ) -> tuple[LabelStratum, list[tuple[float, DrawnAnswer]]]:
     """Return the answers of one group that are drawn, each with its order in the queue.
 
     The orders of all groups are uniform numbers, so that the queue does not tell the group.
     """
-    extractor, feature, _ = number
-    values = np.clip(np.array([each.value for each in answers]), *bounds)
-    sizes = np.ones(len(answers))
-    if draw is LabelDraw.UNCERTAINTY:
-        sizes = sizes_by_uncertainty(values, *bounds)
-    uniform = np.array([uniform_of(run.id, extractor, feature, e.response_id) for e in answers])
-    probabilities = inclusion_probabilities(sizes, max(n, 1))
-    taken = drawn(sizes, uniform, n)
-    last = float(uniform[taken[-1]] / sizes[taken[-1]]) if taken else 1.0
+    chances = inclusion(lambda: map(sizes_of, answers()), max(n, 1))
+    taken, least = _first(run, number, answers, sizes_of, n), inf
+    for some in answers():
+        least = min(least, float(chances.of(sizes_of(some)).min()))
+    last = float(taken.uniform[-1] / taken.sizes[-1]) if n else 1.0
+    orders = taken.uniform / taken.sizes / last
     found = [
-        (
-            float(uniform[each] / sizes[each]) / last,
-            DrawnAnswer(
-                response_id=answers[each].response_id,
-                stratum=0,
-                probability=float(probabilities[each]),
-            ),
+        (order, DrawnAnswer(response_id=id_, stratum=0, probability=probability))
+        for order, id_, probability in zip(
+            orders.tolist(), taken.ids, chances.of(taken.sizes).tolist(), strict=True
         )
-        for each in taken
     ]
     target, scaffold, group = key
     return LabelStratum(
         target=target,
         scaffold=scaffold,
         group=group,
-        answers=len(answers),
-        drawn=len(taken),
-        least_probability=float(probabilities.min()),
+        answers=count,
+        drawn=len(found),
+        least_probability=least,
     ), found
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """Answers in the order in which they should be labelled."""
+
+    ids: list[str]
+    uniform: Vector
+    sizes: Vector
+
+
+def _first(
+    run: Run, number: tuple[str, str, str], answers: AnswersOf, sizes_of: SizesOf, n: int
+) -> _Taken:
+    """Return the n answers that come first in the queue."""
+    extractor, feature, _ = number
+    taken = _Taken([], np.empty(0), np.empty(0))
+    for some in answers():
+        ids = ids_of(some)
+        more = np.array([uniform_of(run.id, extractor, feature, id_) for id_ in ids])
+        uniform = np.concatenate([taken.uniform, more])
+        sizes = np.concatenate([taken.sizes, sizes_of(some)])
+        places, every = drawn(sizes, uniform, n), [*taken.ids, *ids]
+        taken = _Taken([every[place] for place in places], uniform[places], sizes[places])
+    return taken
 
 
 def uniform_of(run_id: str, extractor: str, feature: str, response_id: str) -> float:
@@ -162,21 +218,22 @@ def uniform_of(run_id: str, extractor: str, feature: str, response_id: str) -> f
     return (int(digits, 16) + 0.5) / float(16**UNIFORM_DIGITS)
 
 
-def scale_of(readings: list[float], declared: Bounds | None) -> Bounds | None:
-    """Return the declared scale, or that of which readings speak by themselves."""
-    return declared or implied_bounds(np.array(readings, dtype=np.float64))
+def scale_of(seen: SeenReadings) -> Bounds | None:
+    """Return the scale of which readings speak by themselves."""
+    # Whole numbers speak otherwise: one fraction among them says that they are none.
+    fractions = [] if seen.whole else [seen.least + (seen.least == round(seen.least)) / 2]
+    return implied_bounds(np.array([seen.least, seen.largest, *fractions]))
 
 
-def choices_of(readings: list[float], bounds: Bounds) -> tuple[float, ...]:
+def choices_of(seen: SeenReadings, bounds: Bounds) -> tuple[float, ...]:
     """Return the values to choose from: whole numbers, where all readings are such and few."""
     low, high = bounds
-    whole = all(value == round(value) for value in readings) and low == round(low)
-    if not whole or high != round(high) or high - low > 10:
+    if not seen.whole or low != round(low) or high != round(high) or high - low > 10:
         return ()
     return tuple(float(value) for value in range(int(low), int(high) + 1))
 
 
-def dimension_of(readings: Sequence[ReadAnswer], wanted: str | None) -> str:
+def dimension_of(found: Collection[str], wanted: str | None) -> str:
     """Return the grouping that is meant: the only one, where none is named.
 
     What judges judged is one group, unless something else is asked for.
@@ -186,21 +243,11 @@ def dimension_of(readings: Sequence[ReadAnswer], wanted: str | None) -> str:
     UsageError
         There is no such grouping, or there are several and none is named.
     """
-    found = sorted({name for each in readings for name in each.groups})
     if wanted is None and EVERY in found:
         return EVERY
     if wanted is None and len(found) == 1:
-        return found[0]
+        return next(iter(found))
     if wanted is None or wanted not in found:
         there = ", ".join(found) or "none"
         raise UsageError(f"Say by which grouping, with --group. The answers have: {there}.")
     return wanted
-
-
-def units_by_group(readings: Sequence[ReadAnswer], dimension: str) -> dict[str, set[str]]:
-    """Return the prompts of each group."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for each in readings:
-        if dimension in each.groups:
-            found[each.groups[dimension]].add(each.unit or each.response_id)
-    return found

@@ -1,15 +1,18 @@
 """Reads samples, labels and corrections, and plans samples; it blocks, so call it in a thread."""
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from math import sqrt
+from tempfile import SpooledTemporaryFile
 from typing import Annotated
 
-import numpy as np
 from fastapi import Query
 
-from services.gateway.labels.drawing import ReadAnswer, dimension_of, units_by_group
+from services.gateway.labels.drawing import dimension_of
 from services.gateway.labels.drawn_texts import DrawnTexts, LabelledAnswer
+from services.gateway.labels.read_columns import ReadAnswer, ReadColumns, groups_of
 from services.gateway.labels.readings import readings_of_run, readings_of_window
 from services.gateway.labels.requests import NumberRequest, TaskFilter
 from services.gateway.labels.views import (
@@ -41,6 +44,8 @@ from shared.stats.labels.planned_labels import labels_for_share, planned_labels,
 from shared.store import Store
 
 ALPHA = 0.05
+MOST_IN_MEMORY = 4 * 2**20
+"""Bytes of readings: those of larger runs lie in a file while they are gone through."""
 TENTH = 0.1
 """Of the scale: an interval that is no wider says something."""
 SIZES = (50, 100, 150, 300, 500)
@@ -146,18 +151,15 @@ class LabelQueries:
         """
         run, outline = self.planned(run_id)
         extractor, feature = self.number(run, asked)
-        readings = self.readings(run, outline, extractor, feature)
-        dimension = dimension_of(readings, asked.group)
-        grouped: dict[str, list[float]] = defaultdict(list)
-        for each in readings:
-            if dimension in each.groups:
-                grouped[each.groups[dimension]].append(each.value)
-        spreads = [float(np.var(some, ddof=1)) for some in grouped.values() if len(some) > 1]
+        with self.readings(run, outline, extractor, feature) as readings:
+            dimension = dimension_of(readings.dimensions, asked.group)
+            groups = groups_of(readings, dimension)
+        spreads = [each.variance for each in groups.values() if each.variance is not None]
         if not spreads:
             raise UsageError(f"The run has no readings of {extractor}.{feature} by {dimension}.")
         spread = sqrt(sum(spreads) / len(spreads))
-        answers = min(len(some) for some in grouped.values())
-        units = min(len(found) for found in units_by_group(readings, dimension).values())
+        answers = min(each.answers for each in groups.values())
+        units = min(each.units for each in groups.values())
         lines = [
             PlanLine(
                 **asdict(planned_labels(spread, answers, n, correlation, ALPHA)),
@@ -172,7 +174,7 @@ class LabelQueries:
             extractor=extractor,
             feature=feature,
             dimension=dimension,
-            groups={name: len(some) for name, some in sorted(grouped.items())},
+            groups={name: each.answers for name, each in groups.items()},
             spread=spread,
             by_readings=by_readings,
             units=units,
@@ -215,15 +217,23 @@ class LabelQueries:
             raise UsageError(f"The run has {what} named {asked.feature}. Measured are: {names}.")
         return found[0]
 
+    @contextmanager
     def readings(
         self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
-    ) -> list[ReadAnswer]:
-        """Return the answers, or what is judged, that have a reading of a number."""
+    ) -> Iterator[ReadColumns]:
+        """Read the answers, or what is judged, that have a reading of a number, into a file."""
+        found = self._read(run, outline, extractor, feature)
+        with SpooledTemporaryFile(max_size=MOST_IN_MEMORY) as file:
+            yield ReadColumns(found, file)
+
+    def _read(
+        self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
+    ) -> Iterable[ReadAnswer]:
         if outline is None:
-            return list(readings_of_window(self._store, run, extractor, feature))
+            return readings_of_window(self._store, run, extractor, feature)
         if extractor not in JUDGES:
-            return list(readings_of_run(self._store, run, outline, extractor, feature))
-        return [
+            return readings_of_run(self._store, run, outline, extractor, feature)
+        return (
             ReadAnswer(
                 item.id,
                 item.target,
@@ -234,7 +244,7 @@ class LabelQueries:
             )
             for item in self._store.judged_items.of_run(run.id, extractor)
             if feature in item.readings
-        ]
+        )
 
     def declared_scale(
         self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str

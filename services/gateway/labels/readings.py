@@ -1,10 +1,10 @@
-"""What an instrument read in the answers of a run, for drawing those that people label."""
+"""What an instrument read in the answers of a run, or of a window, from the store."""
 
 from collections.abc import Iterator
 from itertools import islice
 from math import isfinite
 
-from services.gateway.labels.drawing import ReadAnswer
+from services.gateway.labels.read_columns import ReadAnswer
 from shared.contracts import Run, SuiteOutline, features_id_of, response_id_of
 from shared.contracts.features import Features
 from shared.store import PlannedProbes, Store

@@ -99,20 +99,22 @@ def compare_samples(
     parts = SampleParts.of(samples)
     curve = _curve(samples, parts)
     p_values = p_values_of(curve_tails(curve), tolerance)
-    if parts.need_agreement or _few(samples, tolerance):
+    beside = parts.pairs is None and tolerance > 0
+    at_end = _beside_an_end_p(samples, parts, tolerance) if beside else 0.0
+    method, agreement, regular = _method(samples, parts), parts.need_agreement, parts.all_regular
+    del parts  # of millions of units: a test of labels needs as much again
+    if agreement or _few(samples, tolerance):
         p_values = _agreed(p_values, samples, tolerance)
-    if tolerance and parts.pairs is None:
-        p_values = max(p_values[0], _beside_an_end_p(samples, parts, tolerance)), p_values[1]
     found = gap_result(
         curve,
         mean_gap(samples),
-        _method(samples, parts),
-        p_values,
+        method,
+        (max(p_values[0], at_end), p_values[1]),
         alpha=alpha,
         tolerance=tolerance,
         family=family,
     )
-    return found if samples.bounds is not None or parts.all_regular else without_range(found)
+    return found if samples.bounds is not None or regular else without_range(found)
 
 
 def without_range(found: GapResult) -> GapResult:

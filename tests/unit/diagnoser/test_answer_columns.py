@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,15 +13,20 @@ from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
 from services.diagnoser.domain.findings.observations import coded
 from services.diagnoser.domain.labels import corrections
 from services.diagnoser.domain.labels.answer_columns import Case, fold_answers
+from services.diagnoser.domain.labels.labelled_rows import labelled_rows, labels_by_answer
 from services.diagnoser.domain.labels.running_gaps import round_counts
-from services.gateway.labels.drawing import ReadAnswer, label_sample
+from services.gateway.labels.drawing import label_sample
+from services.gateway.labels.read_columns import ReadAnswer, ReadColumns
 from services.gateway.labels.requests import SampleRequest
 from shared.contracts import Label, LabelDraw, LabelSample, derived_id, person_id_of
+from shared.stats.labels.corrected_values import corrected_values
+from tests.support.drawn_labels import every_drawn
 from tests.support.labelled_studies import AT
 from tests.support.records import make_run
 
 ANSWERS = 400
 BOUNDS = (1.0, 5.0)
+NO_VALUES = np.empty(0)
 
 
 def random_window(seed: int) -> list[Case]:
@@ -60,7 +66,8 @@ def labelled(cases: Sequence[Case], seed: int) -> tuple[LabelSample, list[Label]
     ]
     draw = LabelDraw.UNCERTAINTY if seed % 3 == 1 else LabelDraw.EVEN
     request = SampleRequest(feature="x", wanted=180, draw=draw, low=BOUNDS[0], high=BOUNDS[1])
-    sample = label_sample(run, ("judge", "x", "gender"), answers, request, None, AT)
+    number = ("judge", "x", "gender")
+    sample = label_sample(run, number, ReadColumns(answers, BytesIO()), request, None, AT)
     given = [
         Label(
             at=AT, run_id=run.id, response_id=each.response_id, unit_id="u", extractor="judge",
@@ -84,6 +91,49 @@ def test_hashes_of_users_give_the_numbers_that_their_names_give(seed: int) -> No
     found = corrections(by_name, [sample], given, AnalysisPlan())
     assert any(gap.corrected.value is not None for each in found for gap in each.gaps)
     assert corrections(by_hash, [sample], given, AnalysisPlan()) == found
+
+
+@pytest.mark.parametrize("together", [5, 64])
+@pytest.mark.parametrize("seed", range(4))
+def test_however_many_rows_are_worked_on_together_the_numbers_are_the_same(
+    seed: int, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = random_window(seed)
+    sample, given = labelled(cases, seed)
+    pair = SimpleNamespace(a="g0", b="g1", dimension="gender")
+    watched: Any = SimpleNamespace(pair=pair, key="k")
+
+    def found() -> Any:
+        [answers] = fold_answers(iter(cases), [sample], given, many_units=True)
+        counts = round_counts([answers], sample, given, watched)
+        return counts, corrections([answers.without_ids()], [sample], given, AnalysisPlan())
+
+    whole = found()
+    monkeypatch.setattr("shared.stats.samples.AT_ONCE", together)
+    monkeypatch.setattr("services.diagnoser.domain.findings.units.AT_ONCE", together)
+    assert found() == whole
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_probability_by_group_is_that_of_each_of_its_answers(seed: int) -> None:
+    cases = random_window(seed)
+    sample, given = labelled(cases, seed)
+    [answers] = fold_answers(cases, [sample], given)
+    rows = labelled_rows(answers, sample, labels_by_answer(given))
+    probabilities = rows.drawn.probabilities_of(slice(0, ANSWERS))
+    said = np.full(ANSWERS, np.nan)
+    said[rows.drawn.rows] = rows.drawn.labels
+    possible = rows.there & np.isfinite(probabilities)
+    np.testing.assert_array_equal(rows.drawn.possible(), np.isfinite(probabilities))
+    by_stratum, by_answer = (
+        corrected_values(rows.readings[possible], drawn, BOUNDS)
+        for drawn in (
+            rows.drawn.among(possible),
+            every_drawn(said[possible], probabilities[possible]),
+        )
+    )
+    np.testing.assert_array_equal(by_stratum.values, by_answer.values)
+    assert replace(by_stratum, values=NO_VALUES) == replace(by_answer, values=NO_VALUES)
 
 
 def test_only_what_was_sampled_is_folded_and_a_row_is_an_answer() -> None:

@@ -5,16 +5,29 @@ import pytest
 
 from shared.stats.labels.sampling import (
     drawn,
-    inclusion_probabilities,
+    inclusion,
+    mean_of,
     shares_of_groups,
     sizes_by_uncertainty,
+    uncertainty,
 )
+from shared.stats.samples import Vector
+
+
+def unequal_sizes(readings: Vector) -> Vector:
+    """Return sizes by uncertainty of readings from 0 to 1."""
+    unsure = uncertainty(readings, 0.0, 1.0)
+    return sizes_by_uncertainty(unsure, float(unsure.mean()))
+
+
+def probabilities_of(sizes: Vector, n: int) -> Vector:
+    return inclusion(lambda: [sizes], n).of(sizes)
 
 
 def test_answers_are_drawn_as_often_as_their_probability_says() -> None:
     rng = np.random.default_rng(1)
-    sizes = sizes_by_uncertainty(rng.random(400), 0.0, 1.0)
-    probabilities = inclusion_probabilities(sizes, 100)
+    sizes = unequal_sizes(rng.random(400))
+    probabilities = probabilities_of(sizes, 100)
     counts = np.zeros(400)
     times = 4000
     for _ in range(times):
@@ -33,21 +46,21 @@ def test_a_larger_sample_holds_every_smaller_one() -> None:
 
 def test_probabilities_add_up_to_the_sample_and_never_exceed_one() -> None:
     sizes = np.array([100.0, 50.0, 1.0, 1.0, 1.0, 1.0])
-    found = inclusion_probabilities(sizes, 3)
+    found = probabilities_of(sizes, 3)
     assert found.sum() == pytest.approx(3)
     assert found[:2].tolist() == [1.0, 1.0]
     assert found[2:].tolist() == [0.25] * 4
-    assert inclusion_probabilities(sizes, 10).tolist() == [1.0] * 6
+    assert probabilities_of(sizes, 10).tolist() == [1.0] * 6
 
 
 def test_no_answer_weighs_more_than_twice_what_an_even_draw_would_give_it() -> None:
-    sizes = sizes_by_uncertainty(np.array([0.0] * 90 + [0.5] * 10), 0.0, 1.0)
+    sizes = unequal_sizes(np.array([0.0] * 90 + [0.5] * 10))
     assert sizes.min() == pytest.approx(0.5)
     assert sizes.mean() == pytest.approx(1.0)
 
 
 def test_readings_at_the_ends_of_the_scale_are_drawn_evenly() -> None:
-    assert sizes_by_uncertainty(np.array([0.0, 1.0, 1.0]), 0.0, 1.0).tolist() == [1.0] * 3
+    assert unequal_sizes(np.array([0.0, 1.0, 1.0])).tolist() == [1.0] * 3
 
 
 def test_groups_get_the_same_number_and_small_groups_are_taken_whole() -> None:
@@ -55,3 +68,14 @@ def test_groups_get_the_same_number_and_small_groups_are_taken_whole() -> None:
     assert shares_of_groups([20, 4000, 4000], 300) == [20, 140, 140]
     assert shares_of_groups([5, 6], 300) == [5, 6]
     assert sum(shares_of_groups([50, 60, 70], 100)) == 100
+
+
+def test_sizes_that_are_gone_through_some_at_a_time_give_the_same_probabilities() -> None:
+    rng = np.random.default_rng(4)
+    for n in (3, 40, 150, 199, 200, 300):
+        sizes = rng.pareto(1.0, size=200) + 0.1
+        parts = np.array_split(sizes, 7)
+        found = inclusion(lambda parts=parts: parts, n).of(sizes)  # type: ignore[misc]
+        np.testing.assert_allclose(found, probabilities_of(sizes, n), rtol=1e-14)
+        assert found.sum() == pytest.approx(min(n, 200))
+        assert mean_of(parts) == pytest.approx(sizes.mean(), rel=1e-14)

@@ -132,6 +132,14 @@ class SampledGroups:
             by_set=by_set,
         )
 
+    def gap(self, pair: ComparedGroups, feature: int, family: int) -> GapResult:
+        """Return what `sides` has as the result, without samples to be shown beside it."""
+        bounds = self.bounds_of(pair, feature)
+        if self.prompts is not None:
+            return self.fixed_gap(*self.answers(pair, feature), bounds, family)
+        a, b = self.pair_of(pair)
+        return self.result(a, b, self.sampled(a, b, feature, bounds), family)
+
     def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
         """Return the comparison with the missing answers least favourable for a, then for b."""
         low, high = self._filled

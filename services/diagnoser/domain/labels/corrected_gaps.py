@@ -69,7 +69,7 @@ def _by_readings(part: CorrectedGroups, plan: AnalysisPlan) -> _ByReadings:
     alone = GroupIntervals(seen.observations, seen.grouping, plan.claim, plan.alpha, seen.units)
     return _ByReadings(
         [alone.mean(code, 0) for code in range(len(seen.grouping.groups))],
-        {pair: seen.sides(pair, 0, 1).result.marginal for pair in seen.compared},
+        {pair: seen.gap(pair, 0, 1).marginal for pair in seen.compared},
     )
 
 

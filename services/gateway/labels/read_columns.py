@@ -1,0 +1,139 @@
+"""What an instrument read in the answers of a run, as rows in a file: a window may have millions.
+
+In memory are the groups that there are, how many answers each has, and some rows at a time.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from math import fsum
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.stats.anytime.rounding import hashes
+from shared.stats.samples import AT_ONCE
+
+ROW = np.dtype([("id", "V16"), ("value", "<f8"), ("unit", "<u8"), ("cell", "<u4")])
+"""The id, the reading, 64 bits of the name of the unit, and which cell."""
+WRITTEN_TOGETHER = 4096
+Rows = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    """One answer with its reading."""
+
+    response_id: str
+    target: str
+    scaffold: str
+    groups: Mapping[str, str]
+    value: float
+    unit: str = ""
+    """The prompt, or the user: several answers of one vary together."""
+
+
+@dataclass(frozen=True)
+class ReadCell:
+    """Answers of one target and scaffold that have the same groups."""
+
+    target: str
+    scaffold: str
+    groups: tuple[tuple[str, str], ...]
+
+    def level(self, dimension: str) -> str | None:
+        """Return the group that they have of a dimension."""
+        return dict(self.groups).get(dimension)
+
+
+class ReadColumns:
+    """The answers of a run that have a reading, gone through as often as is wanted."""
+
+    def __init__(self, answers: Iterable[ReadAnswer], file: IO[bytes]) -> None:
+        """Write the answers into an empty file, which whoever opened it closes."""
+        self._file = file
+        self._counts: dict[ReadCell, int] = {}
+        places: dict[ReadCell, int] = {}
+        coming = iter(answers)
+        while some := list(islice(coming, WRITTEN_TOGETHER)):
+            rows = np.empty(len(some), dtype=ROW)
+            for place, each in enumerate(some):
+                cell = ReadCell(each.target, each.scaffold, tuple(each.groups.items()))
+                self._counts[cell] = self._counts.get(cell, 0) + 1
+                rows["cell"][place] = places.setdefault(cell, len(places))
+            rows["id"] = np.frombuffer(bytes.fromhex("".join(e.response_id for e in some)), "V16")
+            rows["value"] = [each.value for each in some]
+            rows["unit"] = hashes([each.unit or each.response_id for each in some])
+            file.write(rows.tobytes())
+
+    @property
+    def dimensions(self) -> list[str]:
+        """The groupings that any answer has a group of, sorted."""
+        return sorted({name for cell in self._counts for name, _ in cell.groups})
+
+    def count(self, of: Callable[[ReadCell], bool]) -> int:
+        """Return how many answers some cells have."""
+        return sum(count for cell, count in self._counts.items() if of(cell))
+
+    def cells(self) -> list[ReadCell]:
+        """Return every cell that has an answer."""
+        return [*self._counts]
+
+    def rows(self, of: Callable[[ReadCell], bool]) -> Iterator[Rows]:
+        """Yield the rows of some cells in their order, some at a time, and never none."""
+        wanted = np.array([of(cell) for cell in self._counts], dtype=np.bool_)
+        self._file.seek(0)
+        while some := self._file.read(AT_ONCE * ROW.itemsize):
+            rows = np.frombuffer(some, dtype=ROW)
+            mine = rows[wanted[rows["cell"]]]
+            if len(mine):
+                yield mine
+
+    def values(self, of: Callable[[ReadCell], bool]) -> Iterator[NDArray[np.float64]]:
+        """Yield the readings of some cells in their order, some at a time."""
+        for rows in self.rows(of):
+            yield rows["value"].copy()
+
+    def units(self, of: Callable[[ReadCell], bool]) -> int:
+        """Return how many units the answers of some cells are of."""
+        found, filled = np.empty(self.count(of), dtype=np.uint64), 0
+        for rows in self.rows(of):
+            found[filled : filled + len(rows)] = rows["unit"]
+            filled += len(rows)
+        found.sort()
+        return int((found[1:] != found[:-1]).sum()) + min(1, len(found))
+
+
+@dataclass(frozen=True)
+class ReadGroup:
+    """The answers of one group, over all targets."""
+
+    answers: int
+    units: int
+    variance: float | None
+    """Of their readings; None of a single one."""
+
+
+def groups_of(readings: ReadColumns, dimension: str) -> dict[str, ReadGroup]:
+    """Return what was read of each group of a grouping, by its name."""
+    levels = {
+        group for cell in readings.cells() for name, group in cell.groups if name == dimension
+    }
+    found = {}
+    for level in sorted(levels):
+
+        def of(cell: ReadCell, level: str = level) -> bool:
+            return cell.level(dimension) == level
+
+        count = readings.count(of)
+        mean = fsum(float(some.sum()) for some in readings.values(of)) / count
+        squares = fsum(float(((some - mean) ** 2).sum()) for some in readings.values(of))
+        variance = squares / (count - 1) if count > 1 else None
+        found[level] = ReadGroup(count, readings.units(of), variance)
+    return found
+
+
+def ids_of(rows: Rows) -> list[str]:
+    """Return the ids of answers."""
+    return [each.tobytes().hex() for each in rows["id"]]
