@@ -2,9 +2,10 @@
 
 `python -m benchmarks.traffic_window 100000 200000 400000` takes so many answers into a store, half
 as many users, and has the window gone through by the planner, closed by the diagnoser and exported
-by the gateway, each in a process of its own. It prints what is resident at most, what each answer
-adds to that, and what 5 million would take by that line. The bars are 512 MiB for the diagnoser and
-256 MiB for the others. Each process imports its own service alone.
+by the gateway; then the gateway draws answers to be labelled, takes labels of them in, and the
+diagnoser corrects by these. Each step is a process of its own, which imports what its service does.
+It prints what is resident at most, what each answer adds to that, and what 5 million would take by
+that line. The bars are 512 MiB for the diagnoser and 256 MiB for the others.
 """
 
 import argparse
@@ -13,7 +14,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -22,6 +25,7 @@ from shared.contracts import (
     RUN_GATHER,
     Completion,
     Exchange,
+    Label,
     Method,
     Monitor,
     Run,
@@ -32,6 +36,7 @@ from shared.store import Store, migrate
 from tests.support.records import make_exchange, make_traffic_monitor
 
 BARS_MIB = {"planner": 256, "diagnoser": 512, "gateway": 256}
+LABELS = 600
 LARGEST = 5_000_000
 AT_ONCE = 1000
 NOON, HOUR = datetime(2026, 1, 1, 12, tzinfo=UTC), timedelta(hours=1)
@@ -110,7 +115,53 @@ def export(store: Store) -> None:
         after = queries.answers(run.id, asked).after
 
 
-STEPS: dict[str, Callable[[Store], None]] = {"planner": plan, "diagnoser": close, "gateway": export}
+def draw(store: Store) -> None:
+    """Draw answers and take labels in, as the gateway does; people differ from the instrument."""
+    from services.gateway.labels.commands import LabelCommands
+    from services.gateway.labels.queries import LabelQueries
+    from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+    from services.gateway.runs.queries import RunQueries
+
+    [run], runs = store.records.all(Run), RunQueries(store)
+    commands = LabelCommands(store, runs, LabelQueries(store, runs), now=_over)
+    request = SampleRequest(feature=WORDS.feature, wanted=LABELS)
+    sample = commands.sample_for(run.id, request)
+    commands.keep([sample])
+    luck = Random(2)
+    given = [
+        GivenLabel(response_id=each.response_id, value=luck.uniform(0, 80), person="p")
+        for each in sample.drawn
+    ]
+    body = LabelsRequest(extractor=WORDS.extractor, feature=WORDS.feature, labels=given)
+    commands.keep(commands.taken(run.id, body, "p").new)
+
+
+def correct(store: Store) -> None:
+    """Correct by the labels as the diagnoser does."""
+    from services.diagnoser.domain.findings import AnalysisPlan
+    from services.diagnoser.handlers.labels import CorrectByLabels
+
+    labels = list(store.records.all(Label))
+    handler = CorrectByLabels(store, now=lambda: labels[-1].at, plan=AnalysisPlan())
+    if not any(each.kind == "correction" for each in handler(labels)):
+        raise SystemExit("no finding was corrected")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one process does with a window."""
+
+    service: str
+    do: Callable[[Store], None]
+
+
+STEPS = {
+    "planner": Step("planner", plan),
+    "diagnoser": Step("diagnoser", close),
+    "gateway": Step("gateway", export),
+    "drawing": Step("gateway", draw),
+    "correction": Step("diagnoser", correct),
+}
 
 
 def measured(url: str, step: str) -> tuple[float, float]:
@@ -124,10 +175,11 @@ def measured(url: str, step: str) -> tuple[float, float]:
 
 
 def do(url: str, step: str) -> None:
-    """Do a step here, and print what it took."""
+    """Do a step here, as a process with all that its service has, and print what it took."""
+    import_module(f"services.{STEPS[step].service}.app")
     began = time.process_time()
     with Store.open(url) as store:
-        STEPS[step](store)
+        STEPS[step].do(store)
     lines = Path("/proc/self/status").read_text().splitlines()
     [kib] = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
     print(kib / 1024, time.process_time() - began)
@@ -153,10 +205,11 @@ def compare(sizes: list[int]) -> int:
     for step, mibs in took.items():
         slope = (mibs[-1] - mibs[0]) / (sizes[-1] - sizes[0]) if len(sizes) > 1 else 0.0
         expected = mibs[-1] + slope * max(0, LARGEST - sizes[-1])
-        missed += expected > BARS_MIB[step]
+        bar = BARS_MIB[STEPS[step].service]
+        missed += expected > bar
         print(
             f"{step}: {slope * 2**20:.0f} bytes an answer, {expected:,.0f} MiB for {LARGEST:,}"
-            f" (bar {BARS_MIB[step]})"
+            f" (bar {bar})"
         )
     return missed
 
