@@ -1,19 +1,17 @@
 """Reads samples, labels and corrections, and plans samples; it blocks, so call it in a thread."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from math import sqrt
-from tempfile import SpooledTemporaryFile
 from typing import Annotated
 
 from fastapi import Query
 
 from services.gateway.labels.drawing import dimension_of
 from services.gateway.labels.drawn_texts import DrawnTexts, LabelledAnswer
-from services.gateway.labels.read_columns import ReadAnswer, ReadColumns, groups_of
-from services.gateway.labels.readings import readings_of_run, readings_of_window
+from services.gateway.labels.read_columns import ReadColumns, groups_of
+from services.gateway.labels.readings import columns_of
 from services.gateway.labels.requests import NumberRequest, TaskFilter
 from services.gateway.labels.views import (
     LabelledStratum,
@@ -44,8 +42,6 @@ from shared.stats.labels.planned_labels import labels_for_share, planned_labels,
 from shared.store import Store
 
 ALPHA = 0.05
-MOST_IN_MEMORY = 4 * 2**20
-"""Bytes of readings: those of larger runs lie in a file while they are gone through."""
 TENTH = 0.1
 """Of the scale: an interval that is no wider says something."""
 SIZES = (50, 100, 150, 300, 500)
@@ -217,34 +213,11 @@ class LabelQueries:
             raise UsageError(f"The run has {what} named {asked.feature}. Measured are: {names}.")
         return found[0]
 
-    @contextmanager
     def readings(
         self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
-    ) -> Iterator[ReadColumns]:
+    ) -> AbstractContextManager[ReadColumns]:
         """Read the answers, or what is judged, that have a reading of a number, into a file."""
-        found = self._read(run, outline, extractor, feature)
-        with SpooledTemporaryFile(max_size=MOST_IN_MEMORY) as file:
-            yield ReadColumns(found, file)
-
-    def _read(
-        self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
-    ) -> Iterable[ReadAnswer]:
-        if outline is None:
-            return readings_of_window(self._store, run, extractor, feature)
-        if extractor not in JUDGES:
-            return readings_of_run(self._store, run, outline, extractor, feature)
-        return (
-            ReadAnswer(
-                item.id,
-                item.target,
-                item.scaffold,
-                item.groups,
-                item.readings[feature],
-                item.unit_id,
-            )
-            for item in self._store.judged_items.of_run(run.id, extractor)
-            if feature in item.readings
-        )
+        return columns_of(self._store, run, outline, extractor, feature)
 
     def declared_scale(
         self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str

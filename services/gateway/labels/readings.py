@@ -1,15 +1,35 @@
 """What an instrument read in the answers of a run, or of a window, from the store."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from math import isfinite
+from tempfile import SpooledTemporaryFile
 
-from services.gateway.labels.read_columns import ReadAnswer
+from services.gateway.labels.read_columns import ReadAnswer, ReadColumns
 from shared.contracts import Run, SuiteOutline, features_id_of, response_id_of
 from shared.contracts.features import Features
+from shared.contracts.judged_item import JUDGES
 from shared.store import PlannedProbes, Store
 
 AT_ONCE = 500
+MOST_IN_MEMORY = 2**20
+"""Bytes of readings: those of larger runs lie in a file while they are gone through."""
+
+
+@contextmanager
+def columns_of(
+    store: Store, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
+) -> Iterator[ReadColumns]:
+    """Read the answers, or what is judged, that have a reading of a number, into a file."""
+    if outline is None:
+        found: Iterable[ReadAnswer] = readings_of_window(store, run, extractor, feature)
+    elif extractor in JUDGES:
+        found = _readings_of_judges(store, run, extractor, feature)
+    else:
+        found = readings_of_run(store, run, outline, extractor, feature)
+    with SpooledTemporaryFile(max_size=MOST_IN_MEMORY) as file:
+        yield ReadColumns(found, file)
 
 
 def readings_of_window(
@@ -51,3 +71,18 @@ def readings_of_run(
                     value,
                     probe.unit_id,
                 )
+
+
+def _readings_of_judges(
+    store: Store, run: Run, instrument: str, feature: str
+) -> Iterator[ReadAnswer]:
+    for item in store.judged_items.of_run(run.id, instrument):
+        if feature in item.readings:
+            yield ReadAnswer(
+                item.id,
+                item.target,
+                item.scaffold,
+                item.groups,
+                item.readings[feature],
+                item.unit_id,
+            )

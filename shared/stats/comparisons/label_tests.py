@@ -45,14 +45,15 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
     slack = ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
     if max(a.max(), b.max()) - min(a.min(), b.min()) <= slack:
         return None
-    for x, y in ((a, b), (-a, -b)):
-        if (share := _end_share(x, y, slack)) is not None:
+    for share in (_end_share(a, b, slack), _end_share(-a, -b, slack)):
+        if share is not None:
             return min(1.0, 2 * share)
-    if comb(len(a) + len(b), len(a)) <= EXACT_UP_TO:
+    every = len(a) + len(b)  # there are more ways than values, and of many a number without end
+    if every <= EXACT_UP_TO and comb(every, len(a)) <= EXACT_UP_TO:
         return tails([Stratum(a, b)], None, 1).p_value
     found, both, of_a = _counted(a, b)
     if len(found) == 2:
-        return _two_values_p(len(a) + len(b), len(a), int(both[1]), int(of_a[1]))
+        return _two_values_p(every, len(a), int(both[1]), int(of_a[1]))
     smooth = _two_sided(_exchange_root(found, both, of_a))
     return max(smooth, extreme_exchange_p(np.concatenate([a, b]), len(a), float(a.sum())))
 
