@@ -85,12 +85,8 @@ class Replay:
 
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
-        async with self._reading:
-            if not self._answers:
-                try:
-                    self._answers = await asyncio.to_thread(self._read)
-                except UsageError as error:
-                    raise CallFailed(Failure.NOT_RECORDED, str(error)) from None
+        if not self._answers:
+            await self._read_once()
         recorded = self._answers.get(call.recording) if call.recording else None
         if recorded is None:
             raise CallFailed(Failure.NOT_RECORDED, f"No answer is recorded for {call.recording}.")
@@ -98,6 +94,15 @@ class Replay:
             raise CallFailed(Failure.EMPTY, "The recorded answer is empty.")
         steps = tuple(RecordedStep(**step.model_dump()) for step in recorded.steps)
         return ModelAnswer(recorded.text, recorded.finish_reason, model=recorded.model, steps=steps)
+
+    async def _read_once(self) -> None:
+        async with self._reading:  # all first questions are here; one reads, the others wait
+            if self._answers:
+                return
+            try:
+                self._answers = await asyncio.to_thread(self._read)
+            except UsageError as error:
+                raise CallFailed(Failure.NOT_RECORDED, str(error)) from None
 
     def _read(self) -> dict[RecordingKey, RecordedAnswer]:
         return read_recording(path_within(self._folder, self._name))

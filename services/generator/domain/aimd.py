@@ -66,10 +66,9 @@ class AimdLimit:
         took = now - started
         weight = LATENCY_WEIGHT if self.latency_s else 1.0
         seen = self.latency_s + weight * (took - self.latency_s)
-        moved = replace(self, latency_s=max(0.0, seen))
-        if now < self.paused_until or in_use < self.allowed:
-            return moved
-        return replace(moved, limit=min(self.bounds.most, self.limit + self._gain()))
+        held = now < self.paused_until or in_use < self.allowed
+        limit = self.limit if held else min(self.bounds.most, self.limit + self._gain())
+        return replace(self, latency_s=max(0.0, seen), limit=limit)
 
     def _gain(self) -> float:
         """Return what one answer adds: a whole call until the first 429, then a part of one."""
