@@ -1,9 +1,12 @@
 """Where the command line begins: signals, loading, and errors as sentences."""
 
+import errno
 import signal
 import sys
 
 USAGE_CODE, INTERRUPTED_CODE = 2, 130
+DISK_REFUSES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+"""What is nobody's mistake in the code."""
 
 
 def main() -> None:
@@ -30,6 +33,12 @@ def main() -> None:
         if (said := missing_library(error.name)) is None:
             raise
         sys.stderr.write(f"biaswatch: {said}\n")
+        sys.exit(USAGE_CODE)
+    except OSError as error:
+        if error.errno not in DISK_REFUSES:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        sys.stderr.write(f"biaswatch: The disk refuses to be written: {error.strerror}{where}.\n")
         sys.exit(USAGE_CODE)
     except KeyboardInterrupt:  # a second Ctrl-C, while everything stops
         sys.exit(INTERRUPTED_CODE)

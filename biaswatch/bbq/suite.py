@@ -13,6 +13,7 @@ from random import Random
 import yaml
 
 from biaswatch.bbq.rows import BbqRow
+from biaswatch.written_files import write_whole, written_whole
 from shared.contracts import Suite, SuiteProbe, derived_id
 from shared.errors import UsageError
 from shared.files import checked, json_lines, read_text
@@ -182,12 +183,12 @@ def write_suite(suite: Suite, folder: Path) -> None:
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / PROBES).open("w", encoding="utf-8") as out:
-            out.writelines(lines)
-        text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
-        (folder / "suite.yaml").write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"The suite {folder} cannot be written ({error.strerror}).") from None
+    with written_whole(folder / PROBES) as part, part.open("w", encoding="utf-8") as out:
+        out.writelines(lines)
+    text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
+    write_whole(folder / "suite.yaml", text)
 
 
 def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:

@@ -30,6 +30,7 @@ from biaswatch.render.labels import (
     print_progress,
 )
 from biaswatch.render.output import print_json
+from biaswatch.written_files import write_whole
 from services.gateway.exports.views import ExportedAnswer
 from services.gateway.labels.hidden_words import hidden_words
 from services.gateway.labels.views import SampleProgress, StoredLabel
@@ -165,7 +166,7 @@ def export(
         {n: t if n == "response_id" else hidden_words(t, words) for n, t in each.items()}
         for each in tasks
     ]
-    output.write_text(tasks_text(form, hidden, found.sample))
+    write_whole(output, tasks_text(form, hidden, found.sample))
     typer.echo(f"Wrote {len(tasks)} answers to {output}.", err=True)
     if left := len(found.sample.drawn) - len(tasks):
         typer.echo(f"{left} more were drawn and have no text that may be read.", err=True)

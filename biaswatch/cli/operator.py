@@ -12,6 +12,7 @@ import typer
 
 from biaswatch.local.connections import bus_connection, bus_url, embedded_bus_limits
 from biaswatch.local.operator_audit import operator_act, write_acts
+from biaswatch.written_files import write_whole
 from shared.bus.accounts import server_config
 from shared.bus.jetstream import Admin
 from shared.bus.jetstream import provision as provision_bus
@@ -102,7 +103,7 @@ def keys(
     new = [name for name in names if not (directory / f"{name}.seed").exists()]
     public = ensure_keys(directory, names)
     config = directory / "authorization.conf"
-    config.write_text(server_config(public))
+    write_whole(config, server_config(public))
     typer.echo(
         f"{len(public)} keys are in {directory}; give each service its own"
         f" (BIASWATCH_NATS_SEED_FILE), and include {config} in the server's configuration."

@@ -11,6 +11,7 @@ from biaswatch.bbq.sources import SOURCE, fetch
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import is_there
 from biaswatch.cli.published import fetch_published, list_datasets, make_published, score_run
+from biaswatch.written_files import write_whole
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
 
@@ -122,10 +123,7 @@ def make_recording(
 ) -> None:
     """Make a recording of published answers, to be run as `replay:FILE`; with the suite's seed."""
     lines = list(recording_of(predictions, column, seed=seed))
-    try:
-        output.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
+    write_whole(output, "".join(line + "\n" for line in lines))
     typer.echo(f"Wrote {output}: {len(lines)} answers.", err=True)
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from biaswatch.written_files import written_whole
 from shared.errors import UsageError
 
 AT_ONCE = 2000
@@ -48,10 +49,8 @@ async def write_rows(rows: AsyncIterator[Row], path: Path) -> int:
             kept.write("\n")
             count += 1
         kept.seek(0)
-        try:
-            write(path, ordered(names), _rows(kept))
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written ({error.strerror}).") from None
+        with written_whole(path) as part:
+            write(part, ordered(names), _rows(kept))
     return count
 
 

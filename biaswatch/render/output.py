@@ -10,7 +10,7 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from biaswatch.render.tables import print_table, terminal_table
-from shared.errors import UsageError
+from biaswatch.written_files import write_whole
 from shared.formatting import TOO_SMALL, UNDEFINED
 
 
@@ -25,10 +25,7 @@ def write_document(document: str, output: Path | None) -> None:
     if output is None:
         typer.echo(document)
         return
-    try:
-        output.write_text(document)
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
+    write_whole(output, document)
     typer.echo(f"Wrote {output}.", err=True)
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
+from biaswatch.written_files import written_whole
 from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
 from services.diagnoser.domain.changes.run_changes import ChangeOf, RunChange, RunChanges
 from shared.contracts import Claim
@@ -131,11 +132,8 @@ def write_changes(rows: Sequence[Row], output: Path) -> None:
     if output.suffix not in {".csv", ".parquet"}:
         raise UsageError(f"{output} is neither CSV nor Parquet; its ending says what it shall be.")
     frame = pd.DataFrame(rows)
-    try:
-        output.touch()  # it says why it cannot be written, where pandas does not
-        frame.to_csv(output, index=False) if output.suffix == ".csv" else frame.to_parquet(output)
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written ({error.strerror}).") from None
+    with written_whole(output) as part:
+        frame.to_csv(part, index=False) if output.suffix == ".csv" else frame.to_parquet(part)
 
 
 def print_changes(

@@ -27,6 +27,7 @@ from biaswatch.render.tables import (
     terminal_table,
     verdict_text,
 )
+from biaswatch.written_files import written_whole
 from services.diagnoser.domain.findings.comparisons import GroupComparison
 from services.diagnoser.domain.findings.group_statistics import GroupedMissingness, GroupStatistic
 from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
@@ -173,11 +174,8 @@ def write_rows(found: Parts, output: Path) -> Iterator[Path]:
     for name, rows in found.items():
         path = output.with_suffix(f".{name}{output.suffix}")
         frame = pd.json_normalize(rows)
-        try:
-            path.touch()  # it says why it cannot be written, where pandas does not
-            frame.to_csv(path, index=False) if output.suffix == ".csv" else frame.to_parquet(path)
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written ({error.strerror}).") from None
+        with written_whole(path) as part:
+            frame.to_csv(part, index=False) if output.suffix == ".csv" else frame.to_parquet(part)
         yield path
 
 

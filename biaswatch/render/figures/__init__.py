@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biaswatch.local.run_results import RunResults
+from biaswatch.written_files import written_whole
 from services.gateway.runs.model_names import FromTarget, ModelNames
 from shared.errors import UsageError
 from shared.shown_text import on_one_line, shown, visible
@@ -105,14 +106,15 @@ def _pictures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
 def _saved(figure: Any, folder: Path, name: str) -> Iterator[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for ending in FORMATS:
-            path = folder / f"{name}.{ending}"
-            figure.savefig(path, dpi=DPI)
-            if ending == "svg":  # whose words the reader's program arranges
-                path.write_text(shown(path.read_text(encoding="utf-8")), encoding="utf-8")
-            yield path
     except OSError as error:
         raise UsageError(f"{folder} cannot be written ({error.strerror}).") from None
+    for ending in FORMATS:
+        path = folder / f"{name}.{ending}"
+        with written_whole(path) as part:
+            figure.savefig(part, dpi=DPI, format=ending)
+            if ending == "svg":  # whose words the reader's program arranges
+                part.write_text(shown(part.read_text(encoding="utf-8")), encoding="utf-8")
+        yield path
 
 
 def new_figure(
