@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 
 from biaswatch.cli.loaded_verbs import LoadedVerbs, listed
 
+INTERRUPTED_CODE = 130
 completion_init()  # a shell that asks for words is answered, whoever wrote its script
 
 
@@ -27,6 +28,9 @@ class PlainMistakes(TyperGroup):
 
             mistake.message = mistake.message.removeprefix(OURS)
             raise
+        except KeyboardInterrupt:
+            typer.echo("Stopped.", err=True)
+            raise typer.Exit(INTERRUPTED_CODE) from None
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help from the list of verbs: to show it, no verb is loaded."""

@@ -91,6 +91,15 @@ def test_a_misspelt_verb_is_told_the_nearest_one() -> None:
     assert "Did you mean 'table'?" in ended.output
 
 
+def test_who_stops_a_command_is_told_that_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("biaswatch.cli.diagnose.check_there", stopped)
+    ended = RUNNER.invoke(app, ["diagnose", "answers.csv"])
+    assert (ended.exit_code, ended.stderr) == (130, "Stopped.\n")
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
 def test_each_shell_gets_a_script_of_its_own(shell: str) -> None:
     ended = RUNNER.invoke(app, ["completion", shell])
