@@ -19,12 +19,12 @@ def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
     )
 
 
-def folded_pair(each: FlaggedPair) -> Iterator[str]:
-    """Return a pair that is folded: one line says which it is and what is flagged."""
+def folded_pair(each: FlaggedPair, model: str) -> Iterator[str]:
+    """Return a pair that is folded: one line says which it is, of which model, and its flags."""
     flags = ", ".join(STATEMENTS[flag] for flag in each.flags)
     yield FOLD_BEGINS
     asked = " ".join(dict.fromkeys(side.question or "" for side in (each.a, each.b)))
-    title = " ".join(f"{asked} {each.set_id}, {each.target}: {flags}".split())
+    title = " ".join(f"{asked} {each.set_id}, {model}: {flags}".split())
     yield f"<summary>{escape_html(title)}</summary>"
     yield ""
     yield f"**Context:** {escape_md(each.context or '(purged)')}"

@@ -15,6 +15,7 @@ from biaswatch.render.tables import (
     print_table,
     terminal_table,
 )
+from services.gateway.runs.model_names import ModelNames
 from services.gateway.runs.views import RunImpact, RunProgress
 from shared.errors import UsageError
 from shared.formatting import UNDEFINED, number
@@ -131,7 +132,8 @@ def run_document(run: RunProgress, found: Sequence[RunImpact]) -> ImpactDocument
         raise UsageError(f"The run {run.run_id} measures nothing that could be a score.")
     answers = f"{run.responses} of {run.probes} answers"
     about = f"Run {run.run_id} of {run.at:%Y-%m-%d}, {run.stand}: {answers}. {OF_A_RUN}"
-    parts = [(", ".join((e.target, e.scaffold, e.feature)), e.impact) for e in found]
+    names = ModelNames.among(found)
+    parts = [(f"{names.of(each)}, {each.feature}", each.impact) for each in found]
     return ImpactDocument(run.suite, about, parts, found)
 
 

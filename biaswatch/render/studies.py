@@ -231,8 +231,9 @@ def _gap_row(
 
 def flagged_pairs(flagged: Sequence[FlaggedPair]) -> Iterator[str]:
     """Return the first flagged pairs, each folded."""
+    names = ModelNames.among(flagged)
     for each in flagged[:MOST_PAIRS]:
-        yield from (*folded_pair(each), "")
+        yield from (*folded_pair(each, names.of(each)), "")
     if (left := len(flagged) - MOST_PAIRS) > 0:
         yield f"{left} more are in `--format jsonl`."
 

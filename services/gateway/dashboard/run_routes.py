@@ -100,6 +100,7 @@ def run_page_routes(
             disparities=disparities_table(chosen) if chosen else None,
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
+            pair_names=ModelNames.among(flagged[1]),
             statements=STATEMENTS,
             interpretations=interpretations.of_run(run_id),
             provenance=provenances.behind(run_id, diagnoses),

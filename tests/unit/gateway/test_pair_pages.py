@@ -22,7 +22,8 @@ def test_a_flagged_pair_is_folded_and_a_models_words_stay_text() -> None:
     )
     made.filters["capitalize_first"] = capitalize_first
     macros = made.get_template("pairs.html").module
-    found = html.fromstring(str(macros.flagged_pair(pair, STATEMENTS)))  # type: ignore[attr-defined]
+    shown = macros.flagged_pair(pair, STATEMENTS, pair.target)  # type: ignore[attr-defined]
+    found = html.fromstring(str(shown))
     assert found.tag == "details"
     title = " ".join(found.find("summary").text_content().split())
     assert title == "Who did it? s1, simulator:biased: flag 1 (A to B: no)"
