@@ -18,6 +18,8 @@ class Text:
 
 
 TEXT = Text()
+_MEASURED = "_measured"
+"""Where a record keeps its message from when it is measured until it is sent."""
 
 
 class Purpose(StrEnum):
@@ -114,13 +116,15 @@ class Record(Part):
         """Return the names of the text fields."""
         return tuple(name for name, field in cls.model_fields.items() if TEXT in field.metadata)
 
-    @computed_once
-    def _message(self) -> bytes:
-        return self.model_dump_json(exclude_none=True).encode()
-
     def encode(self) -> bytes:
-        """Return the JSON of the message, written once: it is measured before it is sent."""
-        return self._message
+        """Return the JSON of the message."""
+        measured: bytes | None = self.__dict__.pop(_MEASURED, None)
+        return measured or self.model_dump_json(exclude_none=True).encode()
+
+    def message_bytes(self) -> int:
+        """Return the size of the message, which is kept until `encode` is asked for it."""
+        message = self.__dict__[_MEASURED] = self.encode()
+        return len(message)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values, whose id and message are those of the values."""

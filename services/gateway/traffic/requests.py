@@ -182,7 +182,7 @@ def check_exchange(exchange: Exchange, now: datetime) -> Exchange:
         raise ValueError("an answer of the past says `at` when it was given")
     if claimed := sorted(name for name in exchange.groups if name.startswith(MENTIONED)):
         raise ValueError(f"the dimension {claimed[0]} is for groups that are detected here")
-    if (size := len(exchange.encode())) > MAX_EXCHANGE_BYTES:
+    if (size := exchange.message_bytes()) > MAX_EXCHANGE_BYTES:
         most = MAX_EXCHANGE_BYTES // 1024
         raise ValueError(f"it has {size // 1024} KiB, and {most} KiB can be taken; shorten it")
     if (exchange.text is None) == (exchange.reason is None):

@@ -67,13 +67,13 @@ def fitting(response: Response) -> Response:
     ValueError
         It has a value that no record can have.
     """
-    if len(response.encode()) <= LARGEST_RESPONSE_BYTES:
+    if response.message_bytes() <= LARGEST_RESPONSE_BYTES:
         return response
     kept = {name: getattr(response, name) for name in ("tenant", "purpose", "at", "usage")}
     detail = f"With its question, the answer is over {LARGEST_RESPONSE_BYTES // 1024} KiB."
     why = {"ending": Ending.FAILED, "reason": Failure.OVERSIZE.value, "detail": detail}
     without_words = Response(**kept, **why, probe=response.probe)
-    if len(without_words.encode()) <= LARGEST_RESPONSE_BYTES:
+    if without_words.message_bytes() <= LARGEST_RESPONSE_BYTES:
         return without_words
     bare = response.probe.model_copy(update=dict.fromkeys(("baseline", "expected")))
     bare = bare.model_copy(update={"messages": (), "variables": {}, "facts": {}})

@@ -194,7 +194,7 @@ def test_a_time_without_a_zone_is_no_time() -> None:
 
 def test_a_copy_with_other_values_has_the_id_and_the_message_of_these() -> None:
     probe = make_probe(1)
-    _ = probe.id, probe.encode(), probe.response_id
+    _ = probe.id, probe.message_bytes(), probe.response_id
     changed = probe.model_copy(update={"key": "another"})
     anew = Probe.model_validate({**probe.model_dump(exclude={"id"}), "key": "another"})
     assert (changed.id, changed.response_id) == (anew.id, anew.response_id)
@@ -204,9 +204,17 @@ def test_a_copy_with_other_values_has_the_id_and_the_message_of_these() -> None:
 
 def test_records_that_were_asked_for_their_ids_equal_those_that_were_not() -> None:
     asked, new = make_response(1), make_response(1)
-    _ = asked.id, asked.encode(), asked.probe.lane
+    _ = asked.id, asked.message_bytes(), asked.probe.lane
     assert asked == new
     assert asked.model_dump() == new.model_dump()
+
+
+def test_a_message_that_was_measured_is_what_is_sent_and_is_not_kept_after() -> None:
+    response = make_response(1)
+    unmeasured = response.encode()
+    assert response.message_bytes() == len(unmeasured)
+    assert response.encode() == response.encode() == unmeasured
+    assert not [name for name in vars(response) if name.startswith("_")]
 
 
 def test_no_record_shares_its_mappings_with_another() -> None:
