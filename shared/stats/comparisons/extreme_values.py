@@ -33,6 +33,7 @@ def extreme_exchange_p(values: Vector, n: int, of_a: float) -> float:
     """
     moved = values - float(np.median(values))
     total = of_a - n * float(np.median(values))
+    del values  # of millions there are enough with the numbers made of them
     extreme = _extreme(moved)
     if not extreme.any():
         return 0.0

@@ -7,6 +7,7 @@ where a few values outweigh all others, not below what every way of relabelling 
 
 from dataclasses import dataclass
 from math import comb, log
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,11 @@ from shared.stats.comparisons.relabelling import (
     pairs_of,
     tails,
 )
-from shared.stats.samples import Vector
+from shared.stats.samples import Vector, stretches
 
-Counts = NDArray[np.int32]
-"""Of equal values: where all differ, counts take as much memory as they."""
+Counts = NDArray[np.signedinteger[Any]]
+"""Of equal values: small numbers, where most differ."""
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 _STEPS, _MOST_HALVINGS, _ENOUGH = 200, 60, 1e-9
 _SMALLEST = 1e-4
 """A signed root nearer to 0 than this is 0: both halves are as large."""
@@ -55,6 +57,7 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
     if len(found) == 2:
         return _two_values_p(every, len(a), int(both[1]), int(of_a[1]))
     smooth = _two_sided(_exchange_root(found, both, of_a))
+    del found, both, of_a
     return max(smooth, extreme_exchange_p(np.concatenate([a, b]), len(a), float(a.sum())))
 
 
@@ -87,10 +90,14 @@ def _counted(a: Vector, b: Vector) -> tuple[Vector, Counts, Counts]:
     np.not_equal(every[1:], every[:-1], out=new[1:])
     found: Vector = every[new]
     del every
-    ends = np.append(np.flatnonzero(new), len(new))
-    ordered = np.sort(a)
-    of_a = np.diff(np.append(np.searchsorted(ordered, found), len(a)))
-    return found, np.diff(ends).astype(np.int32), of_a.astype(np.int32)
+    counts = np.diff(np.flatnonzero(new).astype(np.int32), append=len(new))
+    both: Counts = counts.astype(np.min_scalar_type(-1 - int(counts.max())))
+    del counts, new
+    ordered, of_a = np.sort(a), np.empty_like(both)
+    for some in stretches(len(found)):
+        first, after = (np.searchsorted(ordered, found[some], side) for side in SIDES)
+        of_a[some] = after - first
+    return found, both, of_a
 
 
 def _end_share(a: Vector, b: Vector, slack: float) -> float | None:
@@ -114,10 +121,14 @@ def _two_values_p(n: int, of_a: int, ones: int, ones_of_a: int) -> float:
 
 
 def _exchange_root(found: Vector, both: Counts, of_a: Counts) -> float:
-    """Return the corrected signed root: normal, of either sign, under exchanged labels."""
+    """Return the corrected signed root: normal, of either sign, under exchanged labels.
+
+    What is found is changed in place.
+    """
     n, share = int(both.sum()), float(of_a.sum() / both.sum())
-    centred = found - both @ found / n
-    fit = _LabelFit(centred / np.abs(centred).max(), both, of_a)
+    found -= both @ found / n
+    found /= max(float(found.max()), -float(found.min()))
+    fit = _LabelFit(found, both, of_a)
     intercept = log(share / (1 - share))
     null = fit.likelihood(intercept, 0.0)
     steepness, fitted, determinant = fit.highest(intercept)
@@ -162,14 +173,15 @@ class _LabelFit:
             total = float(weight.sum())
             middle = float(weight @ self.values) / total
             moved = self.values - middle
-            lean = float(left @ moved)
+            lean, summed, along = float(left @ moved), float(left.sum()), float(left @ self.values)
+            del left  # of millions of values, these would be there with the next ones
             moved *= moved
             spread = float(weight @ moved)
+            del weight, moved
             determinant = total * spread
             turn = lean / spread
-            lift = float(left.sum()) / total - middle * turn
-            del weight, moved  # of millions of values, they would be there with the next ones
-            gained = lift * float(left.sum()) + turn * float(left @ self.values)
+            lift = summed / total - middle * turn
+            gained = lift * summed + turn * along
             if gained < ROUNDING * (1 + abs(reached)):
                 break
             for times in range(_MOST_HALVINGS):

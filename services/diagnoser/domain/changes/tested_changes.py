@@ -219,7 +219,8 @@ class GapChange:
             return self._on_fixed_prompts(of_a, of_b, family)
         a, b = of_a.sampled.pair_of(self.pair)[0], of_b.sampled.pair_of(self.pair)[1]
         bounds = of_a.sampled.bounds_of(self.pair, self.feature)
-        found = of_a.sampled.result(a, b, of_a.sampled.sampled(a, b, self.feature, bounds), family)
+        samples = of_a.sampled.sampled(a, b, self.feature, bounds)
+        found = of_a.sampled.result(samples, a.clustered or b.clustered, family)
         before, after = (mean_gap(self._samples(run)) for run in of_a.by_run)
         return ChangeResult(found, before, after)
 

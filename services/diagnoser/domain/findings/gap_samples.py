@@ -109,7 +109,7 @@ class SampledGroups:
         a, b = self.pair_of(pair)
         by_unit = (_present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature]))
         sampled = self.sampled(a, b, feature, self.bounds_of(pair, feature))
-        found = self.result(a, b, sampled, family)
+        found = self.result(sampled, a.clustered or b.clustered, family)
         shown = GapSamples.of(sampled, *by_unit)
         by_set = None
         if self.prompts is not None:
@@ -133,12 +133,19 @@ class SampledGroups:
         )
 
     def gap(self, pair: ComparedGroups, feature: int, family: int) -> GapResult:
-        """Return what `sides` has as the result, without samples to be shown beside it."""
+        """Return what `sides` has as the result, without samples to be shown beside it.
+
+        Ask for the last pair last: units, of which there may be millions, are let go of then.
+        """
         bounds = self.bounds_of(pair, feature)
         if self.prompts is not None:
             return self.fixed_gap(*self.answers(pair, feature), bounds, family)
         a, b = self.pair_of(pair)
-        return self.result(a, b, self.sampled(a, b, feature, bounds), family)
+        sampled, clustered = self.sampled(a, b, feature, bounds), a.clustered or b.clustered
+        del a, b
+        if pair == self.compared[-1]:
+            del self.units
+        return self.result(sampled, clustered, family)
 
     def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
         """Return the comparison with the missing answers least favourable for a, then for b."""
@@ -170,9 +177,7 @@ class SampledGroups:
         least = LEAST_CLUSTERS if a.clustered or b.clustered else LEAST_UNITS
         return ComparedSamples(*paired, *single, bounds, least)
 
-    def result(
-        self, a: SideUnits, b: SideUnits, sampled: ComparedSamples, family: int = 1
-    ) -> GapResult:
+    def result(self, sampled: ComparedSamples, clustered: bool, family: int = 1) -> GapResult:
         """Return the gap of two sides over units; families of prompts need five a side.
 
         Where there are pairs too, fewer single families are left out, as a lone unit is.
@@ -182,7 +187,7 @@ class SampledGroups:
             sampled, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
         )
         few = not sampled.testable and single >= LEAST_UNITS
-        if few and (a.clustered or b.clustered):
+        if few and clustered:
             nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
             return GapResult(nothing, nothing, None, None)
         return found
@@ -229,7 +234,8 @@ def _mixed(
         answers = (of_a.answers(pair, feature)[0], of_b.answers(pair, feature)[1])
         return of_a.fixed_gap(*answers, of_a.bounds_of(pair, feature))
     a, b = of_a.pair_of(pair)[0], of_b.pair_of(pair)[1]
-    return of_a.result(a, b, of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature)))
+    sampled = of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature))
+    return of_a.result(sampled, a.clustered or b.clustered)
 
 
 def _in_both(a: Whole, b: Whole) -> tuple[Whole, Whole]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
 from services.diagnoser.domain.findings.plans import AnalysisPlan
@@ -66,11 +67,13 @@ def selection_threshold(part: CorrectedGroups, plan: AnalysisPlan) -> float | No
 
 def _by_readings(part: CorrectedGroups, plan: AnalysisPlan) -> _ByReadings:
     seen = part.by_readings()
+    means = _means(seen, plan)
+    return _ByReadings(means, {pair: seen.gap(pair, 0, 1).marginal for pair in seen.compared})
+
+
+def _means(seen: SampledGroups, plan: AnalysisPlan) -> list[IntervalEstimate]:
     alone = GroupIntervals(seen.observations, seen.grouping, plan.claim, plan.alpha, seen.units)
-    return _ByReadings(
-        [alone.mean(code, 0) for code in range(len(seen.grouping.groups))],
-        {pair: seen.gap(pair, 0, 1).marginal for pair in seen.compared},
-    )
+    return [alone.mean(code, 0) for code in range(len(seen.grouping.groups))]
 
 
 def _group(
