@@ -20,6 +20,11 @@ def stretches(length: int) -> Iterator[slice]:
         yield slice(begin, min(begin + AT_ONCE, length))
 
 
+def in_order(values: Vector) -> Vector:
+    """Return values sorted: themselves where they are already, which saves the copy of millions."""
+    return values if bool((values[1:] >= values[:-1]).all()) else np.sort(values)
+
+
 def present(sample: Sample) -> tuple[Vector, int]:
     """Return the finite values of a sample, in order, and the number of those that are not."""
     values = np.asarray(sample, dtype=np.float64).reshape(-1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from shared.stats.comparisons.means_and_rates import ROUNDING, is_flat
 from shared.stats.comparisons.remembered import SampleKey, remembered
-from shared.stats.samples import Vector, stretches
+from shared.stats.samples import Vector, in_order, stretches
 
 Bounds = tuple[float, float]
 LEAST_UNITS = 2
@@ -86,7 +86,7 @@ class SamplePart:
     @classmethod
     def of(cls, values: Vector, bounds: Bounds | None) -> "SamplePart":
         """Return values sorted, so that their order changes nothing."""
-        ordered = np.sort(values)
+        ordered = in_order(values)
         return cls(ordered, remembered(_known_regular, ordered, bounds))
 
 

@@ -34,6 +34,7 @@ from shared.stats.comparisons.tolerance_tests import (
     sided,
 )
 from shared.stats.estimate import IntervalEstimate, undefined
+from shared.stats.samples import in_order
 
 NO_VALUES = "a group has no values"
 ONE_UNIT = "a group has one unit, which shows no spread: two are needed"
@@ -268,7 +269,9 @@ def _relabelled_tails(samples: ComparedSamples) -> Tails:
             moved = samples.differences - gap
             paired = sided(flip_p(moved), float(moved.sum()))
         if samples.weight < 1:
-            a, b = np.sort(samples.only_a - gap), np.sort(samples.only_b)
+            moved_a = samples.only_a - gap if gap else samples.only_a
+            a, b = in_order(moved_a), in_order(samples.only_b)
+            del moved_a
             single = sided(exchange_p(a, b), float(a.mean() - b.mean()))
         if not samples.pairs or samples.weight == 1:
             return paired if samples.pairs else single
