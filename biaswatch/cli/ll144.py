@@ -119,6 +119,8 @@ def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocu
     columns = TableColumns(asked["group"], [asked["score"]], unit=unit)
     seen, _ = frame_observations(frame, columns, path)
     scores, labels = _applicants(seen)
+    if all(each is None for each in scores):
+        raise UsageError(f"No row of {path} has a value of {asked['score']}: name another --score.")
     tables = impact_tables(
         scores,
         labels,

@@ -34,7 +34,7 @@ from shared.errors import UsageError
 
 DIGITS_OF_UNITS = ((11, 10**9), (14, 10**6), (17, 10**3), (20, 1))
 """Unix time in seconds, milliseconds, microseconds and nanoseconds, by how long it is."""
-NO_TEXT = "calls without a text: was the capture of content switched on?"
+NO_TEXT = "calls without a text (was the capture of content switched on?)"
 OF_OTHERS = "rows or spans that are no answers"
 
 

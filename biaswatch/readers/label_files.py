@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from biaswatch.readers.csv_mistakes import not_utf8, other_separator
 from shared.errors import UsageError
 
 Given = dict[str, Any]
@@ -24,8 +25,10 @@ def labels_in(path: Path) -> list[Given]:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(not_utf8(path)) from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}).") from None
     if path.suffix == ".csv":
         found = [_plain(row, f"{path}, line {n}") for n, row in enumerate(_rows(text, path), 2)]
     else:
@@ -41,7 +44,10 @@ def labels_in(path: Path) -> list[Given]:
 
 def _rows(text: str, path: Path) -> Iterator[dict[str, str]]:
     try:
-        yield from csv.DictReader(StringIO(text, newline=""))
+        reader = csv.DictReader(StringIO(text, newline=""))
+        if said := other_separator(path, reader.fieldnames or []):
+            raise UsageError(said)
+        yield from reader
     except csv.Error as error:
         raise UsageError(f"{path} is no CSV that can be read: {error}.") from None
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from biaswatch.readers.csv_mistakes import not_text, not_utf8, other_separator
 from biaswatch.readers.table_columns import REPEATED
 from shared.errors import UsageError
 from shared.files import json_lines_of_file
@@ -19,14 +20,6 @@ MIB = 1024 * 1024
 LARGEST_BYTES = 512 * MIB
 MOST_COLUMNS = 10_000
 MOST_CELLS = 50_000_000
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-BEGINNINGS = {
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-    b"PK\x03\x04": "a workbook, or another archive",
-    b"PAR1": "Parquet",
-    b"\x1f\x8b": "compressed",
-}
 RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 """What pandas says of a row that has more cells than the others."""
 LONGEST_LINE = 4 * MIB
@@ -64,7 +57,7 @@ def frame_of(path: Path) -> pd.DataFrame:
 def _unreadable(path: Path, error: Exception) -> str:
     """Return why a file could not be read, and what to do where that is known."""
     if isinstance(error, UnicodeDecodeError):
-        return f"{path} is not text in UTF-8{_encoding(path)}. Save it as CSV in UTF-8."
+        return not_utf8(path)
     if isinstance(error, pd.errors.EmptyDataError):
         return f"{path} is empty: it has no columns and no rows."
     if ragged := RAGGED.search(str(error)):
@@ -113,7 +106,7 @@ def _check_first_lines(path: Path) -> tuple[list[str], int]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.read(2 * LONGEST_LINE)
     if "\0" in first:
-        raise UsageError(f"{path} is no text{_encoding(path)}. Save it as CSV in UTF-8.")
+        raise UsageError(not_text(path))
     try:
         rows = list(islice(csv.reader(StringIO(first, newline="")), 2))
     except csv.Error:
@@ -123,21 +116,9 @@ def _check_first_lines(path: Path) -> tuple[list[str], int]:
         ) from None
     columns, names = max(map(len, rows), default=0), rows[0] if rows else []
     _check_shape(path, columns, 1)
-    between = [said for sign, said in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
-    if between:
-        raise UsageError(
-            f"{path} has {between[0]} between its columns: save it with commas, and with points in"
-            " its numbers."
-        )
+    if said := other_separator(path, names):
+        raise UsageError(said)
     return names, columns
-
-
-def _encoding(path: Path) -> str:
-    """Return what a file that is no UTF-8 is by its first bytes, as a part of a sentence."""
-    with path.open("rb") as file:
-        first = file.read(4)
-    known = [said for begins, said in BEGINNINGS.items() if first.startswith(begins)]
-    return f", but {known[0]}" if known else ""
 
 
 def _json_lines(path: Path) -> pd.DataFrame:

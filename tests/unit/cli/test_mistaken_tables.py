@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from biaswatch.cli.application import app
+from biaswatch.readers.label_files import labels_in
 from biaswatch.readers.tables import TableColumns, observations
 from shared.errors import UsageError
 
@@ -97,3 +100,23 @@ def test_a_frame_with_two_columns_of_one_name_is_refused() -> None:
 def test_a_column_without_any_value_is_doubted(tmp_path: Path) -> None:
     (path := tmp_path / "t.csv").write_text("name,rating\na,NaN\nb,\n")
     assert "No row has a value of rating: is it the right column?" in observations(path, COLUMNS)[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (PLAIN.encode("utf-16"), " is not text in UTF-8, but UTF-16. Save it as CSV in UTF-8."),
+        (b"response_id;value\n1;2\n", " has semicolons between its columns: save it with commas"),
+    ],
+)
+def test_files_of_labels_are_told_the_same(tmp_path: Path, content: bytes, said: str) -> None:
+    (path := tmp_path / "labels.csv").write_bytes(content)
+    with pytest.raises(UsageError) as refused:
+        labels_in(path)
+    assert str(refused.value).removeprefix(str(path)).startswith(said)
+
+
+def test_rates_of_a_table_without_any_score_are_refused(tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text("name,rating\na,NaN\nb,\n")
+    ended = CliRunner().invoke(app, ["ll144", str(path), "--group", "name", "--score", "rating"])
+    assert str(ended.exception) == f"No row of {path} has a value of rating: name another --score."
