@@ -3,9 +3,10 @@
 `python -m benchmarks.traffic_window 100000 200000 400000` takes so many answers into a store, half
 as many users, and has the window gone through by the planner, closed by the diagnoser and exported
 by the gateway; then the gateway draws answers to be labelled, takes labels of them in, and the
-diagnoser corrects by these. Each step is a process of its own, which imports what its service does.
-It prints what is resident at most, what each answer adds to that, and what 5 million would take by
-that line. The bars are 512 MiB for the diagnoser and 256 MiB for the others.
+diagnoser corrects by these. Each step is a process of its own, which imports what its service does
+and has its environment in Kubernetes. It prints what is resident at most, what each answer adds to
+that, and what 5 million would take by that line. The bars are 512 MiB for the diagnoser and 256 MiB
+for the others.
 """
 
 import argparse
@@ -34,6 +35,7 @@ from shared.contracts import (
 )
 from shared.store import Store, migrate
 from tests.support.records import make_exchange, make_traffic_monitor
+from tools.deployment.services import spec_of
 
 BARS_MIB = {"planner": 256, "diagnoser": 512, "gateway": 256}
 LABELS = 600
@@ -166,7 +168,9 @@ STEPS = {
 
 def measured(url: str, step: str) -> tuple[float, float]:
     """Do a step in a process of its own; return the most MiB that were resident, and seconds."""
-    command = [sys.executable, "-m", "benchmarks.traffic_window", "--step", step, "--store", url]
+    given = [f"{name}={value}" for name, value in spec_of(STEPS[step].service).environment]
+    module = [sys.executable, "-m", "benchmarks.traffic_window"]
+    command = ["env", *given, *module, "--step", step, "--store", url]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)

@@ -23,6 +23,8 @@ LONGEST_CALL_S = 130
 
 PROVIDER_KEYS = tuple(f"biaswatch_{name.lower()}" for name in key_variables())
 """The files with the keys of model providers."""
+ARRAYS_GIVEN_BACK = (("MALLOC_MMAP_THRESHOLD_", str(2**20)),)
+"""Arrays of more bytes go back to the system at once: else a seventh of the most is left over."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class ServiceSpec:
     """Files of secrets that only this service has."""
     variables: tuple[str, ...] = ()
     """Settings that the environment of `docker compose` may set."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """What else the environment of its container in Kubernetes holds."""
 
 
 SERVICE_SPECS = {
@@ -52,6 +56,7 @@ SERVICE_SPECS = {
         cpu="500m",
         memory=("384Mi", "2Gi"),
         scratch="4Gi",  # a window of traffic lies in files while it is counted
+        environment=ARRAYS_GIVEN_BACK,
     ),
     "gateway": ServiceSpec(
         port=8080,

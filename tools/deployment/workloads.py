@@ -207,7 +207,7 @@ def _environment(service: str) -> Object:
         "BIASWATCH_GRACE_S": str(spec_of(service).grace_s),
         "BIASWATCH_WAIT_FOR_STORE_S": str(PREPARED_WITHIN_S),
     }
-    return _with_bus(waits | host)
+    return _with_bus(waits | host | dict(spec_of(service).environment))
 
 
 def _with_bus(more: Object) -> Object:
