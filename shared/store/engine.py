@@ -47,6 +47,8 @@ LASTING = (
     *("unable to open database file", "readonly database"),
 )
 """What a database says that does not pass by itself: the driver gives no code while connecting."""
+FULL = ("disk is full", "No space left on device")
+"""What SQLite and PostgreSQL say where nothing more can be written."""
 READS = "reads"
 """The execution option of transactions that only read, so that they block no writer."""
 
@@ -174,7 +176,10 @@ def _readable_errors() -> Iterator[None]:
             "The store is not available: it has not finished what it was asked before."
         ) from None
     except (OperationalError, InterfaceError, InternalError) as error:
-        raise TransientError(f"The store is not available: {_reason(error)}.") from error
+        why = _reason(error)
+        if any(each in why for each in FULL):
+            why += ". Make room on its disk; what it has is kept"
+        raise TransientError(f"The store is not available: {why}.") from error
 
 
 def _reason(error: DatabaseError | InterfaceError) -> str:
