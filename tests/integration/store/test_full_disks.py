@@ -18,7 +18,7 @@ def test_a_full_disk_is_told_with_what_to_do_and_loses_nothing(tmp_path: Path) -
         store.records.write([kept])
         store.records._engine.dispose()
         event.listen(store.records._engine, "connect", _full)
-        with pytest.raises(TransientError, match="full. Make room on its disk"):
+        with pytest.raises(TransientError, match=r"full\. Make room on its disk"):
             store.records.write(make_response(n) for n in range(1, 5000))
         assert list(store.records.get(type(kept), [kept.id])) == [kept]
 
