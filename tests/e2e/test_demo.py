@@ -120,7 +120,7 @@ def test_a_target_that_refuses_the_key_holds_its_own_probes_and_ends_no_process(
 @pytest.mark.parametrize(
     ("suite", "target", "sentence"),
     [
-        ("nowhere.yaml", "simulator:biased", "nowhere.yaml cannot be read"),
+        ("nowhere.yaml", "simulator:biased", "There is no file"),
         ("good.yaml", "opnai:gpt", "names no provider that is known"),
         ("good.yaml", "openai:", "names no model"),
         ("good.yaml", "openai:m@ftp://x", "must begin with http:// or https://"),
