@@ -54,47 +54,46 @@ def live_routes(queries: LiveQueries, tokens: Tokens) -> APIRouter:
     """
     router, pages = APIRouter(), OpenPages()
 
-    async def admitted(caller: Annotated[Caller, Depends(tokens.signed_in)]) -> str:
+    async def counted(caller: Annotated[Caller, Depends(tokens.signed_in)]) -> AsyncIterator[None]:
+        """Count a page until the request ends: a stream may be left without being ended."""
         name = f"{caller.tenant}/{caller.name}"
         pages.refuse_too_many(name)
-        return name
+        with pages.one_more(name):
+            yield
 
-    @router.get("/events", response_class=EventSourceResponse)
-    async def follow_platform(who: Annotated[str, Depends(admitted)]) -> AsyncIterator[LiveNumbers]:
-        async for each in _changes(queries.platform, pages, who):
+    admitted = [Depends(counted)]
+
+    @router.get("/events", response_class=EventSourceResponse, dependencies=admitted)
+    async def follow_platform() -> AsyncIterator[LiveNumbers]:
+        async for each in _changes(queries.platform, pages):
             yield each
 
     # What is not there is told before the stream begins, by the last of each one's arguments.
-    @router.get("/runs/{run_id}/events", response_class=EventSourceResponse)
+    @router.get("/runs/{run_id}/events", response_class=EventSourceResponse, dependencies=admitted)
     async def follow_run(
-        run_id: str,
-        who: Annotated[str, Depends(admitted)],
-        _: Annotated[LiveNumbers, Depends(queries.run)],
+        run_id: str, _: Annotated[LiveNumbers, Depends(queries.run)]
     ) -> AsyncIterator[LiveNumbers]:
-        async for each in _changes(lambda: queries.run(run_id), pages, who):
+        async for each in _changes(lambda: queries.run(run_id), pages):
             yield each
 
-    @router.get("/monitors/{name}/events", response_class=EventSourceResponse)
+    @router.get(
+        "/monitors/{name}/events", response_class=EventSourceResponse, dependencies=admitted
+    )
     async def follow_monitor(
-        name: str,
-        who: Annotated[str, Depends(admitted)],
-        _: Annotated[LiveNumbers, Depends(queries.monitor)],
+        name: str, _: Annotated[LiveNumbers, Depends(queries.monitor)]
     ) -> AsyncIterator[LiveNumbers]:
-        async for each in _changes(lambda: queries.monitor(name), pages, who):
+        async for each in _changes(lambda: queries.monitor(name), pages):
             yield each
 
     return router
 
 
-async def _changes(
-    look: Callable[[], LiveNumbers], pages: OpenPages, caller: str
-) -> AsyncIterator[LiveNumbers]:
+async def _changes(look: Callable[[], LiveNumbers], pages: OpenPages) -> AsyncIterator[LiveNumbers]:
     """Yield what a page shows whenever it changes, for as long as a connection may last."""
     last: LiveNumbers | None = None
     until = asyncio.get_running_loop().time() + LONGEST_S
-    with pages.one_more(caller):
-        while asyncio.get_running_loop().time() < until:
-            if (found := await in_thread(look)) != last:
-                last = found
-                yield found
-            await asyncio.sleep(pages.look_every_s)
+    while asyncio.get_running_loop().time() < until:
+        if (found := await in_thread(look)) != last:
+            last = found
+            yield found
+        await asyncio.sleep(pages.look_every_s)

@@ -84,7 +84,14 @@ def _read_routes(
         """Return selection or scoring rates and impact ratios, as Local Law 144 wants them."""
         return impact.impact(run_id, asked)
 
-    @router.get("/runs/{run_id}/events", response_class=EventSourceResponse)
+    async def counted() -> AsyncIterator[None]:
+        """Count a follower until the request ends: a stream may be left without being ended."""
+        with followers.one_more():
+            yield
+
+    @router.get(
+        "/runs/{run_id}/events", response_class=EventSourceResponse, dependencies=[Depends(counted)]
+    )
     async def follow_run(
         found: Annotated[RunProgress, Depends(queries.progress)], opening: int = 0
     ) -> AsyncIterator[RunProgress]:
@@ -93,13 +100,12 @@ def _read_routes(
         With `opening`, events of earlier openings are left out: the run is about to be resumed.
         """
         last: RunProgress | None = None
-        with followers.one_more():
-            while last is None or last.stand not in ENDED:
-                now = await in_thread(queries.progress, found.run_id)
-                if now != last and now.opening >= opening:
-                    last = now
-                    yield now
-                await asyncio.sleep(followers.look_every_s)
+        while last is None or last.stand not in ENDED:
+            now = await in_thread(queries.progress, found.run_id)
+            if now != last and now.opening >= opening:
+                last = now
+                yield now
+            await asyncio.sleep(followers.look_every_s)
 
     return router
 
