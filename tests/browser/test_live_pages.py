@@ -95,6 +95,7 @@ def test_whoever_stops_it_has_the_page_as_it_was(page: Any, store: Store) -> Non
 
 def test_where_no_more_connections_are_taken_the_page_stays_as_it_is(page: Any) -> None:
     page.route("**/events", lambda route: route.fulfill(status=503, body="{}"))
-    with page.expect_event("requestfinished", lambda each: each.url.endswith("/events")):
+    with page.expect_event("response", lambda each: each.url.endswith("/events")) as refused:
         page.goto(f"/runs/{RUN.id}")
+    assert refused.value.status == 503
     assert page.get_by_role("link", name="Keep up to date").is_visible()

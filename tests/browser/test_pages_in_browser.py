@@ -120,6 +120,7 @@ def test_answers_are_found_and_stand_beside_their_twins(opened: Any) -> None:
     page.get_by_role("button", name="Show these").click()
     assert page.locator("article").count() == 1
     page.get_by_role("link", name="Beside its twins").click()
+    page.locator("mark").nth(1).wait_for()  # the link may still be opening the page
     assert page.locator("mark").count() > 1
     shown = page.locator("mark").first.evaluate("each => getComputedStyle(each).backgroundColor")
     assert shown != "rgba(0, 0, 0, 0)"  # what differs can be seen

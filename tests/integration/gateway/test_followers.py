@@ -5,6 +5,8 @@ import asyncio
 import httpx2
 import pytest
 
+from services.gateway.dashboard import live_routes
+from services.gateway.dashboard.open_pages import OpenPages
 from services.gateway.runs import routes
 from services.gateway.runs.followers import LOOK_EVERY_S, MOST_EVENLY, Followers
 from shared.runtime.web import web_server
@@ -14,6 +16,8 @@ from tests.support.records import make_run
 from tests.support.waiting import PATIENCE_S, eventually
 
 MANY = 20
+TIMES = 3
+"""What a stream is at when its reader leaves is chance."""
 
 
 def test_all_followers_together_look_no_more_often_than_a_few() -> None:
@@ -24,10 +28,23 @@ def test_all_followers_together_look_no_more_often_than_a_few() -> None:
         assert followers.now / followers.look_every_s == pytest.approx(MOST_EVENLY / LOOK_EVERY_S)
 
 
+class CountedPages(OpenPages):
+    """Open pages that tell how many there are, as followers do."""
+
+    @property
+    def now(self) -> int:
+        return self._by_caller.total()
+
+
 @pytest.mark.parametrize("empty_store_url", ["sqlite"], indirect=True)
-async def test_who_hangs_up_follows_no_more(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    followers = Followers()
+@pytest.mark.parametrize("path", ["/v1/runs/{}/events", "/runs/{}/events", "/events"])
+async def test_who_hangs_up_follows_no_more(
+    store: Store, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    followers, pages = Followers(), CountedPages()
     monkeypatch.setattr(routes, "Followers", lambda: followers)
+    monkeypatch.setattr(live_routes, "OpenPages", lambda: pages)
+    counted = followers if path.startswith("/v1") else pages
     run = make_run()
     store.records.write([run])
     async with web_server(api_on(store), "127.0.0.1", 0) as port:
@@ -36,13 +53,14 @@ async def test_who_hangs_up_follows_no_more(store: Store, monkeypatch: pytest.Mo
         async with httpx2.AsyncClient(base_url=where, timeout=PATIENCE_S, limits=limits) as client:
 
             async def follow() -> None:
-                async with client.stream("GET", f"/v1/runs/{run.id}/events") as reply:
+                async with client.stream("GET", path.format(run.id)) as reply:
                     async for _ in reply.aiter_lines():
                         pass
 
-            following = [asyncio.create_task(follow()) for _ in range(MANY)]
-            await eventually(lambda: followers.now == MANY)
-            for each in following:
-                each.cancel()
-            await asyncio.gather(*following, return_exceptions=True)
-        await eventually(lambda: followers.now == 0)
+            for _ in range(TIMES):
+                following = [asyncio.create_task(follow()) for _ in range(MANY)]
+                await eventually(lambda: counted.now == MANY)
+                for each in following:
+                    each.cancel()
+                await asyncio.gather(*following, return_exceptions=True)
+                await eventually(lambda: counted.now == 0)
