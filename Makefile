@@ -79,6 +79,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 	$(BIN)/python -m benchmarks.pipeline
 	$(BIN)/python -m benchmarks.large_run
 	$(BIN)/python -m benchmarks.store_writes
+	$(BIN)/python -m benchmarks.traffic_writes
 	$(BIN)/python benchmarks/diagnosis.py
 	$(BIN)/python -m benchmarks.engines $(if $(ROWS),--rows $(ROWS))
 	$(BIN)/python -m benchmarks.run_findings

@@ -75,7 +75,7 @@ def bbq_suite(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def services(
-    folder: Path, groups: Mapping[str, MemoryGroup]
+    folder: Path, groups: Mapping[str, MemoryGroup], probes: int
 ) -> Iterator[tuple[str, Store, dict[str, int]]]:
     """Start every service as a process; return the API, the store and the process ids."""
     url = f"sqlite:///{folder / 'store.db'}"
@@ -91,6 +91,7 @@ def services(
             "BIASWATCH_GATEWAY_PORT": str(ports["gateway"]),
             "BIASWATCH_SIMULATOR_PORT": str(ports["simulator"]),
             "BIASWATCH_SIMULATOR_URL": f"http://{HERE}:{ports['simulator']}/v1",
+            "BIASWATCH_GATEWAY_RUN_PROBES": str(probes),
             "BIASWATCH_LOG_LEVEL": "WARNING",
         }
         started = {
@@ -125,7 +126,7 @@ def measured(
     """Run a study, and print what it took; return how many bars were missed."""
     probes = len(uploaded_suite["probes"])
     with (
-        services(folder, groups) as (url, store, pids),
+        services(folder, groups, probes) as (url, store, pids),
         httpx2.Client(base_url=url, timeout=600) as api,
     ):
         _until(lambda: _answers(api) and len(store.extractors.ever()) > 1)

@@ -40,7 +40,7 @@ from tools.deployment.services import spec_of
 BARS_MIB = {"planner": 256, "diagnoser": 512, "gateway": 256}
 LABELS = 600
 LARGEST = 5_000_000
-AT_ONCE = 1000
+AT_ONCE, TOLD_AFTER = 1000, 250_000
 NOON, HOUR = datetime(2026, 1, 1, 12, tzinfo=UTC), timedelta(hours=1)
 OVER = NOON + HOUR + timedelta(minutes=1)
 WORDS = WatchedFeature(extractor="words", feature="words", high=100, method=Method.MATCHED)
@@ -55,11 +55,11 @@ def watched() -> Monitor:
 
 
 def exchanges(amount: int) -> Iterator[Exchange]:
-    """Return the answers of a window, two to a user on average."""
+    """Return the answers of a window as they come, two to a user on average."""
     luck = Random(1)
     for number in range(amount):
         user, topic = luck.randrange(amount // 2 + 1), f"topic {luck.randrange(8)}"
-        at = NOON + timedelta(seconds=luck.uniform(0, HOUR.total_seconds() - 1))
+        at = NOON + HOUR * (number / amount)
         words = "It is. " * luck.randrange(1, 40)
         yield make_exchange(
             user, said_at=at, at=at, key=f"answer-{number}", text=words, facts={"topic": topic}
@@ -73,8 +73,10 @@ def fill(store: Store, amount: int) -> None:
     platform, coming = TrafficPlatform(store), exchanges(amount)
     platform.rounds.define(watched())
     platform.time = NOON + HOUR
-    while some := list(islice(coming, AT_ONCE)):
-        platform.hear(*some)
+    for done in range(0, amount, AT_ONCE):
+        if done and done % TOLD_AFTER == 0:
+            print(f"  {done:,} of {amount:,} answers taken in", file=sys.stderr, flush=True)
+        platform.hear(*islice(coming, AT_ONCE))
 
 
 def plan(store: Store) -> None:

@@ -78,7 +78,9 @@ def whole_frame(table: EngineTable, columns: TableColumns) -> pd.DataFrame:
 def _local(source: str) -> str:
     pattern = f"{source.rstrip('/')}/**/*.parquet" if Path(source).is_dir() else source
     if not glob(pattern, recursive=True):  # noqa: PTH207 - the pattern may be absolute
-        raise UsageError(f"There is no Parquet file at {source}.")
+        others = " Tables of other kinds are read one at a time: name a .csv or .jsonl file in it."
+        folder = Path(source).is_dir()
+        raise UsageError(f"There is no Parquet file at {source}.{others if folder else ''}")
     quoted = pattern.replace("'", "''")
     return f"read_parquet('{quoted}', union_by_name = true, hive_partitioning = true)"
 

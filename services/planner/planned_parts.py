@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
-from shared.contracts import MonitoredWindow, Probe, Run, expected_of, features_id, response_id_of
+from shared.contracts import (
+    MonitoredWindow,
+    Probe,
+    Run,
+    expected_of,
+    member_features_id,
+    response_id_of,
+)
 from shared.errors import PoisonError
 from shared.store import PlannedProbes, Store
 
@@ -76,7 +83,7 @@ class PlannedParts:
             raise PoisonError(f"The list of the members of the window {run.id} was never fixed.")
         return PlannedPart(
             expected={
-                features_id(run.tenant, run.purpose, answer, pin.name, pin.version): answer
+                member_features_id(run, answer, pin): answer
                 for answer in answers
                 for pin in run.extractors
             },

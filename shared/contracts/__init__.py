@@ -108,6 +108,7 @@ from shared.contracts.monitor_rounds import (
     read_at,
     taken_late,
     window_run,
+    window_run_id,
 )
 from shared.contracts.probe import Message, Probe, Role
 from shared.contracts.record import Part, Purpose, Record
@@ -123,8 +124,8 @@ from shared.contracts.routes import (
     ROUTES,
     Route,
     check_subject,
-    features_id,
     features_id_of,
+    member_features_id,
     record_of,
     response_id_of,
     route_of,
@@ -133,6 +134,7 @@ from shared.contracts.routes import (
 from shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from shared.contracts.sent_answers import (
     AccountedWindow,
+    FirstSending,
     MonitoredWindow,
     SentAnswer,
     UnwatchedSource,

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
+from shared.contracts.computed_once import computed_once
 from shared.contracts.identity import Name, RecordId, Token, derived_id
 from shared.contracts.record import Part, Record
 from shared.contracts.run import Budget
@@ -237,7 +238,7 @@ class Monitor(Record):
     history: PastTraffic | None = None
     """The past that it reads, where it does not watch what happens now."""
 
-    @property
+    @computed_once
     def monitor_id(self) -> str:
         """The monitor its evidence belongs to: another plan is another one."""
         plan = self.plan.model_dump(mode="json", exclude=self.plan.beside_identity)

@@ -1,8 +1,9 @@
 """When the next round of a monitor is due, which window of traffic it is, and what is too late."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from shared.contracts.monitor import Monitor
 from shared.contracts.record import Purpose
@@ -82,3 +83,20 @@ def window_run(
         before=before,
         deadline_s=monitor.upkeep.deadline_s,
     )
+
+
+def window_run_id(monitor: Monitor, window: Window) -> str:
+    """Return the id of the run of a window, which is known where an answer of it came before."""
+    return _run_id(_WatchedWindow(monitor.monitor_id, window, monitor))
+
+
+@dataclass(frozen=True)
+class _WatchedWindow:
+    monitor_id: str
+    window: Window
+    monitor: Monitor = field(compare=False)
+
+
+@lru_cache(maxsize=4096)
+def _run_id(of: _WatchedWindow) -> str:
+    return window_run(of.monitor, of.window, of.window.begins).id

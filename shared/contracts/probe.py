@@ -74,8 +74,9 @@ class Probe(Record):
     """Whether the provider's cache of prompts must not know the call from any other: its request
     carries an end user and a cache key of its own, where the provider takes them."""
     position: Annotated[int, Field(ge=0, lt=16**BEGINNING_HEX_DIGITS)] | None = None
-    """Where the question stands in its suite, counted from 0; the ids of the probe, its response
-    and its features then begin with the run and with this. Null where they are hashes alone."""
+    """Where the question stands in its suite, counted from 0; of production traffic, when in
+    its window the answer was given, in 2^32 parts. The ids of the probe, its response and its
+    features then begin with the run and with this. Null where they are hashes alone."""
     fresh: bool = False
     """Whether the call is made anew even where its answer is kept from before; judges may."""
 

@@ -18,7 +18,7 @@ from shared.contracts.evaluation import Evaluation
 from shared.contracts.evidence import Round
 from shared.contracts.exchange import Exchange
 from shared.contracts.features import Features
-from shared.contracts.identity import derived_id, id_beginning_with
+from shared.contracts.identity import BEGINNING_HEX_DIGITS, derived_id, id_beginning_with
 from shared.contracts.label import Label
 from shared.contracts.label_sample import LabelSample
 from shared.contracts.monitor import Monitor
@@ -26,7 +26,7 @@ from shared.contracts.probe import Probe
 from shared.contracts.record import Purpose, Record
 from shared.contracts.response import Response
 from shared.contracts.round_evidence import RoundEvidence
-from shared.contracts.run import Run
+from shared.contracts.run import ExtractorPin, Run
 from shared.contracts.verdict import PairVerdict
 from shared.errors import PoisonError
 
@@ -168,15 +168,25 @@ def response_id_of(probe: Probe) -> str:
 def features_id_of(probe: Probe, extractor: str, version: str) -> str:
     """Return the id that an extractor's features of a probe's response will have."""
     response_id = response_id_of(probe)
-    id_ = features_id(probe.tenant, probe.purpose, response_id, extractor, version)
+    id_ = _features_id(probe.tenant, probe.purpose, response_id, extractor, version)
     return id_beginning_with(probe.id_beginning, id_)
 
 
-def features_id(
+def _features_id(
     tenant: str, purpose: Purpose, response_id: str, extractor: str, version: str
 ) -> str:
-    """Return the id that an extractor's features of a response of no planned probe will have."""
+    """Return the id before its beginning is put into order."""
     return derived_id(Features.kind, tenant, purpose, response_id, extractor, version)
+
+
+def member_features_id(run: Run, response_id: str, pin: ExtractorPin) -> str:
+    """Return the id that features of a member of a window have; its own id tells their beginning.
+
+    A member from before ids were in order begins like the run once in four thousand million.
+    """
+    id_ = _features_id(run.tenant, run.purpose, response_id, pin.name, pin.version)
+    in_order = response_id.startswith(run.id[:BEGINNING_HEX_DIGITS])
+    return id_beginning_with(response_id[: 2 * BEGINNING_HEX_DIGITS] if in_order else "", id_)
 
 
 def subject_of(record: Record) -> str:

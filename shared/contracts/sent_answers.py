@@ -20,12 +20,23 @@ class MonitoredWindow:
 
 
 @dataclass(frozen=True)
+class FirstSending:
+    """The sending of an answer that counts: all others are duplicates of it."""
+
+    sending: str
+    response_id: str
+    """The id of the response that it led to: the answer's own, before ids were in order."""
+
+
+@dataclass(frozen=True)
 class SentAnswer:
     """One sending of an answer, for one monitor."""
 
     of: MonitoredWindow
     answer_id: str
-    """The id of its response."""
+    """A hash of the answer's own key, and of its window: equal in all sendings."""
+    response_id: str
+    """The id of its response, if it is this sending that comes first."""
     sending: str
     """What distinguishes it from other sendings of the same answer."""
     late: bool = False
@@ -35,6 +46,16 @@ class SentAnswer:
     def key(self) -> AnswerKey:
         """Return what is equal in all sendings of the answer."""
         return self.of.run_id, self.answer_id
+
+    @property
+    def as_first(self) -> FirstSending:
+        """Return it as the one that counts."""
+        return FirstSending(self.sending, self.response_id)
+
+    def comes_first(self, first: FirstSending) -> bool:
+        """Tell whether it is the sending that counts, and not one that says another moment."""
+        its_own = {self.response_id, self.answer_id}
+        return self.sending == first.sending and first.response_id in its_own
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ MENTIONED = "mentioned_"
 
 LONGEST_S = 3650 * 24 * 3600
 """Ten years: who waits longer has made a slip, and dates do not go on for ever."""
+POSITIONS = 2**32
+"""In a window: as many as an id has for positions."""
 NEIGHBOURS_WITHIN_S = 3600
 """An hour: what a daily cycle moves in less is small."""
 
@@ -63,6 +65,15 @@ class Window(Part):
     """Its first moment."""
     ends: AwareDatetime
     """The first moment after it."""
+
+    def position_of(self, moment: datetime) -> int:
+        """Return when in the window a moment lies, in 2^32 parts.
+
+        What `window_at` rounded into the window by less than a microsecond lies at its end.
+        """
+        one = timedelta(microseconds=1)
+        part = (moment - self.begins) // one * POSITIONS // ((self.ends - self.begins) // one)
+        return min(max(part, 0), POSITIONS - 1)
 
     @property
     def next(self) -> "Window":

@@ -12,10 +12,13 @@ from shared.contracts import Record
 from shared.store.archive_tables import ARCHIVE_FILES
 from shared.store.engine import MOST_PARAMETERS, insert_new, read_transaction, write_transaction
 from shared.store.membership import among
-from shared.store.tables import KEYS, PURGES, RECORDS, TEXTS
+from shared.store.tables import KEYS, RECORDS
+from shared.store.text_tables import PURGES, TEXTS, unit_part_of
 from shared.store.texts import BEFORE, EVERY_TENANT, RUN
 
 Row = dict[str, Any]
+_OF_TEXTS = [column for column in TEXTS.columns if column is not TEXTS.c.unit_part]
+"""What is archived: the rest follows from it."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class ArchiveRows:
 
     def texts(self, record_ids: Sequence[str]) -> list[Row]:
         """Return the texts of at most as many records as `records` returns at once."""
-        query = select(TEXTS).where(among(TEXTS.c.record_id, record_ids))
+        query = select(*_OF_TEXTS).where(among(TEXTS.c.record_id, record_ids))
         query = query.order_by(TEXTS.c.record_id, TEXTS.c.field)
         with read_transaction(self._engine) as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
@@ -84,9 +87,15 @@ class ArchiveRows:
 
     def put_texts_back(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write texts into the store again; leave out what may not be kept any more."""
-        names = [column.name for column in TEXTS.columns]
+        kept = [
+            {
+                **{each.name: row[each.name] for each in _OF_TEXTS},
+                "unit_part": unit_part_of(row["unit_id"]),
+            }
+            for row in rows
+        ]
         with write_transaction(self._engine) as connection:
-            insert_new(connection, TEXTS, [{name: row[name] for name in names} for row in rows])
+            insert_new(connection, TEXTS, kept)
 
     def count(self, kind: type[Record], run_id: str, ids: Sequence[str]) -> int:
         """Return how many of these records of a run the store has."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from shared.contracts import Purpose, Record
 from shared.store.tables import KEYS
+from shared.store.text_tables import unit_part_of
 from shared.store.texts import Purged, body_of, texts_of
 
 Row = dict[str, Any]
@@ -36,6 +37,7 @@ def text_rows_of(record: Record, gone: Purged) -> list[Row]:
         "kind": record.kind,
         "run_id": record.run,
         "unit_id": record.unit,
+        "unit_part": unit_part_of(record.unit),
         "at": record.at,
     }
     return [{**common, "field": name, "body": body} for name, body in texts_of(record).items()]

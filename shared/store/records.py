@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from pydantic_core import from_json
 from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, select
 
-from shared.contracts import Purpose, Record, Run
+from shared.contracts import Probe, Purpose, Record, Response, Run
 from shared.contracts.identity import is_id
 from shared.store.archived_runs import here
 from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
@@ -19,7 +19,8 @@ from shared.store.membership import among
 from shared.store.record_counts import count_new
 from shared.store.record_rows import Row, row_of, text_rows_of
 from shared.store.scope import ScopeNow, everything
-from shared.store.tables import RECORDS, TEXTS
+from shared.store.tables import RECORDS
+from shared.store.text_tables import TEXTS
 from shared.store.texts import assemble, purged
 
 R = TypeVar("R", bound=Record)
@@ -155,6 +156,19 @@ class Records:
                 query = select(table.c.id, table.c.body).where(among(table.c.id, some))
                 rows = connection.execute(query.where(*self._mine(table)))
                 found.update((id_, from_json(body)) for id_, body in rows)
+        return found
+
+    def answered_of(self, response_ids: Iterable[str]) -> dict[str, tuple[Row, Row]]:
+        """Return those of these responses that exist, each with its probe, as `numbers` does."""
+        responses, probes = RECORDS[Response.kind], RECORDS[Probe.kind]
+        found: dict[str, tuple[Row, Row]] = {}
+        with read_transaction(self._engine) as connection:
+            for some in chunks(response_ids):
+                query = select(responses.c.id, responses.c.body, probes.c.body.label("probe"))
+                query = query.join(probes, probes.c.id == responses.c.probe_id)
+                query = query.where(among(responses.c.id, some), *self._mine(responses))
+                for id_, body, probe in connection.execute(query):
+                    found[id_] = from_json(body), from_json(probe)
         return found
 
     def of_monitor(self, kind: type[R], monitor_id: str) -> Iterator[R]:

@@ -96,34 +96,6 @@ RECORDS = {
     if "recorder" in route.consumers or route.record is Probe  # a probe is stored with its response
 }
 
-TEXTS = Table(
-    "text",
-    metadata,
-    Column("record_id", String(32), primary_key=True),
-    Column("field", String(96), primary_key=True),
-    Column("tenant", String(96), nullable=False, server_default="default"),
-    Column("kind", String(32), nullable=False),
-    Column("run_id", String(32)),
-    Column("unit_id", Text),
-    Column("at", UtcDateTime, nullable=False),
-    Column("body", Text, nullable=False),
-    Index("text_run", "run_id"),
-    Index("text_unit", "unit_id"),
-    Index("text_at", "at"),
-)
-"""Everything that people and models wrote, and nothing else: a purge deletes rows here."""
-
-PURGES = Table(
-    "purge",
-    metadata,
-    Column("tenant", String(96), primary_key=True, server_default=""),
-    Column("scope", String(16), primary_key=True),
-    Column("key", Text, primary_key=True),
-    Column("at", UtcDateTime, nullable=False),
-)
-"""What was purged, of one tenant or, where the tenant is empty, of all: its texts are not stored
-again, however late a copy arrives."""
-
 EXTRACTORS = Table(
     "extractor",
     metadata,

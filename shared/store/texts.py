@@ -14,7 +14,8 @@ from shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Respons
 from shared.contracts.judged_item import ORACLE
 from shared.store.engine import insert_new, read_transaction, write_transaction
 from shared.store.scope import ScopeNow, everything
-from shared.store.tables import CALLS, PURGES, RECORDS, TEXTS
+from shared.store.tables import CALLS, RECORDS
+from shared.store.text_tables import PURGES, TEXTS, unit_part_of
 
 NOTHING: tuple[object, ...] = (None, (), [], {})
 """What a field of texts holds where there is none; an empty text is one."""
@@ -142,14 +143,14 @@ class Purges:
 
     def unit(self, unit_id: str, now: datetime) -> int:
         """Remove the texts of a unit of analysis: a prompt, a user, a conversation."""
-        return self._purge(UNIT, unit_id, now, lambda table: table.c.unit_id == unit_id)
+        return self._purge(UNIT, unit_id, now, lambda table: _of_unit(table, unit_id))
 
     def pair(self, set_name: str, now: datetime) -> int:
         """Remove what judges, and people in their place, said about the pairs of a set."""
         labels = RECORDS[Label.kind].c
 
         def which(table: Table) -> ColumnElement[bool]:
-            about = table.c.unit_id == set_name
+            about = _of_unit(table, set_name)
             if table is not TEXTS:
                 return about
             judged = [
@@ -201,3 +202,12 @@ class Purges:
             insert_new(connection, PURGES, [purge])
             connection.execute(update(CALLS).where(rows(CALLS)).values(answer=None))
             return connection.execute(delete(TEXTS).where(rows(TEXTS))).rowcount
+
+
+def _of_unit(table: Table, unit_id: str) -> ColumnElement[bool]:
+    """Return the condition that a row is of a unit; an older version writes no parts of units."""
+    mine = table.c.unit_id == unit_id
+    if table is not TEXTS:
+        return mine
+    part = TEXTS.c.unit_part
+    return and_(or_(part == unit_part_of(unit_id), part.is_(None)), mine)

@@ -26,9 +26,13 @@ TAKEN_ANSWERS = Table(
     Column("answer_id", String(32), primary_key=True),
     Column("sending", String(40), nullable=False),
     Column("late", Boolean, nullable=False),
+    Column("response_id", String(32)),
+    Index("taken_answer_response", "run_id", "response_id"),
     sqlite_with_rowid=False,
 )
-"""Every answer that was taken in, by window; those that are not late are the window's members."""
+"""Every answer that was taken in, by window; those that are not late are the window's members. The
+id of its response tells when it was said; an older version, which writes none, means the answer's
+own."""
 
 OTHER_SENDINGS = Table(
     "other_sending",

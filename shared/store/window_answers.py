@@ -15,6 +15,7 @@ from shared.contracts import (
     ACCOUNTS,
     AccountedWindow,
     AnswerAccounts,
+    FirstSending,
     MemberAccounts,
     MonitoredWindow,
     Response,
@@ -39,10 +40,10 @@ class WindowAnswers:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def take(self, sent: Sequence[SentAnswer]) -> set[tuple[AnswerKey, str]]:
-        """Account for sendings; return the key and sending of those that came first.
+    def take(self, sent: Sequence[SentAnswer]) -> dict[AnswerKey, FirstSending]:
+        """Account for sendings; return which came first, the same ever after, by answer.
 
-        What came first is returned again when it is delivered again. An answer whose window is
+        An answer whose window is
         fixed already is late, whatever its intake.
         """
         firsts: dict[AnswerKey, SentAnswer] = {}
@@ -55,19 +56,20 @@ class WindowAnswers:
                     "run_id": each.of.run_id,
                     "answer_id": each.answer_id,
                     "sending": each.sending,
+                    "response_id": each.response_id,
                     "late": each.late or each.of.run_id in fixed,
                 }
                 for _, each in sorted(firsts.items())
             ]
             new = _insert(connection, TAKEN_ANSWERS, rows)
             late = {(row["run_id"], row["answer_id"]) for row in rows if row["late"]}
-            known = _sendings(connection, firsts.keys() - new)
-            first = known | {key: each.sending for key, each in firsts.items() if key in new}
-            again = {each for each in sent if first[each.key] != each.sending}
+            first = _first_sendings(connection, firsts.keys() - new)
+            first |= {key: firsts[key].as_first for key in new}
+            again = {each for each in sent if first[each.key].sending != each.sending}
             repeated = _insert_other(connection, again)
             _add(connection, Counter((key[0], "late" if key in late else "waiting") for key in new))
             _add(connection, Counter((run_id, "duplicate") for run_id, _ in repeated))
-        return {(each.key, each.sending) for each in sent if first[each.key] == each.sending}
+        return first
 
     def refuse(self, sent: Sequence[SentAnswer]) -> None:
         """Account for answers that are not taken in."""
@@ -104,12 +106,13 @@ class WindowAnswers:
             full = len(some) == AT_ONCE
             some = self.members_after(run_id, some[-1], AT_ONCE) if full else None
 
-    def members_after(self, run_id: str, answer_id: str, most: int) -> list[str] | None:
+    def members_after(self, run_id: str, response_id: str, most: int) -> list[str] | None:
         """Return the members after one of them, in the order of their ids, so many at most."""
         fixed_at = select(TRAFFIC_WINDOWS.c.fixed_at).where(TRAFFIC_WINDOWS.c.run_id == run_id)
         taken = TAKEN_ANSWERS.c
-        query = select(taken.answer_id).where(taken.run_id == run_id, taken.late.is_(False))
-        query = query.where(taken.answer_id > answer_id).order_by(taken.answer_id).limit(most)
+        query = select(taken.response_id).where(taken.run_id == run_id, taken.late.is_(False))
+        query = query.where(taken.response_id > response_id)
+        query = query.order_by(taken.response_id).limit(most)
         with read_transaction(self._engine) as connection:
             if connection.scalar(fixed_at) is None:
                 return None
@@ -237,15 +240,17 @@ def _insert_other(connection: Connection, sent: Iterable[SentAnswer]) -> list[An
     return [(row.run_id, row.answer_id) for row in connection.execute(returned, rows)]
 
 
-def _sendings(connection: Connection, keys: Iterable[AnswerKey]) -> dict[AnswerKey, str]:
+def _first_sendings(
+    connection: Connection, keys: Iterable[AnswerKey]
+) -> dict[AnswerKey, FirstSending]:
     """Return which sending of each answer came first."""
     by_run: dict[str, list[str]] = {}
     for run_id, answer_id in keys:
         by_run.setdefault(run_id, []).append(answer_id)
     taken = TAKEN_ANSWERS.c
-    query = select(taken.answer_id, taken.sending)
+    query = select(taken.answer_id, taken.sending, taken.response_id)
     return {
-        (run_id, row.answer_id): row.sending
+        (run_id, row.answer_id): FirstSending(row.sending, row.response_id or row.answer_id)
         for run_id, answers in by_run.items()
         for some in chunks(answers)
         for row in connection.execute(
@@ -265,8 +270,10 @@ def _add(connection: Connection, counted: Counter[tuple[str, str]]) -> None:
 def _add_untaken(connection: Connection, run_id: str) -> None:
     """Make members of the responses that an older version took in, without an account."""
     responses, taken = RECORDS[Response.kind].c, TAKEN_ANSWERS.c
-    there = select(taken.answer_id).where(taken.run_id == run_id, taken.answer_id == responses.id)
+    unnamed = update(TAKEN_ANSWERS).where(taken.run_id == run_id, taken.response_id.is_(None))
+    connection.execute(unnamed.values(response_id=taken.answer_id))
+    there = select(taken.answer_id).where(taken.run_id == run_id, taken.response_id == responses.id)
     query = select(responses.id).where(responses.run_id == run_id, ~there.exists())
     common = {"run_id": run_id, "sending": BY_AN_OLDER_VERSION, "late": False}
-    rows = [{**common, "answer_id": answer_id} for answer_id in connection.scalars(query)]
+    rows = [{**common, "answer_id": id_, "response_id": id_} for id_ in connection.scalars(query)]
     _add(connection, Counter({(run_id, "waiting"): len(_insert(connection, TAKEN_ANSWERS, rows))}))

@@ -6,7 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from biaswatch.readers.suites import load_suite
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
+from services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    MeasuredResponse,
+    RunFinding,
+    diagnose,
+    folded,
+)
 from services.extractor.domain import Unscorable
 from services.extractor.extractors import rating
 from services.generator.domain.scaffolds import scaffold_of
@@ -48,7 +54,7 @@ def found_in_a_run(plant: PlantedModel, seed: int) -> list[RunFinding]:
         for probe in SUITE.probes
         for n in range(REPEATS)
     ]  # fmt: skip
-    return diagnose(cases, PLAN, np.random.default_rng(seed))
+    return diagnose(folded(cases), PLAN, np.random.default_rng(seed))
 
 
 def values(text: str) -> Mapping[str, float | None]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from shared.contracts import Claim, Verdict
 from shared.stats.comparisons.assumed_answers import AssumedAnswers
 from shared.stats.comparisons.planned_power import PlannedTest, StudyShape, simulated_power
@@ -85,7 +85,9 @@ def test_runs_find_a_gap_as_often_as_was_planned(
     plan = AnalysisPlan(permutations=0, claim=claim)
     found = 0
     for number in range(RUNS):
-        [finding] = diagnose(study(np.random.default_rng(number)), plan, np.random.default_rng(1))
+        [finding] = diagnose(
+            folded(study(np.random.default_rng(number))), plan, np.random.default_rng(1)
+        )
         gap = finding.gaps[0]
         found += gap.verdict is Verdict.DISPARITY and (gap.gap.value or 0) > 0
     test = PlannedTest(fixed_prompts=claim is Claim.BANK)

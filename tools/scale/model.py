@@ -21,9 +21,10 @@ KEPT_DAYS = 7
 """Days that the store keeps answers before they are archived."""
 WRITES_OF_A_DISK = 400e6 / 4
 """Bytes a second that an ordinary cloud volume sustains, and a quarter of it for the store."""
-WRITTEN_PER_KEPT = 17.0
-"""Physical bytes of the store, its log included, for each that is kept: 112 KB an answer of 6.6 KB
-in a store of 200,000 (SQLite, ids of hashes, as production traffic has them)."""
+WRITTEN_PER_KEPT = 5.0
+"""Physical bytes of the store, its log included, for each that is kept: 4.6 on SQLite in a store of
+200,000 answers, and less on PostgreSQL (`python -m benchmarks.traffic_writes 200000 --window
+40000`)."""
 
 
 @dataclass(frozen=True)

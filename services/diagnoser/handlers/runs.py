@@ -1,6 +1,6 @@
 """Diagnoses closed runs: reads the store once and returns their diagnoses and assessments."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,11 +8,13 @@ import numpy as np
 
 from services.diagnoser.domain.findings import (
     AnalysisPlan,
+    MeasuredResponse,
     RunFinding,
     StratumDescription,
     assess,
     describe_strata,
     diagnose,
+    folded,
     with_own_gaps,
 )
 from services.diagnoser.handlers.run_cases import RunCases, declared_plan
@@ -45,14 +47,16 @@ class DiagnoseRun:
         if outline is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")
         plan = declared_plan(self._plan, outline.header, self._store)
-        cases = [case for _, case in self._cases.read(run, outline)]
+        cases: Iterable[MeasuredResponse] = (case for _, case in self._cases.read(run, outline))
+        assessed = list(cases) if plan.assessed else None
+        measured = folded(cases if assessed is None else assessed)
         # Seeded by the run, so that a second diagnosis draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
-        found = [self._with_own_gaps(each, run) for each in diagnose(cases, plan, rng)]
+        found = [self._with_own_gaps(each, run) for each in diagnose(measured, plan, rng)]
         for gap in (gap for finding in found for gap in finding.gaps):
             COMPARISONS.labels(gap.verdict).inc()
-        strata = describe_strata(cases, plan)
-        more = assess(cases, plan, rng) if plan.assessed else []
+        strata = describe_strata(measured, plan)
+        more = [] if assessed is None else assess(assessed, plan, rng)
         together = len(found) + len(strata) + len(more)
         return [
             *(self._diagnosis(completion, finding, plan, together) for finding in found),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +32,9 @@ from shared.contracts import (
     Ending,
     Features,
     Monitor,
-    Response,
     Round,
     Run,
-    features_id,
+    member_features_id,
 )
 from shared.errors import PoisonError, TransientError
 from shared.runtime.arrival_forecast import ArrivalForecast
@@ -94,10 +94,16 @@ class TrafficWindows:
         lacking, size, reported = closed.arrived if closed else 0, 0, set()
         writer = WindowWriter(monitor.plan, open_file, (pin.name for pin in run.extractors))
         while some := list(islice(listed, AT_ONCE)):
-            responses = list(self._store.records.get(Response, some, texts=False))
+            responses = self._store.records.answered_of(some)
             readings, measured = self._readings(run, some)
-            writer.add([_answer(each, readings.get(each.id, {})) for each in responses])
-            reported |= {(each.model, each.fingerprint) for each in responses}
+            writer.add(
+                [
+                    _answer(id_, *responses[id_], readings.get(id_, {}))
+                    for id_ in some
+                    if id_ in responses
+                ]
+            )
+            reported |= {(e.get("model"), e.get("fingerprint")) for e, _ in responses.values()}
             size += len(some)
             lacking += len(some) - len(responses) - measured
         self._wait_for(lacking, run, completion)
@@ -131,19 +137,15 @@ class TrafficWindows:
         self, run: Run, members: Sequence[str]
     ) -> tuple[dict[str, dict[str, MemberReading]], int]:
         """Return what was measured of some members in time, and how many records that is."""
-        ids = [
-            features_id(run.tenant, run.purpose, member, pin.name, pin.version)
-            for member in members
-            for pin in run.extractors
-        ]
+        ids = [member_features_id(run, member, pin) for member in members for pin in run.extractors]
         in_time = self._measured.arrived(run.id, ids, in_time=True)
         found: dict[str, dict[str, MemberReading]] = {}
         measured = 0
-        for features in self._store.records.get(Features, in_time):
+        for features in self._store.records.numbers_of(Features, in_time).values():
             measured += 1
-            values = None if features.unscorable else features.values
-            reading = MemberReading(values, features.unscorable)
-            found.setdefault(features.response_id, {})[features.extractor] = reading
+            unscorable = features.get("unscorable")
+            reading = MemberReading(None if unscorable else features["values"], unscorable)
+            found.setdefault(features["response_id"], {})[features["extractor"]] = reading
         return found, measured
 
     def _wait_for(self, lacking: int, run: Run, completion: Completion) -> None:
@@ -169,17 +171,21 @@ class TrafficWindows:
         return Entrants(new=new, known=found.there & ~new, mixed=found.mixed)
 
 
-def _answer(response: Response, readings: Mapping[str, MemberReading]) -> WindowAnswer:
-    probe = response.probe
+def _answer(
+    response_id: str,
+    response: Mapping[str, Any],
+    probe: Mapping[str, Any],
+    readings: Mapping[str, MemberReading],
+) -> WindowAnswer:
     return WindowAnswer(
-        key=probe.key,
-        user=probe.set_id,
-        groups=probe.groups,
+        key=probe["key"],
+        user=probe.get("set_id"),
+        groups=probe["groups"],
         readings=readings,
-        has_text=response.ending is Ending.ANSWERED,
-        said_at=probe.at,
-        facts=probe.facts,
-        response_id=response.id,
+        has_text=response["ending"] == Ending.ANSWERED,
+        said_at=datetime.fromisoformat(probe["at"]),
+        facts=probe.get("facts", {}),
+        response_id=response_id,
     )
 
 

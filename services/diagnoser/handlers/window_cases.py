@@ -12,18 +12,17 @@ def window_cases(
 ) -> Iterator[tuple[str, MeasuredResponse]]:
     """Return what was measured of a window's answers; a user is the unit, as in its evidence."""
     for extractor in sorted({each.extractor for each in samples}):
-        for response, features in store.window_readings.of(run, extractor):
-            probe = response.probe
+        for each in store.window_readings.of(run, extractor):
             yield (
-                response.id,
+                each.response_id,
                 MeasuredResponse(
-                    target=probe.target.name,
-                    scaffold=probe.scaffold,
-                    unit=probe.set_id or probe.unit_id,
+                    target=each.target,
+                    scaffold=each.scaffold,
+                    unit=each.unit,
                     set=None,
-                    groups=dict(probe.groups),
+                    groups=each.groups,
                     extractor=extractor,
-                    values=dict(features.values),
-                    why_missing=features.unscorable,
+                    values=each.values,
+                    why_missing=each.unscorable,
                 ),
             )

@@ -12,7 +12,7 @@ from services.gateway.labels.requests import SampleRequest
 from shared.contracts import DrawnAnswer, LabelDraw, LabelSample, LabelStratum, Run, derived_id
 from shared.contracts.judged_item import EVERY
 from shared.errors import UsageError
-from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
+from shared.stats.comparisons.compared_samples import Bounds, implied_bounds_of
 from shared.stats.labels.sampling import (
     drawn,
     inclusion,
@@ -122,7 +122,7 @@ def _scale(
     if request.low is not None and request.high is not None:
         bounds: Bounds | None = (request.low, request.high)
     else:
-        bounds = declared or scale_of(seen)
+        bounds = declared or implied_bounds_of(seen.least, seen.largest, whole=seen.whole)
     if bounds is None:
         raise UsageError(f"The readings of {name} do not say its scale: add --scale LOW:HIGH.")
     if any(not bounds[0] <= each <= bounds[1] for each in request.choices):
@@ -216,13 +216,6 @@ def uniform_of(run_id: str, extractor: str, feature: str, response_id: str) -> f
     """Return the uniform number of an answer, in (0, 1): drawn once and for all, from the ids."""
     digits = derived_id("label_draw", run_id, extractor, feature, response_id)[:UNIFORM_DIGITS]
     return (int(digits, 16) + 0.5) / float(16**UNIFORM_DIGITS)
-
-
-def scale_of(seen: SeenReadings) -> Bounds | None:
-    """Return the scale of which readings speak by themselves."""
-    # Whole numbers speak otherwise: one fraction among them says that they are none.
-    fractions = [] if seen.whole else [seen.least + (seen.least == round(seen.least)) / 2]
-    return implied_bounds(np.array([seen.least, seen.largest, *fractions]))
 
 
 def choices_of(seen: SeenReadings, bounds: Bounds) -> tuple[float, ...]:

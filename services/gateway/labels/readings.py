@@ -36,17 +36,11 @@ def readings_of_window(
     store: Store, run: Run, extractor: str, feature: str
 ) -> Iterator[ReadAnswer]:
     """Return the answers of a window of production traffic that have a reading."""
-    for response, features in store.window_readings.of(run, extractor):
-        value = features.values.get(feature)
+    for each in store.window_readings.of(run, extractor):
+        value = each.values.get(feature)
         if value is not None and isfinite(value):
-            probe = response.probe
             yield ReadAnswer(
-                response.id,
-                probe.target.name,
-                probe.scaffold,
-                probe.groups,
-                value,
-                probe.set_id or probe.unit_id,
+                each.response_id, each.target, each.scaffold, each.groups, value, each.unit
             )
 
 

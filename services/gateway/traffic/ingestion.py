@@ -20,7 +20,7 @@ from services.gateway.traffic.requests import (
     sent_answer,
     traffic_window,
 )
-from services.gateway.traffic.responses import evaluated_span, response_of
+from services.gateway.traffic.responses import evaluated_span, response_of, without_position
 from services.gateway.traffic.watchers import KnownWatchers, Watcher
 from shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
 from shared.contracts.mistakes import first_mistake
@@ -206,8 +206,12 @@ class ExchangeIngestion:
                     refused.append(sent)
         if refused:
             self._store.window_answers.refuse(refused)
-        first = self._store.window_answers.take(list(responses)) if responses else set()
-        return [each for sent, each in responses.items() if (sent.key, sent.sending) in first]
+        first = self._store.window_answers.take(list(responses)) if responses else {}
+        return [
+            each if first[sent.key].response_id == sent.response_id else without_position(each)
+            for sent, each in responses.items()
+            if sent.comes_first(first[sent.key])
+        ]
 
     def _responses(
         self, exchange: Exchange, watching: Sequence[Watcher]

@@ -15,13 +15,17 @@ from shared.contracts import (
     Message,
     Monitor,
     MonitoredWindow,
+    Probe,
+    Purpose,
+    Response,
     Role,
     SentAnswer,
     Token,
     Traffic,
+    derived_id,
     taken_late,
     window_at,
-    window_run,
+    window_run_id,
 )
 from shared.contracts.identity import Moment, Name, pseudonym_of
 from shared.parsing.redaction import RedactedText
@@ -202,13 +206,24 @@ def sent_answer(
     """Return the sending of an answer as the store accounts for it."""
     of = traffic_window(monitor, traffic, exchange.said_at)
     late = taken_late(of.window, exchange.at, monitor)
-    return SentAnswer(of, response_id, exchange.sending_name, late)
+    answer_id = window_answer_id(exchange, of.run_id, monitor.plan.target.lane)
+    return SentAnswer(of, answer_id, response_id, exchange.sending_name, late)
+
+
+def window_answer_id(exchange: Exchange, run_id: str, lane: str) -> str:
+    """Return what tells an answer from others in a window: whenever it says that it was given.
+
+    It is the id that its response had before ids were in order, so that an answer of then is known.
+    """
+    of = (exchange.tenant, Purpose.PRODUCTION)
+    probe_id = derived_id(Probe.kind, *of, run_id, exchange.key, lane, "direct", 0)
+    return derived_id(Response.kind, *of, probe_id)
 
 
 def traffic_window(monitor: Monitor, traffic: Traffic, said_at: datetime) -> MonitoredWindow:
     """Return the window of a monitor that an answer belongs to."""
     window = window_at(said_at, traffic.window_s)
-    return MonitoredWindow(window_run(monitor, window, said_at).id, monitor.monitor_id, window)
+    return MonitoredWindow(window_run_id(monitor, window), monitor.monitor_id, window)
 
 
 def redacted_exchange(exchange: Exchange, redaction: Redaction) -> Exchange:

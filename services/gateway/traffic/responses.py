@@ -18,7 +18,7 @@ from shared.contracts import (
     Role,
     Traffic,
     window_at,
-    window_run,
+    window_run_id,
 )
 
 
@@ -34,7 +34,7 @@ def response_of(
         tenant=exchange.tenant,
         purpose=Purpose.PRODUCTION,
         at=exchange.said_at,
-        run_id=window_run(monitor, window, exchange.at).id,
+        run_id=window_run_id(monitor, window),
         key=exchange.key,
         target=monitor.plan.target,
         messages=exchange.asked,
@@ -43,6 +43,7 @@ def response_of(
         unit_id=exchange.unit,
         facts=exchange.facts,
         measure=monitor.plan.extractors,
+        position=window.position_of(exchange.said_at),
     )
     return Response(
         tenant=exchange.tenant,
@@ -53,6 +54,12 @@ def response_of(
         evaluated=evaluated,
         **exchange.model_dump(include={"redacted", *CARRIED}),
     )
+
+
+def without_position(response: Response) -> Response:
+    """Return the response as it was made before ids were in order."""
+    probe = response.probe.model_copy(update={"position": None})
+    return response.model_copy(update={"probe": probe})
 
 
 def evaluated_span(

@@ -69,7 +69,7 @@ class Connection:
         async def on_error(error: Exception) -> None:
             why = str(error) or type(error).__name__  # a time-out has no text
             log("bus").warning("the bus reports an error", error=why, client=self.name)
-            if not failure.done():
+            if not failure.done() and not isinstance(error, TimeoutError):  # slow is no refusal
                 failure.set_result(error)
 
         connecting: asyncio.Future[Any] = asyncio.ensure_future(

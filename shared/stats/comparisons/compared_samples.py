@@ -160,8 +160,14 @@ def implied_bounds(values: Vector) -> Bounds | None:
         if len(there):
             least, largest = min(least, float(there.min())), max(largest, float(there.max()))
             whole = whole and bool((there == np.rint(there)).all())
-    if largest < least:
-        return None
+    return implied_bounds_of(least, largest, whole=whole) if least <= largest else None
+
+
+def implied_bounds_of(least: float, largest: float, *, whole: bool) -> Bounds | None:
+    """Return what `implied_bounds` does, of values that are known by their least and largest.
+
+    `whole` says whether all of them are whole numbers.
+    """
     scales = (*_CONTINUOUS, *_RATINGS) if whole else _CONTINUOUS
     return next(((low, high) for low, high in scales if low <= least and largest <= high), None)
 

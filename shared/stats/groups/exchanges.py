@@ -83,6 +83,10 @@ def unit_means(
     kept, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     if (strata[first][inverse] != strata).any():
         raise ValueError("rows of one unit and group lie in different counterfactual sets")
+    if len(kept) == len(keys):  # each row is one: no sums, which of a million take much memory
+        values = table.values[first]
+        values[~np.isfinite(values)] = np.nan
+        return Table(values, table.codes[first], table.groups, table.features), strata[first]
     shape = (len(kept), len(keys))
     member = sparse.csr_array((np.ones(len(keys)), (inverse, np.arange(len(keys)))), shape=shape)
     present = np.isfinite(table.values)

@@ -217,7 +217,7 @@ def test_an_unread_window_of_traffic_is_archived_by_its_source(state: Path, tmp_
         response = make_response(1, probe=probe)
         store.records.write([response])
         of = MonitoredWindow(run_id, "f" * 32, window)
-        store.window_answers.take([SentAnswer(of, response.id, "1", late=False)])
+        store.window_answers.take([SentAnswer(of, response.id, response.id, "1")])
         assert store.archived_runs.due(LATER) == []  # somebody may still read it
         store.window_answers.pass_over("f" * 32, LATER, LATER)
         [due] = store.archived_runs.due(LATER)

@@ -228,8 +228,11 @@ def test_waits_double_up_to_a_quarter_of_an_hour() -> None:
     assert waits[-1] == LONGEST_WAIT_S
 
 
-def test_a_probe_that_waits_outlives_any_usual_number_of_restarts(store_url: str) -> None:
-    service = build(GeneratorSettings(store=store_url))
+def test_a_probe_that_waits_outlives_any_usual_number_of_restarts(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Store, "open", lambda url: store)  # which the fixture closes
+    service = build(GeneratorSettings())
     assert service.policy is not None
     for restarts in (21, 500):
         assert exhausted(restarts, service.policy) is None

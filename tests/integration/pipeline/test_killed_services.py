@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose
+from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from shared.bus.server import EmbeddedServer
 from shared.contracts import (
@@ -135,6 +135,6 @@ def undisturbed(suite: Suite, run: Run) -> dict[str, Sequence[object]]:
         for n, p in enumerate(suite.probes)
     ]
     found = diagnose(
-        cases, AnalysisPlan(features=("rating",)), np.random.default_rng(int(run.id, 16))
+        folded(cases), AnalysisPlan(features=("rating",)), np.random.default_rng(int(run.id, 16))
     )
     return {f.key.dimension: f.gaps for f in found}

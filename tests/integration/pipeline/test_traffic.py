@@ -7,10 +7,12 @@ import pytest
 
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.traffic.commands import HistoryCommands
+from services.gateway.traffic.responses import response_of, without_position
 from shared.contracts import (
     Evidence,
     Monitor,
     MonitorState,
+    Response,
     Round,
     RoundEvidence,
     Target,
@@ -66,6 +68,37 @@ def test_an_answer_sent_twice_counts_once_and_a_late_one_is_not_added(
     assert platform.units() == 4
     after = platform.increments()
     assert [each for each in after if each.round == 0] == before
+
+
+def test_one_sending_that_says_two_moments_is_one_answer(platform: TrafficPlatform) -> None:
+    moments = [NOON, NOON + timedelta(seconds=1)]
+    both = [make_exchange(1, key="one", at=NOON, said_at=moment) for moment in moments]
+    for _ in range(2):
+        assert [each.probe.at for each in platform.hear(*both)] == [NOON]
+    assert platform.store.window_answers.accounts(MONITOR.monitor_id).sent == 1
+
+
+def test_the_evidence_is_the_same_whether_or_not_ids_are_in_order(
+    platform: TrafficPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hear(first: int, *, again: bool) -> list[Response]:
+        return platform.hear(*said(range(first, first + 6), NOON), *said(range(6 * again), NOON))
+
+    with monkeypatch.context() as before_the_upgrade:
+        before_the_upgrade.setattr(
+            "services.gateway.traffic.ingestion.response_of",
+            lambda *given: without_position(response_of(*given)),
+        )
+        older = hear(0, again=False)
+    newer = hear(6, again=True)  # the bus delivers the first six once more
+    assert {each.id for each in older} < {each.id for each in newer}
+    assert {each.probe.position is None for each in older} == {True}
+    assert len({each.id[:16] for each in newer if each.probe.position is not None}) == 1
+    platform.read(NOON + HOUR + LATE)
+    assert platform.units() == 12
+    [described] = platform.descriptions()
+    assert described.answers == 12
+    assert platform.store.window_answers.accounts(MONITOR.monitor_id).evidence == 12
 
 
 def test_answers_without_a_user_are_described_and_no_evidence(platform: TrafficPlatform) -> None:

@@ -10,7 +10,8 @@ from shared.contracts import Features
 from shared.store import Store
 from shared.store.engine import read_transaction, write_transaction
 from shared.store.inserts import MOST_BYTES, MOST_ROWS, insert_missing, insert_records
-from shared.store.tables import RECORDS, TEXTS
+from shared.store.tables import RECORDS
+from shared.store.text_tables import TEXTS
 from tests.support.records import make_features, make_response
 
 FEATURES = RECORDS[Features.kind]
@@ -20,7 +21,8 @@ AT = datetime(2026, 3, 4, 5, 6, 7, 890123, tzinfo=timezone(timedelta(hours=2)))
 def row(number: int, **fields: Any) -> dict[str, Any]:
     return {
         "record_id": f"{number:032x}", "field": "text", "tenant": "default", "kind": "response",
-        "run_id": None, "unit_id": "ü'\"%s\\", "at": AT, "body": '"a"', **fields,
+        "run_id": None, "unit_id": "ü'\"%s\\", "at": AT, "body": '"a"', "unit_part": 3,
+        **fields,
     }  # fmt: skip
 
 

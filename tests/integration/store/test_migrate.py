@@ -31,6 +31,7 @@ from shared.store.engine import engine_of, explain_open_errors
 from shared.store.scope import Scope
 from shared.store.store import _config
 from shared.store.tables import metadata
+from shared.store.text_tables import unit_part_of
 from tests.support.records import (
     AT,
     make_evidence,
@@ -153,6 +154,55 @@ def test_suites_and_records_from_before_they_were_split_and_counted_are_all_ther
         counted = store.counted_runs.of(["run"])["run"]
         assert counted.count(Response, Purpose.STUDY, "lane") == 3
         assert store.suites.keep(suite, AT) == suite.hash
+
+
+def test_windows_from_before_ids_were_in_order_have_the_members_that_they_had(
+    empty_store_url: str,
+) -> None:
+    run_id, answers = "b" * 32, [f"{number:032x}" for number in range(3)]
+    engine = engine_of(empty_store_url)
+    with engine.begin() as connection:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0026")
+        window = """INSERT INTO traffic_window (run_id, monitor_id, begins, ends, fixed_at)
+            VALUES (:run, :run, :at, :at, :at)"""
+        taken = "INSERT INTO taken_answer VALUES (:run, :id, '1', :late)"
+        connection.execute(text(window), {"run": run_id, "at": AT})
+        rows = [{"run": run_id, "id": each, "late": each == answers[2]} for each in answers]
+        connection.execute(text(taken), rows)
+    engine.dispose()
+    migrate(empty_store_url)
+    with Store.open(empty_store_url) as store:
+        assert list(store.window_answers.members(run_id) or ()) == answers[:2]
+
+
+@pytest.mark.parametrize("unit", ["user-7", "ü'\"%s\\", "🙈 " * 50])
+def test_texts_from_before_parts_of_units_are_purged_with_their_unit(
+    empty_store_url: str, unit: str
+) -> None:
+    engine = engine_of(empty_store_url)
+    with engine.begin() as connection:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0026")
+        insert = """INSERT INTO text (record_id, field, kind, unit_id, at, body)
+            VALUES (:id, 'text', 'response', :unit, :at, '""')"""
+        for number, each in enumerate((unit, unit, f"{unit}0", None)):
+            connection.execute(text(insert), {"id": f"{number:032x}", "unit": each, "at": AT})
+    migrate(empty_store_url)
+    with engine.begin() as connection:
+        parts = connection.execute(text("SELECT unit_id, unit_part FROM text")).all()
+        assert {row.unit_part for row in parts} == {
+            unit_part_of(each) for each in (unit, f"{unit}0", None)
+        }
+        connection.execute(
+            text("UPDATE text SET unit_part = NULL WHERE record_id = :id"), {"id": "0" * 32}
+        )
+    engine.dispose()
+    with Store.open(empty_store_url) as store:
+        assert store.purges.unit(unit, AT) == 2
+        assert store.purges.unit(f"{unit}0", AT) == 1
 
 
 def test_a_database_that_was_made_without_an_encoding_keeps_every_text(

@@ -3,15 +3,21 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy import insert
+
 from shared.contracts import (
     AnswerAccounts,
+    FirstSending,
     MemberAccounts,
     MonitoredWindow,
     SentAnswer,
     Window,
     derived_id,
 )
+from shared.contracts.identity import id_beginning_with
 from shared.store import Store
+from shared.store.engine import engine_of
+from shared.store.traffic_tables import TAKEN_ANSWERS
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -24,8 +30,15 @@ def window(number: int = 0) -> MonitoredWindow:
     return MonitoredWindow(run_id, MONITOR, Window(begins=begins, ends=begins + HOUR))
 
 
-def sent(number: int, sending: int = 0, *, of: int = 0, late: bool = False) -> SentAnswer:
-    return SentAnswer(window(of), derived_id("response", number), str(sending), late)
+def sent(
+    number: int, sending: int = 0, *, of: int = 0, late: bool = False, place: int = 0
+) -> SentAnswer:
+    answer_id = derived_id("response", number)
+    return SentAnswer(window(of), answer_id, response_id(number, place), str(sending), late)
+
+
+def response_id(number: int, place: int = 0) -> str:
+    return id_beginning_with(f"{place:016x}", derived_id("response", number))
 
 
 def accounts(store: Store) -> dict[str, int]:
@@ -37,7 +50,7 @@ def test_a_redelivery_is_returned_again_and_counted_once(store: Store) -> None:
     batch = [sent(n) for n in range(3)]
     first = store.window_answers.take(batch)
     assert store.window_answers.take(batch) == first
-    assert len(first) == 3
+    assert first == {each.key: FirstSending(each.sending, each.response_id) for each in batch}
     assert accounts(store) == {"waiting": 3}
 
 
@@ -45,8 +58,45 @@ def test_what_is_sent_again_is_a_duplicate_once_and_is_not_returned(store: Store
     store.window_answers.take([sent(0), sent(0, 1)])
     for _ in range(2):
         again = store.window_answers.take([sent(0, 2), sent(1, 2)])
-        assert {key[1] for key, _ in again} == {derived_id("response", 1)}
+        assert {key[1]: first.sending for key, first in again.items()} == {
+            derived_id("response", 0): "0",
+            derived_id("response", 1): "2",
+        }
     assert accounts(store) == {"waiting": 2, "duplicate": 2}
+
+
+def test_an_answer_sent_again_with_another_time_is_the_one_that_came_first(store: Store) -> None:
+    store.window_answers.take([sent(0, place=7)])
+    again = store.window_answers.take([sent(0, 1, place=9)])
+    assert list(again.values()) == [FirstSending("0", response_id(0, 7))]
+    store.window_answers.fix(window(), NOON + HOUR)
+    assert list(store.window_answers.members(window().run_id) or ()) == [response_id(0, 7)]
+
+
+def test_members_are_read_in_the_order_in_which_they_were_said(store: Store) -> None:
+    store.window_answers.take([sent(n, place=99 - n) for n in range(20)])
+    store.window_answers.fix(window(), NOON + HOUR)
+    found, reached = [], ""
+    while some := store.window_answers.members_after(window().run_id, reached, 6):
+        found += some
+        reached = some[-1]
+    assert found == [response_id(n, 99 - n) for n in reversed(range(20))]
+
+
+def test_answers_that_an_older_version_takes_in_meanwhile_are_members_by_their_own_ids(
+    store: Store, store_url: str
+) -> None:
+    old = {"run_id": window().run_id, "answer_id": "a" * 32, "sending": "1", "late": False}
+    store.window_answers.take([sent(0)])
+    engine = engine_of(store_url)
+    with engine.begin() as connection:
+        connection.execute(insert(TAKEN_ANSWERS), [old])
+    engine.dispose()
+    again = SentAnswer(window(), "a" * 32, response_id(1, 3), "1")
+    assert store.window_answers.take([again])[again.key] == FirstSending("1", "a" * 32)
+    store.window_answers.fix(window(), NOON + HOUR)
+    members = list(store.window_answers.members(window().run_id) or ())
+    assert members == [response_id(0), "a" * 32]
 
 
 def test_the_list_of_members_is_fixed_once_and_what_comes_after_it_is_late(store: Store) -> None:
@@ -54,7 +104,7 @@ def test_the_list_of_members_is_fixed_once_and_what_comes_after_it_is_late(store
     assert store.window_answers.members(window().run_id) is None
     assert store.window_answers.fix(window(), NOON + HOUR) == 2
     members = list(store.window_answers.members(window().run_id) or ())
-    assert set(members) == {derived_id("response", n) for n in (0, 1)}
+    assert set(members) == {response_id(n) for n in (0, 1)}
     store.window_answers.take([sent(3), sent(0, 9)])
     assert store.window_answers.fix(window(), NOON + 9 * HOUR) == 2
     assert list(store.window_answers.members(window().run_id) or ()) == members
@@ -91,7 +141,9 @@ def test_refusals_are_counted_once_for_each_sending(store: Store) -> None:
 
 def test_writers_at_once_agree_on_what_came_first(store: Store) -> None:
     def take(sending: int) -> int:
-        return len(store.window_answers.take([sent(n, sending) for n in range(50)]))
+        batch = [sent(n, sending) for n in range(50)]
+        first = store.window_answers.take(batch)
+        return sum(first[each.key].sending == each.sending for each in batch)
 
     with ThreadPoolExecutor(4) as pool:
         first = sum(pool.map(take, range(4)))

@@ -11,6 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from shared.contracts import (
     ROUTES,
+    ExtractorPin,
     Features,
     Probe,
     Purpose,
@@ -18,6 +19,7 @@ from shared.contracts import (
     Response,
     derived_id,
     features_id_of,
+    member_features_id,
     response_id_of,
     subject_of,
     token_of,
@@ -82,6 +84,15 @@ def test_ids_in_order_begin_with_the_run_and_the_position_and_are_known_in_advan
         assert features.id == features_id_of(probe, "words", "1")
         assert Response.decode(response.encode()).id == response.id
     assert make_probe(1, position=1).id > make_probe(2, position=0).id
+
+
+def test_features_of_a_member_of_a_window_are_known_by_its_id_alone() -> None:
+    run, pin = make_run(), ExtractorPin(name="words", version="1")
+    for position in (None, 0, 2**32 - 1):
+        probe = make_probe(1, run_id=run.id, position=position)
+        assert member_features_id(run, probe.response_id, pin) == features_id_of(
+            probe, "words", "1"
+        )
 
 
 def test_ids_without_a_position_are_hashes_as_they_have_always_been() -> None:

@@ -13,6 +13,7 @@ from services.diagnoser.domain.findings import (
     MeasuredResponse,
     assess,
     diagnose,
+    folded,
 )
 from shared.contracts import Claim
 from shared.stats.comparisons.compared_samples import implied_bounds
@@ -191,7 +192,7 @@ def test_total_bias_agrees_with_the_gaps_of_the_findings(
     )
     gaps = [
         [gap.gap.value for gap in finding.gaps]
-        for finding in diagnose(cases, plan, np.random.default_rng(1))
+        for finding in diagnose(folded(cases), plan, np.random.default_rng(1))
     ]
     expected = sum(float(np.mean(np.abs(np.array(values)))) for values in gaps)
     assert one(cases, plan).total_bias.value == pytest.approx(expected, abs=1e-12)

@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
+from services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    MeasuredResponse,
+    RunFinding,
+    diagnose,
+    folded,
+)
 from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
 from shared.contracts import Claim, Gap, Verdict
 from shared.formatting import TOO_SMALL
@@ -37,7 +43,7 @@ def cases_of(
 
 
 def diagnosed(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> list[RunFinding]:
-    return diagnose(cases, plan, np.random.default_rng(1))
+    return diagnose(folded(cases), plan, np.random.default_rng(1))
 
 
 def test_twins_are_compared_within_their_sets() -> None:
@@ -63,7 +69,7 @@ def test_repeats_of_a_prompt_are_one_unit() -> None:
 
 
 def test_absent_answers_are_counted_by_group_and_reason_and_tested() -> None:
-    values = [None, None, None, None, None, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, float("nan")]
+    values = [None, None, None, None, None, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, float("inf")]
     [finding] = diagnosed(cases_of(values, ["a"] * 6 + ["b"] * 6))
     a, b = finding.groups
     assert a.missing_reasons == {"refused": 5}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS
+from services.diagnoser.domain.findings.measured_columns import folded
 from services.diagnoser.domain.findings.observations import MeasuredResponse
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_diagnosis import diagnose
@@ -32,7 +33,7 @@ def answered(
 
 
 def gaps_of(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> tuple[Gap, ...]:
-    [finding] = diagnose(cases, plan, np.random.default_rng(1))
+    [finding] = diagnose(folded(cases), plan, np.random.default_rng(1))
     return finding.gaps
 
 

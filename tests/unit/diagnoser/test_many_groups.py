@@ -5,7 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding, diagnose
+from services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    MeasuredResponse,
+    RunFinding,
+    diagnose,
+    folded,
+)
 from services.diagnoser.domain.findings.group_statistics import GroupingDescription, describe
 from services.diagnoser.domain.findings.groupings import grouping
 from services.diagnoser.domain.findings.observations import Observations, observations_of
@@ -35,7 +41,7 @@ def answers(groups: int = 8, sets: int = 15, repeats: int = 2) -> list[MeasuredR
 
 
 def found_of(responses: list[MeasuredResponse]) -> RunFinding:
-    [finding] = diagnose(responses, PLAN, np.random.default_rng(1))
+    [finding] = diagnose(folded(responses), PLAN, np.random.default_rng(1))
     return finding
 
 

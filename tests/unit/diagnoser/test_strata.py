@@ -8,6 +8,7 @@ from services.diagnoser.domain.findings import (
     MeasuredResponse,
     describe_strata,
     diagnose,
+    folded,
 )
 from shared.contracts import Claim
 
@@ -34,7 +35,7 @@ def cases(seed: int = 1) -> list[MeasuredResponse]:
 
 def test_a_stratum_has_the_mean_over_prompts_and_the_interval_of_bounded_means() -> None:
     answers = cases()
-    [found] = describe_strata(answers, PLAN)
+    [found] = describe_strata(folded(answers), PLAN)
     assert (found.key.feature, found.key.dimension) == ("correct", "difficulty")
     for level in found.groups:
         mine = [each for each in answers if each.strata["difficulty"] == level.group]
@@ -54,16 +55,16 @@ def test_a_stratum_has_the_mean_over_prompts_and_the_interval_of_bounded_means()
 
 
 def test_a_stratum_is_never_compared_however_much_its_levels_differ() -> None:
-    assert diagnose(cases(), PLAN, np.random.default_rng(0)) == []
+    assert diagnose(folded(cases()), PLAN, np.random.default_rng(0)) == []
 
 
 def test_answers_to_fixed_prompts_have_the_interval_of_their_answers() -> None:
     bank = AnalysisPlan(measured=PLAN.measured, features=PLAN.features, claim=Claim.BANK)
-    [found] = describe_strata(cases(), bank)
+    [found] = describe_strata(folded(cases()), bank)
     assert {level.mean.method for level in found.groups} == {"t over answers within prompts"}
 
 
 def test_a_run_without_strata_or_with_another_feature_has_no_description() -> None:
     assert describe_strata([], PLAN) == []
     other = AnalysisPlan(measured=PLAN.measured, features=("length",))
-    assert describe_strata(cases(), other) == []
+    assert describe_strata(folded(cases()), other) == []

@@ -6,18 +6,20 @@ from typing import Any
 import pytest
 
 from services.gateway.traffic.requests import SentResponse, exchange_of, sent_answer
-from services.gateway.traffic.responses import mentioned_groups, response_of
+from services.gateway.traffic.responses import mentioned_groups, response_of, without_position
 from shared.contracts import (
     Ending,
     Message,
     Monitor,
     PastTraffic,
+    Purpose,
     Response,
     Role,
     Traffic,
+    derived_id,
     window_run,
 )
-from shared.contracts.traffic import window_at
+from shared.contracts.traffic import LONGEST_S, window_at
 from tests.support.records import AT, make_exchange, make_traffic_monitor
 
 MONITOR = make_traffic_monitor()
@@ -49,6 +51,38 @@ def test_the_same_exchange_sent_again_is_the_same_response() -> None:
     again = response_of(make_exchange(at=AT + timedelta(minutes=5)), MONITOR, TRAFFIC)
     assert again.id == response().id
     assert response(key="another").id != response().id
+
+
+def test_an_answer_that_says_another_time_in_its_window_is_the_same_answer() -> None:
+    again = make_exchange(said_at=AT + timedelta(seconds=1))
+    first, second = (
+        sent_answer(each, MONITOR, TRAFFIC, response_of(each, MONITOR, TRAFFIC).id)
+        for each in (make_exchange(), again)
+    )
+    assert first.key == second.key
+    assert first.response_id < second.response_id
+    assert {first.response_id[:8], second.response_id[:8]} == {first.of.run_id[:8]}
+
+
+def test_an_answer_is_known_by_the_id_it_had_before_ids_were_in_order() -> None:
+    before = without_position(response())
+    assert before.id == sent_answer(make_exchange(), MONITOR, TRAFFIC, "r").answer_id
+    assert before.id == derived_id("response", "default", Purpose.PRODUCTION, before.probe.id)
+    assert without_position(before) == before
+
+
+@pytest.mark.parametrize("window_s", [1, 3600, LONGEST_S])
+def test_positions_in_a_window_are_in_the_order_of_time(window_s: int) -> None:
+    window = window_at(AT, window_s)
+    parts = [0, 0.25, 0.5, 1 - 1e-6]
+    positions = [
+        window.position_of(window.begins + part * (window.ends - window.begins)) for part in parts
+    ]
+    assert positions == sorted(set(positions))
+    assert positions[:3] == [0, 2**30, 2**31]
+    a_little, beyond = timedelta(microseconds=1), window.ends
+    assert window.position_of(beyond) == window.position_of(beyond + a_little) == 2**32 - 1
+    assert window.position_of(window.begins - a_little) == 0
 
 
 def test_what_the_caller_says_of_an_answer_reaches_the_response() -> None:

@@ -1,6 +1,7 @@
 """Findings of a closed run or of a table: groups described and compared, features assessed."""
 
 from services.diagnoser.domain.findings.assessments import FeatureAssessment, assess
+from services.diagnoser.domain.findings.measured_columns import MeasuredColumns, folded
 from services.diagnoser.domain.findings.observations import MeasuredResponse
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_diagnosis import diagnose
@@ -11,11 +12,13 @@ __all__ = [
     "AnalysisPlan",
     "FeatureAssessment",
     "FindingKey",
+    "MeasuredColumns",
     "MeasuredResponse",
     "RunFinding",
     "StratumDescription",
     "assess",
     "describe_strata",
     "diagnose",
+    "folded",
     "with_own_gaps",
 ]

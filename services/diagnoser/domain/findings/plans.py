@@ -1,6 +1,6 @@
 """What is declared before anybody looks: which features, at which level, about what."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from shared.contracts import Against, Claim
@@ -44,6 +44,11 @@ class AnalysisPlan:
     against: Against = Against.AUTO
     permutations: int = 1000
     """How often labels are exchanged at random, where three or more groups are compared."""
+
+    def features_of(self, extractor: str, seen: Iterable[str]) -> list[str]:
+        """Return the features that an extractor measures and the plan wants, sorted."""
+        measured = {*seen, *self.measured.get(extractor, ())}
+        return sorted(measured & set(self.features) if self.features else measured)
 
     @property
     def comparisons(self) -> ComparisonPlan:

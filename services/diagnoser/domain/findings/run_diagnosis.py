@@ -9,22 +9,17 @@ from services.diagnoser.domain.findings.comparisons import compare, corrected
 from services.diagnoser.domain.findings.gap_samples import SampledGroups
 from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.observations import (
-    MeasuredResponse,
-    Observations,
-    by_extractor,
-    dimensions_of,
-    observations_of,
-)
+from services.diagnoser.domain.findings.measured_columns import MeasuredColumns
+from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import GroupedResponses, RunFinding, findings
 
 
 def diagnose(
-    responses: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
+    measured: Sequence[MeasuredColumns], plan: AnalysisPlan, rng: np.random.Generator
 ) -> list[RunFinding]:
     """Return a finding for each feature and dimension; all comparisons are one family."""
-    parts = list(_parts(responses, plan))
+    parts = list(_parts(measured, plan))
     family = max(1, sum(part.sampled.declared for part in parts))
     made = [list(compare(part.sampled, rng, family)) for part in parts]
     every = iter(corrected([each for some in made for each in some], plan.comparisons, family))
@@ -35,17 +30,14 @@ def diagnose(
     return sorted(found, key=lambda finding: finding.key)
 
 
-def _parts(responses: Sequence[MeasuredResponse], plan: AnalysisPlan) -> Iterator[GroupedResponses]:
-    for some in by_extractor(responses):
-        measured = {name for response in some for name in response.values}
-        measured |= set(plan.measured.get(some[0].extractor, ()))
-        names = sorted(measured & set(plan.features) if plan.features else measured)
+def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[GroupedResponses]:
+    for some in measured:
+        names = plan.features_of(some.extractor, some.numbers)
         if not names:
             continue
-        columns = {name: [each.values.get(name) for each in some] for name in names}
-        observations = observations_of(some, columns, plan.ranges)
+        observations = some.observations(names, plan.ranges)
         selected = _selected(observations, plan)
-        for dimension in dimensions_of(some):
+        for dimension in some.dimensions:
             groups = grouping(observations, (dimension,))
             yield GroupedResponses(
                 responses=some,
@@ -57,6 +49,8 @@ def _parts(responses: Sequence[MeasuredResponse], plan: AnalysisPlan) -> Iterato
 def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:
     """Return 1 for every value at or above its feature's threshold, 0 below; nan without one."""
     thresholds = plan.selected_at_least or {}
+    if not thresholds:  # of a million responses, a copy would be large
+        return replace(observations, values=np.broadcast_to(np.nan, observations.values.shape))
     limits = np.array([thresholds.get(name, np.nan) for name in observations.features])
     known = np.isfinite(observations.values) & np.isfinite(limits)
     return replace(observations, values=np.where(known, observations.values >= limits, np.nan))

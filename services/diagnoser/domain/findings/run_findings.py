@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ from services.diagnoser.domain.findings.group_statistics import (
     missingness_by_group,
 )
 from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import MeasuredResponse, Observations, Whole
+from services.diagnoser.domain.findings.measured_columns import MeasuredColumns
+from services.diagnoser.domain.findings.observations import Observations, Whole
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from shared.contracts import (
     Estimate,
@@ -77,7 +78,7 @@ class RunFinding:
 class GroupedResponses:
     """What one extractor measured for one target and scaffold, grouped by one dimension."""
 
-    responses: Sequence[MeasuredResponse]
+    responses: MeasuredColumns
     sampled: SampledGroups
     """The groups, ready to be compared."""
     selected: GroupIntervals
@@ -102,7 +103,7 @@ def findings(
     rng: np.random.Generator,
 ) -> Iterator[RunFinding]:
     """Return a finding for every feature of a part, with its corrected comparisons."""
-    first, groups = part.responses[0], range(len(part.grouping.groups))
+    of, groups = part.responses, range(len(part.grouping.groups))
     many = len(groups) >= LEAST_GROUPS
     described = describe(
         part.observations,
@@ -119,15 +120,17 @@ def findings(
         described = replace(described, disparities=(*described.disparities, *rates))
     missing = missingness_by_group(part.observations, part.grouping, alpha=plan.alpha, rng=rng)
     by_group = _by_group(described)
-    for index, (feature, of) in enumerate(zip(part.observations.features, missing, strict=True)):
+    for index, (feature, lack) in enumerate(zip(part.observations.features, missing, strict=True)):
         of_groups = by_group[feature]
         summaries = tuple(_summary(part, code, index, plan, of_groups[code]) for code in groups)
         yield RunFinding(
-            FindingKey(first.target, first.scaffold, first.extractor, feature, part.grouping.name),
+            FindingKey(of.target, of.scaffold, of.extractor, feature, part.grouping.name),
             with_standing(summaries, described, feature),
             tuple(_gap(part, each, index, plan) for each in compared if each.feature == feature),
             disparity_records(described, feature) if many else (),
-            MissingTest(p_value=of.found.p_value, method=of.found.method, reason=of.found.reason),
+            MissingTest(
+                p_value=lack.found.p_value, method=lack.found.method, reason=lack.found.reason
+            ),
             family,
             overall_record(described, feature),
         )
@@ -175,10 +178,11 @@ def _reasons(part: GroupedResponses, rows: Whole, index: int) -> Counter[str]:
     """Count why answers of a group have no value."""
     feature = part.observations.features[index]
     reasons: Counter[str] = Counter()
+    numbers = part.responses.column(feature)
     for row in rows[~np.isfinite(part.observations.values[rows, index])].tolist():
-        value = part.responses[row].values.get(feature)
-        if value is None:
-            reasons[part.responses[row].why_missing or UNDEFINED] += 1
+        value = float(numbers[row])
+        if isnan(value):
+            reasons[part.responses.why_missing(row) or UNDEFINED] += 1
         elif not isfinite(value):
             reasons[NOT_FINITE] += 1
         else:

@@ -2,18 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import isfinite
+from dataclasses import dataclass
 
 import numpy as np
 
 from services.diagnoser.domain.findings.group_intervals import GroupIntervals
 from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.observations import (
-    MeasuredResponse,
-    by_extractor,
-    observations_of,
-)
+from services.diagnoser.domain.findings.measured_columns import MeasuredColumns
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import (
     NOT_FINITE,
@@ -33,44 +28,37 @@ class StratumDescription:
 
 
 def describe_strata(
-    responses: Sequence[MeasuredResponse], plan: AnalysisPlan
+    measured: Sequence[MeasuredColumns], plan: AnalysisPlan
 ) -> list[StratumDescription]:
     """Return a description of each feature under each stratum; there is none without strata."""
-    if not any(response.strata for response in responses):
-        return []
-    found = (each for some in by_extractor(responses) for each in _described(some, plan))
+    found = (each for some in measured for each in _described(some.by_stratum, plan))
     return sorted(found, key=lambda each: each.key)
 
 
-def _described(
-    responses: Sequence[MeasuredResponse], plan: AnalysisPlan
-) -> Iterator[StratumDescription]:
-    first = responses[0]
-    names = sorted({name for response in responses for name in response.strata})
-    levelled = [replace(response, groups=response.strata) for response in responses]
-    for feature in _features(responses, plan):
-        for name in names:
-            key = FindingKey(first.target, first.scaffold, first.extractor, feature, name)
-            yield StratumDescription(key, tuple(_summaries(levelled, feature, name, plan)))
-
-
-def _features(responses: Sequence[MeasuredResponse], plan: AnalysisPlan) -> list[str]:
-    """Return the features an extractor measures and the plan wants, sorted."""
-    measured = {name for response in responses for name in response.values}
-    measured |= set(plan.measured.get(responses[0].extractor, ()))
-    return sorted(measured & set(plan.features) if plan.features else measured)
+def _described(responses: MeasuredColumns, plan: AnalysisPlan) -> Iterator[StratumDescription]:
+    of = (responses.target, responses.scaffold, responses.extractor)
+    for name in responses.dimensions:
+        for feature in plan.features_of(responses.extractor, responses.numbers):
+            summaries = tuple(_summaries(responses, feature, name, plan))
+            yield StratumDescription(FindingKey(*of, feature, name), summaries)
 
 
 def _summaries(
-    responses: Sequence[MeasuredResponse], feature: str, name: str, plan: AnalysisPlan
+    responses: MeasuredColumns, feature: str, name: str, plan: AnalysisPlan
 ) -> Iterator[GroupSummary]:
-    given = [response.values.get(feature) for response in responses]
-    observations = observations_of(responses, {feature: given}, plan.ranges)
+    observations, numbers = (
+        responses.observations((feature,), plan.ranges),
+        responses.column(feature),
+    )
     levels = grouping(observations, (name,))
     of = GroupIntervals(observations, levels, plan.claim, plan.alpha)
     for code, level in enumerate(levels.groups):
-        rows = np.flatnonzero(levels.codes == code).tolist()
-        reasons = Counter(filter(None, (_why_missing(responses[row], feature) for row in rows)))
+        rows = np.flatnonzero(levels.codes == code)
+        lacking = rows[~np.isfinite(numbers[rows])].tolist()
+        reasons = Counter(
+            (responses.why_missing(row) or UNDEFINED) if np.isnan(numbers[row]) else NOT_FINITE
+            for row in lacking
+        )
         yield GroupSummary(
             group=level.name,
             responses=len(rows),
@@ -79,11 +67,3 @@ def _summaries(
             units=len(of.units.values(code, 0)),
             mean=estimate_record(of.mean(code, 0)),
         )
-
-
-def _why_missing(response: MeasuredResponse, feature: str) -> str | None:
-    """Return why an answer has no number, or None where it has one."""
-    value = response.values.get(feature)
-    if value is None:
-        return response.why_missing or UNDEFINED
-    return None if isfinite(value) else NOT_FINITE

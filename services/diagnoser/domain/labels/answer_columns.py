@@ -15,6 +15,7 @@ from services.diagnoser.domain.findings.observations import (
     Labels,
     MeasuredResponse,
     Whole,
+    coded,
 )
 from shared.contracts import Label, LabelSample
 from shared.stats.anytime.rounding import Hashes, hashes
@@ -120,11 +121,9 @@ class _FoldedCases:
         groups_of = np.frombuffer(self._groups_of, dtype=np.int32)
         found: dict[str, Labels] = {}
         for dimension in sorted({name for each in known for name in each}):
-            levels = tuple(sorted({each[dimension] for each in known if dimension in each}))
-            place = {level: code for code, level in enumerate(levels)}
-            codes = [place[each[dimension]] if dimension in each else -1 for each in known]
+            codes, levels = coded([each.get(dimension) for each in known])
             small = np.min_scalar_type(-len(levels) - 1)
-            of_groups, of_rows = np.array(codes, dtype=small), np.empty(len(groups_of), small)
+            of_groups, of_rows = codes.astype(small), np.empty(len(groups_of), small)
             for some in stretches(len(groups_of)):
                 of_rows[some] = of_groups[groups_of[some]]
             found[dimension] = CodedLabels(cast("Whole", of_rows), levels)

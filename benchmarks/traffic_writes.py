@@ -1,0 +1,99 @@
+"""What the store writes for each answer of production traffic, window after window.
+
+`python -m benchmarks.traffic_writes 200000 --window 40000` takes answers in, writes them with what
+was measured of them, and has each window planned and closed, as the services do. Printed for each
+window: the bytes given to the disk with the log (for PostgreSQL, its log, and the pages that a
+checkpoint writes), and at the end what the last window took beside what is kept. The bar: at most
+5 times what is kept. `--database postgresql` starts a server.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from uuid import UUID
+
+from benchmarks.store_writes import Disk, database
+from shared.contracts import Exchange, Message, Method, Monitor, Role, WatchedFeature
+from shared.store import Store
+from tests.support.records import make_exchange, make_traffic_monitor
+from tests.support.traffic_platform import TrafficPlatform
+
+BATCH = 500
+BAR_WRITTEN = 5.0
+NOON, HOUR = datetime(2026, 1, 1, 12, tzinfo=UTC), timedelta(hours=1)
+WORDS = WatchedFeature(extractor="words", feature="words", high=1000, method=Method.MATCHED)
+QUESTION = "I have waited for my parcel for a week, and nobody answers me. Where is it by now? "
+
+
+def watched() -> Monitor:
+    """Return the monitor whose windows they are."""
+    plan = make_traffic_monitor().plan
+    return make_traffic_monitor(since=NOON, plan=plan.model_copy(update={"features": (WORDS,)}))
+
+
+def exchanges(window: int, amount: int, luck: Random) -> Iterator[Exchange]:
+    """Return the answers of a window as they come, with keys and users as services draw them."""
+    begins = NOON + window * HOUR
+    for number in range(amount):
+        at = begins + HOUR * (number / amount)
+        user = luck.randrange(1_000_000)
+        yield make_exchange(
+            user, said_at=at, at=at, key=str(UUID(int=luck.getrandbits(128))),
+            unit_id=f"user-{UUID(int=user * 2**64 + user)}",
+            asked=(Message(role=Role.USER, content=QUESTION * 3),),
+            text="It is on its way to you. " * luck.randrange(10, 30),
+        )  # fmt: skip
+
+
+def take_in(platform: TrafficPlatform, window: int, amount: int, luck: Random) -> None:
+    """Take the answers of a window in, in batches as the recorder's, and close the window."""
+    coming = list(exchanges(window, amount, luck))
+    for start in range(0, amount, BATCH):
+        batch = coming[start : start + BATCH]
+        platform.time = batch[-1].at
+        platform.hear(*batch)
+    platform.read(NOON + (window + 1) * HOUR + timedelta(minutes=2))
+
+
+def measured(store: Store, disk: Disk, amount: int, window: int) -> int:
+    """Fill windows, print what each took, and return whether the bar is missed."""
+    platform, luck = TrafficPlatform(store), Random(1)
+    platform.rounds.define(watched())
+    empty, first, last = disk.kept(), disk.written(), 0.0
+    windows = max(1, amount // window)
+    for number in range(windows):
+        before, began_s = disk.written(), disk.cpu_s()
+        take_in(platform, number, window, luck)
+        last = (disk.written() - before) / window
+        cpu_us = (disk.cpu_s() - began_s) / window * 1e6
+        print(f"  window {number + 1:3}: {cpu_us:6.0f} us CPU, {last:9,.0f} bytes each", flush=True)
+    kept = (disk.kept() - empty) / (windows * window)
+    written = (disk.written() - first) / (windows * window)
+    print(
+        f"kept {kept:,.0f} bytes an answer, written {written:,.0f} on average;\nthe last window"
+        f" {last / kept:.2f} times what is kept (bar {BAR_WRITTEN:g})"
+    )
+    return int(last / kept > BAR_WRITTEN)
+
+
+def main() -> int:
+    """Read what is to be measured, and measure it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("answers", type=int, nargs="?", default=10_000)
+    parser.add_argument("--window", type=int, default=2_500, help="answers in each window")
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
+    asked = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory(prefix="biaswatch-traffic-") as folder,
+        database(asked.database, Path(folder)) as (url, disk),
+        Store.open(url) as store,
+    ):
+        return measured(store, disk, asked.answers, asked.window)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

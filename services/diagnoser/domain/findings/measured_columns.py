@@ -1,0 +1,180 @@
+"""The answers of a run as columns: cases are folded in one by one, and none is kept."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import nan
+from typing import cast
+
+import numpy as np
+
+from services.diagnoser.domain.findings.observations import (
+    CodedLabels,
+    Floats,
+    Labels,
+    MeasuredResponse,
+    Observations,
+    Whole,
+    coded,
+    within,
+)
+from shared.stats.comparisons.compared_samples import Bounds
+
+Key = tuple[str, str, str]
+"""Target, scaffold and extractor."""
+Words = tuple[tuple[str, str], ...]
+"""Levels by dimension, as they come."""
+
+
+@dataclass(frozen=True)
+class MeasuredColumns:
+    """What one extractor measured for one target and scaffold: a row for each response."""
+
+    target: str
+    scaffold: str
+    extractor: str
+    numbers: Mapping[str, Floats]
+    """By feature, [rows]; nan where there is none."""
+    units: CodedLabels
+    sets: CodedLabels | None
+    levels_of: Whole
+    """[rows]: a place among `levels`."""
+    levels: tuple[Mapping[str, str], ...]
+    """The different combinations of groups."""
+    strata_of: Whole
+    strata: tuple[Mapping[str, str], ...]
+    reasons_of: Whole
+    reasons: tuple[str | None, ...]
+    """Why responses have no value of any feature."""
+
+    @property
+    def rows(self) -> int:
+        """How many responses there are."""
+        return len(self.levels_of)
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The dimensions that any response has a group in, sorted."""
+        return tuple(sorted({name for each in self.levels for name in each}))
+
+    @property
+    def by_stratum(self) -> "MeasuredColumns":
+        """The same responses, with strata in the place of groups."""
+        return replace(self, levels_of=self.strata_of, levels=self.strata)
+
+    def column(self, feature: str) -> Floats:
+        """Return the numbers of a feature, which need not be there."""
+        found = self.numbers.get(feature)
+        return np.full(self.rows, np.nan) if found is None else found
+
+    def why_missing(self, row: int) -> str | None:
+        """Return why a response has no value of any feature."""
+        return self.reasons[int(self.reasons_of[row])]
+
+    def observations(
+        self, features: Iterable[str], ranges: Mapping[str, Bounds] | None = None
+    ) -> Observations:
+        """Return one row for each response; a value outside a declared range is missing."""
+        names = tuple(features)
+        known = {name: ends for name, ends in (ranges or {}).items() if name in names}
+        columns = [within(self.column(name), known.get(name)) for name in names]
+        return Observations(
+            features=names,
+            values=np.array(columns, dtype=np.float64).T,
+            groups={name: self._labels(name) for name in self.dimensions},
+            units=self.units,
+            sets=self.sets,
+            ranges=known,
+        )
+
+    def _labels(self, dimension: str) -> Labels:
+        codes, names = coded([each.get(dimension) for each in self.levels])
+        return CodedLabels(codes[self.levels_of], names)
+
+
+def folded(responses: Iterable[MeasuredResponse]) -> list[MeasuredColumns]:
+    """Return the responses of each target, scaffold and extractor, sorted by these names."""
+    units, sets = _Names(), _Names()
+    found: dict[Key, _GrowingColumns] = {}
+    for each in responses:
+        key = each.target, each.scaffold, each.extractor
+        if (growing := found.get(key)) is None:
+            growing = found[key] = _GrowingColumns(units, sets)
+        growing.add(each)
+    of_units, of_sets = units.ranks(), sets.ranks()
+    return [found.pop(key).columns(key, of_units, of_sets) for key in sorted(found)]
+
+
+class _Names:
+    """Names that all columns share, each with a number."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def number_of(self, name: str | None) -> int:
+        return -1 if name is None else self._places.setdefault(name, len(self._places))
+
+    def ranks(self) -> Whole:
+        """Return by number where a name stands among all, the last for none; and forget names."""
+        ranks = np.full(len(self._places) + 1, -1, dtype=np.intp)
+        for rank, name in enumerate(sorted(self._places)):
+            ranks[self._places[name]] = rank
+        self._places = {}
+        return ranks
+
+
+class _GrowingColumns:
+    def __init__(self, units: _Names, sets: _Names) -> None:
+        self._units, self._sets = units, sets
+        self._numbers: dict[str, array[float]] = {}
+        self._units_of, self._sets_of = array("i"), array("i")
+        self._levels: dict[Words, int] = {}
+        self._strata: dict[Words, int] = {}
+        self._reasons: dict[str | None, int] = {}
+        self._levels_of, self._strata_of, self._reasons_of = array("i"), array("i"), array("i")
+
+    def add(self, case: MeasuredResponse) -> None:
+        rows = len(self._units_of)
+        for name, value in case.values.items():
+            if (column := self._numbers.get(name)) is None:
+                column = self._numbers[name] = array("d")
+            if len(column) < rows:  # responses before this one have no such number
+                column.extend([nan] * (rows - len(column)))
+            column.append(nan if value is None else value)
+        self._units_of.append(self._units.number_of(case.unit))
+        self._sets_of.append(self._sets.number_of(case.set or None))
+        groups, strata = tuple(case.groups.items()), tuple(case.strata.items())
+        self._levels_of.append(self._levels.setdefault(groups, len(self._levels)))
+        self._strata_of.append(self._strata.setdefault(strata, len(self._strata)))
+        why = case.why_missing
+        self._reasons_of.append(self._reasons.setdefault(why, len(self._reasons)))
+
+    def columns(self, key: Key, of_units: Whole, of_sets: Whole) -> MeasuredColumns:
+        for column in self._numbers.values():
+            column.extend([nan] * (len(self._units_of) - len(column)))
+        sets = of_sets[_whole(self._sets_of)]
+        return MeasuredColumns(
+            *key,
+            numbers={name: np.frombuffer(column) for name, column in self._numbers.items()},
+            units=_dense(of_units[_whole(self._units_of)]),
+            sets=_dense(sets) if (sets >= 0).any() else None,
+            levels_of=_whole(self._levels_of),
+            levels=tuple(map(dict, self._levels)),
+            strata_of=_whole(self._strata_of),
+            strata=tuple(map(dict, self._strata)),
+            reasons_of=_whole(self._reasons_of),
+            reasons=tuple(self._reasons),
+        )
+
+
+def _whole(numbers: "array[int]") -> Whole:
+    return cast("Whole", np.frombuffer(numbers, dtype=np.int32))
+
+
+def _dense(ranks: Whole) -> CodedLabels:
+    """Return ranks without gaps, for names that nobody looks up; -1 stays."""
+    there = np.unique(ranks)
+    there = there[there >= 0]
+    if len(there) and there[-1] != len(there) - 1:
+        ranks = np.where(ranks >= 0, np.searchsorted(there, ranks), -1)
+    return CodedLabels(ranks, ())
