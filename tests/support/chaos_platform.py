@@ -22,7 +22,7 @@ from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provisio
 from shared.bus.jetstream.keys import ensure_keys
 from shared.bus.permissions import OPERATOR, key_names
 from shared.bus.server import EmbeddedServer
-from shared.contracts import ROUTES, RUN_GATHER, Diagnosis, Record, Run
+from shared.contracts import ROUTES, RUN_GATHER, Diagnosis, Record, Response, Run
 from shared.errors import BiaswatchError, TransientError
 from shared.store import Store
 from shared.store.tables import RECORDS
@@ -236,6 +236,14 @@ class ChaosPlatform:
     async def diagnosed(self, run: Run, within_s: float = PATIENCE_S) -> None:
         """Return once a run has its findings."""
         await self._until(lambda: self.store.records.count(Diagnosis, run_id=run.id), within_s)
+
+    async def recorded(self, run: Run, answers: int) -> None:
+        """Return once a run's answers are in the store, or will not be.
+
+        Findings need what was measured alone: the recorder may still be behind with the answers.
+        """
+        with suppress(TimeoutError):
+            await self._until(lambda: self.store.records.count(Response, run_id=run.id) >= answers)
 
     async def _until(self, there: Callable[[], object], within_s: float = PATIENCE_S) -> None:
         async with asyncio.timeout(within_s):

@@ -57,6 +57,7 @@ async def kill_and_compare(
             await platform.publish(run)
             # While the killing goes on nothing need come through on a slow machine; then it has to.
             await platform.diagnosed(run, within_s=duration_s + PATIENCE_S)
+            await platform.recorded(run, study.probes)
             assert study.faults(platform.store, run) == []
         await killing
         state = RunQueries(platform.store).progress(refused.id)

@@ -129,6 +129,7 @@ async def disturbed(
             await platform.half_measured(run)
             await mischief(Scene(platform, run, hold_s, kills, disk))
             await platform.diagnosed(run)
+            await platform.recorded(run, study.probes)
             assert study.faults(platform.store, run) == []
             assert [each.reason for each in await platform.dead()] == []
             assert platform.needed_a_person == []

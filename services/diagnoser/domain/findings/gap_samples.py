@@ -100,6 +100,12 @@ class SampledGroups:
             return tuple(self._there[side].sum(axis=0) for side in self.members(pair))
         return tuple(np.isfinite(side.by_unit.values).sum(axis=0) for side in self.pair_of(pair))
 
+    def counted(self) -> Whole:
+        """Return [groups, features]: prompts with a value; their units are let go of."""
+        found = [np.isfinite(each.by_unit.values).sum(axis=0) for each in self.units.groups]
+        del self.units
+        return np.array(found, dtype=np.intp)
+
     def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
         """Return the groups of both sides."""
         return self.grouping.members(pair)

@@ -30,6 +30,8 @@ from shared.stats.groups.selection import SelectionRate
 from shared.stats.groups.summary import Statistic, Summary
 
 NO_INTERVAL = IntervalEstimate()
+Intervals = list[list[IntervalEstimate]]
+"""By group and feature."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ def describe(
 
     Intervals are of what the claim is about.
     """
+    # Before the table: of a million answers, units and table together would be large.
+    intervals = [_intervals(observations, grouping, each, alpha, claim) for each in statistics]
     rows = GroupedTable.of(observations, grouping)
     summary = rows.summary(statistics, ddof)
     bounds = [observations.bounds(index) for index in range(len(observations.features))]
@@ -84,7 +88,7 @@ def describe(
         ddof=ddof, permutations=permutations, rng=rng, progress=progress,
     )  # fmt: skip
     return GroupingDescription(
-        tuple(_statistics(observations, grouping, summary, statistics, alpha, claim)),
+        tuple(_statistics(grouping, summary, statistics, intervals)),
         tuple(apart),
         tuple(overall(rows, grouping, permutations, rng)),
         tuple(means_together(rows, grouping, alpha, bounds)),
@@ -92,19 +96,16 @@ def describe(
 
 
 def _statistics(
-    observations: Observations,
     grouping: Grouping,
     summary: Summary,
     statistics: Sequence[Statistic],
-    alpha: float,
-    claim: Claim,
+    intervals: Sequence[Intervals | None],
 ) -> Iterator[GroupStatistic]:
-    for place, statistic in enumerate(statistics):
-        intervals = _intervals(observations, grouping, statistic, alpha, claim)
+    for place, (statistic, known) in enumerate(zip(statistics, intervals, strict=True)):
         for code, group in enumerate(grouping.groups):
             for index, feature in enumerate(summary.features):
-                found = intervals[code][index] if intervals else NO_INTERVAL
-                value = found.value if intervals else finite(summary.values[place, code, index])
+                found = known[code][index] if known else NO_INTERVAL
+                value = found.value if known else finite(summary.values[place, code, index])
                 yield GroupStatistic(
                     feature=feature,
                     statistic=statistic.name,
@@ -122,7 +123,7 @@ def _statistics(
 
 def _intervals(
     observations: Observations, grouping: Grouping, statistic: Statistic, alpha: float, claim: Claim
-) -> list[list[IntervalEstimate]] | None:
+) -> Intervals | None:
     """Return each group's mean or rate over units with its interval; other statistics have none."""
     groups, features = range(len(grouping.groups)), range(len(observations.features))
     if isinstance(statistic, Mean):

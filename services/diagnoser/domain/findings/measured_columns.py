@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import nan
-from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from services.diagnoser.domain.findings.observations import (
     CodedLabels,
@@ -14,12 +14,13 @@ from services.diagnoser.domain.findings.observations import (
     Labels,
     MeasuredResponse,
     Observations,
-    Whole,
     coded,
     within,
 )
 from shared.stats.comparisons.compared_samples import Bounds
 
+Codes = NDArray[np.integer]
+"""Whole numbers in few bytes: there are several for each of a million responses."""
 Key = tuple[str, str, str]
 """Target, scaffold and extractor."""
 Words = tuple[tuple[str, str], ...]
@@ -33,17 +34,21 @@ class MeasuredColumns:
     target: str
     scaffold: str
     extractor: str
-    numbers: Mapping[str, Floats]
-    """By feature, [rows]; nan where there is none."""
-    units: CodedLabels
-    sets: CodedLabels | None
-    levels_of: Whole
+    features: tuple[str, ...]
+    """Sorted."""
+    numbers: Floats
+    """[features, rows]: nan where there is none."""
+    units_of: Codes
+    """[rows]: the rank of the prompt's name."""
+    sets_of: Codes | None
+    """[rows]: the rank of the set's name, -1 for none; None where no response has one."""
+    levels_of: Codes
     """[rows]: a place among `levels`."""
     levels: tuple[Mapping[str, str], ...]
     """The different combinations of groups."""
-    strata_of: Whole
+    strata_of: Codes
     strata: tuple[Mapping[str, str], ...]
-    reasons_of: Whole
+    reasons_of: Codes
     reasons: tuple[str | None, ...]
     """Why responses have no value of any feature."""
 
@@ -64,8 +69,9 @@ class MeasuredColumns:
 
     def column(self, feature: str) -> Floats:
         """Return the numbers of a feature, which need not be there."""
-        found = self.numbers.get(feature)
-        return np.full(self.rows, np.nan) if found is None else found
+        if feature not in self.features:
+            return np.full(self.rows, np.nan)
+        return np.asarray(self.numbers[self.features.index(feature)])
 
     def why_missing(self, row: int) -> str | None:
         """Return why a response has no value of any feature."""
@@ -77,15 +83,21 @@ class MeasuredColumns:
         """Return one row for each response; a value outside a declared range is missing."""
         names = tuple(features)
         known = {name: ends for name, ends in (ranges or {}).items() if name in names}
-        columns = [within(self.column(name), known.get(name)) for name in names]
         return Observations(
             features=names,
-            values=np.array(columns, dtype=np.float64).T,
+            values=self._values(names, known),
             groups={name: self._labels(name) for name in self.dimensions},
-            units=self.units,
-            sets=self.sets,
+            units=_ranked(self.units_of),
+            sets=None if self.sets_of is None else _ranked(self.sets_of),
             ranges=known,
         )
+
+    def _values(self, names: tuple[str, ...], known: Mapping[str, Bounds]) -> Floats:
+        """Return [rows, features]: the numbers themselves, where they are as wanted."""
+        if names == self.features and not known:
+            return self.numbers.T
+        columns = [within(self.column(name), known.get(name)) for name in names]
+        return np.array(columns, dtype=np.float64).T
 
     def _labels(self, dimension: str) -> Labels:
         codes, names = coded([each.get(dimension) for each in self.levels])
@@ -114,9 +126,9 @@ class _Names:
     def number_of(self, name: str | None) -> int:
         return -1 if name is None else self._places.setdefault(name, len(self._places))
 
-    def ranks(self) -> Whole:
+    def ranks(self) -> Codes:
         """Return by number where a name stands among all, the last for none; and forget names."""
-        ranks = np.full(len(self._places) + 1, -1, dtype=np.intp)
+        ranks = np.full(len(self._places) + 1, -1, dtype=np.int32)
         for rank, name in enumerate(sorted(self._places)):
             ranks[self._places[name]] = rank
         self._places = {}
@@ -149,32 +161,47 @@ class _GrowingColumns:
         why = case.why_missing
         self._reasons_of.append(self._reasons.setdefault(why, len(self._reasons)))
 
-    def columns(self, key: Key, of_units: Whole, of_sets: Whole) -> MeasuredColumns:
+    def columns(self, key: Key, of_units: Codes, of_sets: Codes) -> MeasuredColumns:
         for column in self._numbers.values():
             column.extend([nan] * (len(self._units_of) - len(column)))
+        names, rows = tuple(sorted(self._numbers)), len(self._units_of)
+        numbers = np.empty((len(names), rows))
+        for place, name in enumerate(names):
+            numbers[place] = self._numbers.pop(name)
+        numbers.flags.writeable = False  # observations are views of them
         sets = of_sets[_whole(self._sets_of)]
         return MeasuredColumns(
             *key,
-            numbers={name: np.frombuffer(column) for name, column in self._numbers.items()},
-            units=_dense(of_units[_whole(self._units_of)]),
-            sets=_dense(sets) if (sets >= 0).any() else None,
-            levels_of=_whole(self._levels_of),
+            features=names,
+            numbers=numbers,
+            units_of=_dense(of_units[_whole(self._units_of)]),
+            sets_of=_dense(sets) if (sets >= 0).any() else None,
+            levels_of=_small(self._levels_of, len(self._levels)),
             levels=tuple(map(dict, self._levels)),
-            strata_of=_whole(self._strata_of),
+            strata_of=_small(self._strata_of, len(self._strata)),
             strata=tuple(map(dict, self._strata)),
-            reasons_of=_whole(self._reasons_of),
+            reasons_of=_small(self._reasons_of, len(self._reasons)),
             reasons=tuple(self._reasons),
         )
 
 
-def _whole(numbers: "array[int]") -> Whole:
-    return cast("Whole", np.frombuffer(numbers, dtype=np.int32))
+def _whole(numbers: "array[int]") -> Codes:
+    return np.frombuffer(numbers, dtype=np.int32)
 
 
-def _dense(ranks: Whole) -> CodedLabels:
+def _small(places: "array[int]", different: int) -> Codes:
+    """Return places in as few bytes as they need."""
+    return _whole(places).astype(np.min_scalar_type(max(different - 1, 0)))
+
+
+def _dense(ranks: Codes) -> Codes:
     """Return ranks without gaps, for names that nobody looks up; -1 stays."""
     there = np.unique(ranks)
     there = there[there >= 0]
     if len(there) and there[-1] != len(there) - 1:
         ranks = np.where(ranks >= 0, np.searchsorted(there, ranks), -1)
-    return CodedLabels(ranks, ())
+    return ranks.astype(np.int32)
+
+
+def _ranked(ranks: Codes) -> CodedLabels:
+    return CodedLabels(ranks.astype(np.intp), ())

@@ -1,7 +1,7 @@
 """The diagnosis of a closed run: every feature over every dimension, in one family."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,32 +18,43 @@ from services.diagnoser.domain.findings.run_findings import GroupedResponses, Ru
 def diagnose(
     measured: Sequence[MeasuredColumns], plan: AnalysisPlan, rng: np.random.Generator
 ) -> list[RunFinding]:
-    """Return a finding for each feature and dimension; all comparisons are one family."""
+    """Return a finding for each feature and dimension; all comparisons are one family.
+
+    The responses of a part are grouped anew each time they are looked at, and let go of in between:
+    of a million, groups with their units take more memory than all else.
+    """
     parts = list(_parts(measured, plan))
-    family = max(1, sum(part.sampled.declared for part in parts))
-    made = [list(compare(part.sampled, rng, family)) for part in parts]
+    family = max(1, sum(part.grouped(plan).sampled.declared for part in parts))
+    made = [list(compare(part.grouped(plan).sampled, rng, family)) for part in parts]
     every = iter(corrected([each for some in made for each in some], plan.comparisons, family))
     found: list[RunFinding] = []
     for part, some in zip(parts, made, strict=True):
         compared = [next(every) for _ in some]
-        found.extend(findings(part, compared, family, plan, rng))
+        found.extend(findings(part.grouped(plan), compared, family, plan, rng))
     return sorted(found, key=lambda finding: finding.key)
 
 
-def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[GroupedResponses]:
-    for some in measured:
-        names = plan.features_of(some.extractor, some.numbers)
-        if not names:
-            continue
-        observations = some.observations(names, plan.ranges)
+@dataclass(frozen=True)
+class _Part:
+    responses: MeasuredColumns
+    features: Sequence[str]
+    dimension: str
+
+    def grouped(self, plan: AnalysisPlan) -> GroupedResponses:
+        observations = self.responses.observations(self.features, plan.ranges)
+        groups = grouping(observations, (self.dimension,))
         selected = _selected(observations, plan)
-        for dimension in some.dimensions:
-            groups = grouping(observations, (dimension,))
-            yield GroupedResponses(
-                responses=some,
-                sampled=SampledGroups(observations, groups, plan.comparisons),
-                selected=GroupIntervals(selected, groups, plan.claim, plan.alpha),
-            )
+        return GroupedResponses(
+            responses=self.responses,
+            sampled=SampledGroups(observations, groups, plan.comparisons),
+            selected=GroupIntervals(selected, groups, plan.claim, plan.alpha),
+        )
+
+
+def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[_Part]:
+    for some in measured:
+        if names := plan.features_of(some.extractor, some.features):
+            yield from (_Part(some, names, dimension) for dimension in some.dimensions)
 
 
 def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:

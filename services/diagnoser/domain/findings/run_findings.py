@@ -105,6 +105,7 @@ def findings(
     """Return a finding for every feature of a part, with its corrected comparisons."""
     of, groups = part.responses, range(len(part.grouping.groups))
     many = len(groups) >= LEAST_GROUPS
+    units = part.sampled.counted()
     described = describe(
         part.observations,
         part.grouping,
@@ -122,7 +123,10 @@ def findings(
     by_group = _by_group(described)
     for index, (feature, lack) in enumerate(zip(part.observations.features, missing, strict=True)):
         of_groups = by_group[feature]
-        summaries = tuple(_summary(part, code, index, plan, of_groups[code]) for code in groups)
+        summaries = tuple(
+            _summary(part, code, index, plan, of_groups[code], int(units[code, index]))
+            for code in groups
+        )
         yield RunFinding(
             FindingKey(of.target, of.scaffold, of.extractor, feature, part.grouping.name),
             with_standing(summaries, described, feature),
@@ -156,6 +160,7 @@ def _summary(
     index: int,
     plan: AnalysisPlan,
     of_group: Sequence[GroupStatistic],
+    units: int,
 ) -> GroupSummary:
     rows = np.flatnonzero(part.grouping.codes == code)
     reasons = _reasons(part, rows, index)
@@ -167,7 +172,7 @@ def _summary(
         responses=len(rows),
         missing=reasons.total(),
         missing_reasons=dict(sorted(reasons.items())),
-        units=len(part.sampled.units.values(code, index)),
+        units=units,
         mean=_mean_record(of_group[0]),
         selection_rate=rate,
         statistics={each.statistic: each.value for each in of_group[1:]},

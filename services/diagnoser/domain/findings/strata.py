@@ -38,7 +38,7 @@ def describe_strata(
 def _described(responses: MeasuredColumns, plan: AnalysisPlan) -> Iterator[StratumDescription]:
     of = (responses.target, responses.scaffold, responses.extractor)
     for name in responses.dimensions:
-        for feature in plan.features_of(responses.extractor, responses.numbers):
+        for feature in plan.features_of(responses.extractor, responses.features):
             summaries = tuple(_summaries(responses, feature, name, plan))
             yield StratumDescription(FindingKey(*of, feature, name), summaries)
 
