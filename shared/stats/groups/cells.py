@@ -23,7 +23,7 @@ class Table:
 
     values: Floats
     """[rows, features]"""
-    codes: NDArray[np.intp]
+    codes: NDArray[np.integer]
     """[rows]: each row's group, an index into `groups`."""
     groups: tuple[str, ...]
     features: tuple[str, ...]

@@ -1,6 +1,7 @@
 """What moves as one where group labels are exchanged: a prompt, or a set inside one group."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +25,19 @@ class ExchangeUnits:
     """[units]: a set that several groups share, or ANYWHERE."""
 
     def totals(self, values: Floats) -> Floats:
-        """Return [units, columns]: the sums of each unit's rows."""
+        """Return [units], or [units, columns]: the sums of each unit's rows."""
         if len(self.of_row) == len(self.labels):  # every row is a unit
             found = np.empty_like(values)
             found[self.of_row] = values
             return found
+        return np.asarray(self._membership @ values)
+
+    @cached_property
+    def _membership(self) -> sparse.csr_array:
+        """[units, rows]: 1 where a row is part of a unit."""
         shape = (len(self.labels), len(self.of_row))
         ones = (np.ones(shape[1]), (self.of_row, np.arange(shape[1])))
-        return np.asarray(sparse.csr_array(ones, shape=shape) @ values)
+        return sparse.csr_array(ones, shape=shape)
 
 
 def exchange_units(
@@ -53,18 +59,27 @@ def exchange_units(
         [rows]: what a row without a shared set is part of, such as a prompt's code; each row is
         by itself where this is left out. Rows of one code and different labels stay apart.
     """
-    own = np.arange(len(labels)) if rows is None else np.asarray(rows)
-    _, place = np.unique(sets, return_inverse=True)
-    most, least = np.full(len(labels), -1), np.full(len(labels), np.iinfo(np.int64).max)
-    np.maximum.at(most, place, labels)
-    np.minimum.at(least, place, labels)
-    has = np.asarray(sets) >= 0
-    shared = has & (most > least)[place]
-    nested = has & ~shared
-    part = np.where(nested, sets, own)
-    part = part - part.min(initial=0)
+    group: Integers = np.asarray(labels, dtype=np.intp)
+    shared = _shared(group, sets)
+    nested = (sets >= 0) & ~shared
     # One number in the place of three sorts the same way, and much sooner.
-    keys = (np.asarray(labels) * 2 + nested) * (part.max(initial=0) + 1) + part
+    keys = group * 2
+    keys += nested
+    part = np.where(nested, sets, np.arange(len(group)) if rows is None else rows)
+    part -= part.min(initial=0)
+    keys *= int(part.max(initial=0)) + 1
+    keys += part
+    del part  # of a million rows, each copy counts
     _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
     strata = np.where(shared, sets, ANYWHERE)[first]
-    return ExchangeUnits(of_row, np.asarray(labels)[first], strata)
+    return ExchangeUnits(of_row, group[first], strata)
+
+
+def _shared(labels: Integers, sets: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return [rows]: whether a row's set has rows of several labels."""
+    different, place = np.unique(sets, return_inverse=True)
+    most = np.full(len(different), -1)
+    least = np.full(len(different), np.iinfo(np.int64).max)
+    np.maximum.at(most, place, labels)
+    np.minimum.at(least, place, labels)
+    return np.asarray((sets >= 0) & (most > least)[place])

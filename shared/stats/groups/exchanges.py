@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shared.stats.groups.cells import Table
-from shared.stats.groups.exchange_units import exchange_units
+from shared.stats.groups.exchange_units import ExchangeUnits, exchange_units
 from shared.stats.groups.reasons import Floats, Integers
 from shared.stats.groups.spreads import TIES, spreads
 
@@ -102,23 +102,34 @@ class DomainSample:
     def __init__(
         self, table: Table, groups: Integers, rows: Integers, sets: NDArray[np.integer]
     ) -> None:
-        labels, values = np.searchsorted(groups, table.codes[rows]), table.values[rows]
+        labels = np.searchsorted(groups, table.codes[rows])
         units = exchange_units(labels, sets[rows])
         self.sizes = np.bincount(units.labels, minlength=len(groups))
         self.exchange = LabelExchange.within(units.strata, units.labels)
-        self.features = values.shape[1]
+        self.features = len(table.features)
+        self.total, self.centre, self.resolution = (np.zeros(self.features) for _ in range(3))
+        self.too_large = np.zeros(self.features, dtype=np.bool_)
+        sums, counts = np.empty((len(units.labels), self.features)), {}
+        for feature in range(self.features):  # one by one: of a million, each copy counts
+            sums[:, feature], counted = self._sums(table.values[rows, feature], feature, units)
+            if (counted != 1).any():
+                counts[feature] = counted
+        self.partial = np.array(list(counts), dtype=np.intp)
+        self.columns = np.column_stack([sums, *counts.values()]) if counts else sums
+
+    def _sums(self, values: Floats, feature: int, units: ExchangeUnits) -> tuple[Floats, Floats]:
+        """Return [units]: the sums of a feature's centred values, and how many these are."""
         present = np.isfinite(values)
-        self.total = np.count_nonzero(present, axis=0).astype(np.float64)
         known = np.where(present, values, 0.0)
         with np.errstate(over="ignore"):  # what overflows here is refused by name
-            self.too_large = ~np.isfinite((known * known).sum(axis=0))
-        known[:, self.too_large] = 0.0
-        self.centre = known.sum(axis=0) / np.maximum(self.total, 1)
-        centred = np.where(present, known - self.centre, 0.0)
-        self.resolution = TIES * np.abs(centred).max(axis=0)
-        counts = units.totals(present.astype(np.float64))
-        self.partial = np.flatnonzero((counts != 1).any(axis=0))
-        self.columns = np.hstack([units.totals(centred), counts[:, self.partial]])
+            self.too_large[feature] = not np.isfinite((known * known).sum())
+        if self.too_large[feature]:
+            known[:] = 0.0
+        self.total[feature] = np.count_nonzero(present)
+        self.centre[feature] = known.sum() / max(self.total[feature], 1)
+        centred = np.where(present, known - self.centre[feature], 0.0)
+        self.resolution[feature] = TIES * np.abs(centred).max()
+        return units.totals(centred), units.totals(present.astype(np.float64))
 
     def means(self, places: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Return [times, groups, features]: centred means, nan without values, and counts."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.stats.groups.cells import Table, check_domains
-from shared.stats.groups.exchange_units import ANYWHERE, ExchangeUnits, exchange_units
+from shared.stats.groups.exchange_units import ANYWHERE, exchange_units
 from shared.stats.groups.exchanges import LabelExchange, blocks_of, group_sums, unit_means
 from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
 
@@ -87,9 +87,8 @@ def overall_test(
     counted = np.zeros(shape, dtype=np.intp)
     for domain in range(len(domains)):
         mine = np.flatnonzero(domain_of[table.codes] == domain)
-        for rows, features in _patterns(table.values[mine]):
-            own = mine[rows]
-            sample = _Sample(table.values[np.ix_(own, features)], table.codes[own], strata[own])
+        for rows, features in _patterns(table.values, mine):
+            sample = _Sample(table, rows, features, strata)
             found = sample.tested(permutations, rng)
             statistic[domain, features], p_values[domain, features] = found[:2]
             reasons[domain, features] = found[2]
@@ -98,42 +97,48 @@ def overall_test(
     return OverallTests(*names, permutations, statistic, p_values, reasons, counted)
 
 
-def _patterns(values: Floats) -> Iterator[tuple[Integers, Integers]]:
-    """Return the rows that have values, and the features that have them in these rows."""
+def _patterns(values: Floats, mine: Integers) -> Iterator[tuple[Integers, list[int]]]:
+    """Return which of some rows have values, and the features that have them in these rows."""
     features: dict[bytes, list[int]] = {}
-    for feature, column in enumerate(values.T):  # in bits: `np.unique` takes hundreds for each row
-        features.setdefault(np.packbits(np.isfinite(column)).tobytes(), []).append(feature)
+    for feature in range(values.shape[1]):  # in bits: `np.unique` takes hundreds for each row
+        there = np.packbits(np.isfinite(values[mine, feature]))
+        features.setdefault(there.tobytes(), []).append(feature)
     for _, alike in sorted(features.items()):
-        rows = np.flatnonzero(np.isfinite(values[:, alike[0]]))
+        rows = mine[np.isfinite(values[mine, alike[0]])]
         if len(rows):
-            yield rows, np.array(alike, dtype=np.intp)
+            yield rows, alike
 
 
 class _Sample:
     """The units of one domain that have values, centred on their block."""
 
-    def __init__(self, values: Floats, codes: Integers, sets: NDArray[np.integer]) -> None:
-        _, labels = np.unique(codes, return_inverse=True)
-        units = exchange_units(labels, sets)
+    def __init__(
+        self, table: Table, rows: Integers, features: Sequence[int], sets: NDArray[np.integer]
+    ) -> None:
+        units = exchange_units(np.unique(table.codes[rows], return_inverse=True)[1], sets[rows])
         self.labels = units.labels
         self.sizes = np.bincount(self.labels)
         self.exchange = LabelExchange.within(units.strata, self.labels)
-        with np.errstate(over="ignore", invalid="ignore"):  # refused by name in `tested`
-            means = units.totals(values)
-            means /= units.totals(np.ones((len(values), 1)))
-            centred = _centred(means, units)
-            del means  # of a million units, each copy counts
-            self.squares = (centred * centred).sum(axis=0)
-        largest = np.maximum(values.max(axis=0), -values.min(axis=0))
-        self.flat = np.sqrt(self.squares) <= CLOSE * largest
+        counts = np.bincount(units.of_row, minlength=len(self.labels))
+        _, block = np.unique(units.strata, return_inverse=True)
+        self.squares, self.flat = np.empty(len(features)), np.empty(len(features), dtype=np.bool_)
+        self.columns = np.empty((len(counts), 2 * len(features)))
+        for place, feature in enumerate(features):  # one by one: of a million, each copy counts
+            values = table.values[rows, feature]
+            largest = max(values.max(), -values.min())
+            with np.errstate(over="ignore", invalid="ignore"):  # refused by name in `tested`
+                centred = units.totals(values)
+                centred /= counts
+                centred -= (np.bincount(block, weights=centred) / np.bincount(block))[block]
+                self.squares[place] = total = (centred * centred).sum()
+            self.flat[place] = np.sqrt(total) <= CLOSE * largest
+            if not np.isfinite(total):
+                centred[:] = 0.0
+            elif not self.flat[place]:
+                centred /= np.sqrt(total / len(centred))
+            self.columns[:, place] = centred
+            self.columns[:, len(features) + place] = centred * centred
         self.finite = np.isfinite(self.squares)
-        scale = np.where(self.flat | ~self.finite, 1.0, np.sqrt(self.squares / len(centred)))
-        centred[:, ~self.finite] = 0.0
-        features = len(self.squares)
-        self.columns = np.empty((len(centred), 2 * features))
-        scaled = self.columns[:, :features]
-        np.divide(centred, scale, out=scaled)
-        np.multiply(scaled, scaled, out=self.columns[:, features:])
 
     def tested(self, times: int, rng: np.random.Generator) -> tuple[Floats, Floats, Codes]:
         """Return the statistic of each feature, its p and why there is none."""
@@ -164,13 +169,3 @@ class _Sample:
         weight = n * n / np.maximum(inner + pooled, FLAT)
         total = (weight * mean).sum(axis=1)
         return np.asarray((weight * mean * mean).sum(axis=1) - total**2 / weight.sum(axis=1))
-
-
-def _centred(means: Floats, units: ExchangeUnits) -> Floats:
-    """Return each unit minus the mean of its block."""
-    _, block = np.unique(units.strata, return_inverse=True)
-    count = np.bincount(block)[:, None]
-    total = np.zeros((len(count), means.shape[1]))
-    np.add.at(total, block, means)
-    centred = np.asarray((total / count)[block])
-    return np.subtract(means, centred, out=centred)

@@ -26,7 +26,12 @@ _SetMeans = tuple[Integers, Floats, Floats]
 
 
 def sure_orders(
-    values: Floats, codes: Integers, sets: Integers, shared: Order, bounds: Bounds, alpha: float
+    values: Floats,
+    codes: NDArray[np.integer],
+    sets: NDArray[np.integer],
+    shared: Order,
+    bounds: Bounds,
+    alpha: float,
 ) -> Order:
     """Return which means lie surely above which, all at once with probability 1 - alpha.
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from services.diagnoser.domain.findings.observations import Observations, Whole, coded
 from shared.contracts import Against
@@ -47,7 +48,7 @@ class Grouping:
         return " x ".join(self.dimensions)
 
     @property
-    def domain_of(self) -> Whole:
+    def domain_of(self) -> NDArray[np.intp]:
         """[groups]: the domain of each."""
         return np.array([group.domain for group in self.groups], dtype=np.intp)
 

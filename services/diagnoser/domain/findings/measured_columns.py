@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 
 from services.diagnoser.domain.findings.observations import (
     CodedLabels,
@@ -14,13 +13,12 @@ from services.diagnoser.domain.findings.observations import (
     Labels,
     MeasuredResponse,
     Observations,
+    Whole,
     coded,
     within,
 )
 from shared.stats.comparisons.compared_samples import Bounds
 
-Codes = NDArray[np.integer]
-"""Whole numbers in few bytes: there are several for each of a million responses."""
 Key = tuple[str, str, str]
 """Target, scaffold and extractor."""
 Words = tuple[tuple[str, str], ...]
@@ -38,17 +36,17 @@ class MeasuredColumns:
     """Sorted."""
     numbers: Floats
     """[features, rows]: nan where there is none."""
-    units_of: Codes
+    units_of: Whole
     """[rows]: the rank of the prompt's name."""
-    sets_of: Codes | None
+    sets_of: Whole | None
     """[rows]: the rank of the set's name, -1 for none; None where no response has one."""
-    levels_of: Codes
+    levels_of: Whole
     """[rows]: a place among `levels`."""
     levels: tuple[Mapping[str, str], ...]
     """The different combinations of groups."""
-    strata_of: Codes
+    strata_of: Whole
     strata: tuple[Mapping[str, str], ...]
-    reasons_of: Codes
+    reasons_of: Whole
     reasons: tuple[str | None, ...]
     """Why responses have no value of any feature."""
 
@@ -87,8 +85,8 @@ class MeasuredColumns:
             features=names,
             values=self._values(names, known),
             groups={name: self._labels(name) for name in self.dimensions},
-            units=_ranked(self.units_of),
-            sets=None if self.sets_of is None else _ranked(self.sets_of),
+            units=CodedLabels(self.units_of, ()),
+            sets=None if self.sets_of is None else CodedLabels(self.sets_of, ()),
             ranges=known,
         )
 
@@ -101,7 +99,7 @@ class MeasuredColumns:
 
     def _labels(self, dimension: str) -> Labels:
         codes, names = coded([each.get(dimension) for each in self.levels])
-        return CodedLabels(codes[self.levels_of], names)
+        return CodedLabels(codes.astype(np.int32)[self.levels_of], names)
 
 
 def folded(responses: Iterable[MeasuredResponse]) -> list[MeasuredColumns]:
@@ -126,7 +124,7 @@ class _Names:
     def number_of(self, name: str | None) -> int:
         return -1 if name is None else self._places.setdefault(name, len(self._places))
 
-    def ranks(self) -> Codes:
+    def ranks(self) -> Whole:
         """Return by number where a name stands among all, the last for none; and forget names."""
         ranks = np.full(len(self._places) + 1, -1, dtype=np.int32)
         for rank, name in enumerate(sorted(self._places)):
@@ -161,7 +159,7 @@ class _GrowingColumns:
         why = case.why_missing
         self._reasons_of.append(self._reasons.setdefault(why, len(self._reasons)))
 
-    def columns(self, key: Key, of_units: Codes, of_sets: Codes) -> MeasuredColumns:
+    def columns(self, key: Key, of_units: Whole, of_sets: Whole) -> MeasuredColumns:
         for column in self._numbers.values():
             column.extend([nan] * (len(self._units_of) - len(column)))
         names, rows = tuple(sorted(self._numbers)), len(self._units_of)
@@ -185,23 +183,19 @@ class _GrowingColumns:
         )
 
 
-def _whole(numbers: "array[int]") -> Codes:
+def _whole(numbers: "array[int]") -> Whole:
     return np.frombuffer(numbers, dtype=np.int32)
 
 
-def _small(places: "array[int]", different: int) -> Codes:
+def _small(places: "array[int]", different: int) -> Whole:
     """Return places in as few bytes as they need."""
     return _whole(places).astype(np.min_scalar_type(max(different - 1, 0)))
 
 
-def _dense(ranks: Codes) -> Codes:
+def _dense(ranks: Whole) -> Whole:
     """Return ranks without gaps, for names that nobody looks up; -1 stays."""
     there = np.unique(ranks)
     there = there[there >= 0]
     if len(there) and there[-1] != len(there) - 1:
         ranks = np.where(ranks >= 0, np.searchsorted(there, ranks), -1)
     return ranks.astype(np.int32)
-
-
-def _ranked(ranks: Codes) -> CodedLabels:
-    return CodedLabels(ranks.astype(np.intp), ())

@@ -13,7 +13,8 @@ from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from shared.stats.samples import stretches
 
 Floats = NDArray[np.float64]
-Whole = NDArray[np.intp]
+Whole = NDArray[np.integer]
+"""Codes, of a run in as few bytes as they need."""
 Labels = Sequence[str | None]
 EVERYTHING = ""
 """The domain's name where no domains are given."""
