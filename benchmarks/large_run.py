@@ -34,6 +34,7 @@ from shared.bus.server import EmbeddedServer
 from shared.contracts import RUN_GATHER
 from shared.runtime.web import free_port
 from shared.store import Store, migrate
+from tools.deployment.services import spec_of
 
 HERE = "127.0.0.1"
 SERVICES = (
@@ -102,7 +103,7 @@ def services(
                     "-m",
                     f"services.{name}.app",
                 ],
-                env=given,
+                env={**given, **dict(spec_of(name).environment)},
                 stdout=subprocess.DEVNULL,
             )
             for name in SERVICES

@@ -104,37 +104,50 @@ class MeasuredColumns:
 
 def folded(responses: Iterable[MeasuredResponse]) -> list[MeasuredColumns]:
     """Return the responses of each target, scaffold and extractor, sorted by these names."""
-    units, sets = _Names(), _Names()
+    units, sets = NumberedNames(), NumberedNames()
     found: dict[Key, _GrowingColumns] = {}
     for each in responses:
         key = each.target, each.scaffold, each.extractor
         if (growing := found.get(key)) is None:
             growing = found[key] = _GrowingColumns(units, sets)
         growing.add(each)
-    of_units, of_sets = units.ranks(), sets.ranks()
+    (_, of_units), (_, of_sets) = units.ranked(), sets.ranked()
     return [found.pop(key).columns(key, of_units, of_sets) for key in sorted(found)]
 
 
-class _Names:
-    """Names that all columns share, each with a number."""
+class NumberedNames:
+    """Names, each with a number: what columns keep until all names are known."""
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def any_named(self) -> bool:
+        """Whether there is a name that is not empty."""
+        return any(self._numbers)
+
+    def __bool__(self) -> bool:
+        return bool(self._numbers)
 
     def number_of(self, name: str | None) -> int:
-        return -1 if name is None else self._places.setdefault(name, len(self._places))
+        """Return the number of a name, a new one where it is new; -1 for none."""
+        return -1 if name is None else self._numbers.setdefault(name, len(self._numbers))
 
-    def ranks(self) -> Whole:
-        """Return by number where a name stands among all, the last for none; and forget names."""
-        ranks = np.full(len(self._places) + 1, -1, dtype=np.int32)
-        for rank, name in enumerate(sorted(self._places)):
-            ranks[self._places[name]] = rank
-        self._places = {}
-        return ranks
+    def ranked(self) -> tuple[tuple[str, ...], Whole]:
+        """Return the names sorted, and by number the place of each, the last for none.
+
+        The names are let go of: of a million, they take more than their columns.
+        """
+        names = tuple(sorted(self._numbers))
+        ranks = np.full(len(names) + 1, -1, dtype=np.int32)
+        for rank, name in enumerate(names):
+            ranks[self._numbers[name]] = rank
+        self._numbers = {}
+        return names, ranks
 
 
 class _GrowingColumns:
-    def __init__(self, units: _Names, sets: _Names) -> None:
+    def __init__(self, units: NumberedNames, sets: NumberedNames) -> None:
         self._units, self._sets = units, sets
         self._numbers: dict[str, array[float]] = {}
         self._units_of, self._sets_of = array("i"), array("i")

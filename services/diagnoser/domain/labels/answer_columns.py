@@ -5,16 +5,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
-from typing import cast
 
 import numpy as np
 
+from services.diagnoser.domain.findings.measured_columns import NumberedNames
 from services.diagnoser.domain.findings.observations import (
     CodedLabels,
     Floats,
     Labels,
     MeasuredResponse,
-    Whole,
     coded,
 )
 from shared.contracts import Label, LabelSample
@@ -86,8 +85,8 @@ class _FoldedCases:
 
     def __init__(self, features: Sequence[str], *, named: bool) -> None:
         self._readings = {feature: array("d") for feature in features}
-        self._units: _Names | _HashedNames = _Names() if named else _HashedNames()
-        self._sets = _Names()
+        self._units: _NameColumn | _HashedNames = _NameColumn() if named else _HashedNames()
+        self._sets = _NameColumn()
         self._ids = _HashedNames()
         self._groups: dict[tuple[tuple[str, str], ...], int] = {}
         self._groups_of = array("i")
@@ -126,35 +125,33 @@ class _FoldedCases:
             of_groups, of_rows = codes.astype(small), np.empty(len(groups_of), small)
             for some in stretches(len(groups_of)):
                 of_rows[some] = of_groups[groups_of[some]]
-            found[dimension] = CodedLabels(cast("Whole", of_rows), levels)
+            found[dimension] = CodedLabels(of_rows, levels)
         return found
 
 
-class _Names:
+class _NameColumn:
     """Names by their places in the order of all, -1 for none."""
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
+        self._names = NumberedNames()
         self._of = array("i")
         self._unnamed = 0
         """Before the first name: a window has no sets, and needs no column of none."""
 
     @property
     def any_named(self) -> bool:
-        return any(self._places)
+        return self._names.any_named
 
     def add(self, name: str | None) -> None:
-        if name is None and not self._places:
+        if name is None and not self._names:
             self._unnamed += 1
             return
-        if not self._places:
+        if not self._names:
             self._of = array("i", [-1]) * self._unnamed
-        self._of.append(-1 if name is None else self._places.setdefault(name, len(self._places)))
+        self._of.append(self._names.number_of(name))
 
     def labels(self) -> CodedLabels:
-        levels = tuple(sorted(self._places))
-        ranks = np.full(len(levels) + 1, -1, dtype=np.intp)  # the last is that of none
-        ranks[[self._places[name] for name in levels]] = np.arange(len(levels))
+        levels, ranks = self._names.ranked()
         return CodedLabels(ranks[np.frombuffer(self._of, dtype=np.int32)], levels)
 
 
@@ -186,7 +183,7 @@ class _HashedNames:
             new[0] = last is None or ordered[0] != last
             ranks[order[some]] = rank + np.cumsum(new)
             last, rank = ordered[-1], rank + int(new.sum())
-        return CodedLabels(cast("Whole", ranks), ())
+        return CodedLabels(ranks, ())
 
     def _hash(self) -> None:
         self._hashes.frombytes(hashes(self._new).tobytes())
