@@ -100,11 +100,13 @@ class SampledGroups:
             return tuple(self._there[side].sum(axis=0) for side in self.members(pair))
         return tuple(np.isfinite(side.by_unit.values).sum(axis=0) for side in self.pair_of(pair))
 
-    def counted(self) -> Whole:
-        """Return [groups, features]: prompts with a value; their units are let go of."""
-        found = [np.isfinite(each.by_unit.values).sum(axis=0) for each in self.units.groups]
-        del self.units
-        return np.array(found, dtype=np.intp)
+    def unit_counts(self) -> Whole:
+        """Return [groups, features]: how many prompts have a value."""
+        return np.array([np.isfinite(each.by_unit.values).sum(0) for each in self.units.groups])
+
+    def let_go(self) -> None:
+        """Let go of the units, of which there may be millions; who asks again computes them."""
+        self.__dict__.pop("units", None)
 
     def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
         """Return the groups of both sides."""
@@ -152,7 +154,7 @@ class SampledGroups:
         sampled.only_a.sort()  # in their place: later nobody needs a copy that is sorted
         sampled.only_b.sort()
         if pair == self.compared[-1]:
-            del self.units
+            self.let_go()
         return self.result(sampled, clustered, family)
 
     def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:

@@ -105,7 +105,8 @@ def findings(
     """Return a finding for every feature of a part, with its corrected comparisons."""
     of, groups = part.responses, range(len(part.grouping.groups))
     many = len(groups) >= LEAST_GROUPS
-    units = part.sampled.counted()
+    units = part.sampled.unit_counts()
+    part.sampled.let_go()  # before the tables of all groups are made
     described = describe(
         part.observations,
         part.grouping,
