@@ -1,11 +1,18 @@
 """Columns of a run say what its responses say, whatever comes when."""
 
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import MeasuredColumns, MeasuredResponse, folded
+from services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    MeasuredColumns,
+    MeasuredResponse,
+    diagnose,
+    folded,
+)
 from services.diagnoser.domain.findings.observations import (
     by_extractor,
     coded,
@@ -71,3 +78,34 @@ def test_a_feature_that_no_response_has_is_missing_everywhere() -> None:
 
 def test_no_responses_make_no_columns() -> None:
     assert folded([]) == []
+
+
+def test_observations_of_all_features_are_the_columns_themselves_and_nobody_changes_them() -> None:
+    [found] = folded([response(random.Random(1), "rating", 0)])
+    values = found.observations(found.features).values
+    assert np.shares_memory(values, found.numbers)
+    with pytest.raises(ValueError, match="read-only"):
+        values[0, 0] = 1.0
+
+
+def test_a_question_more_of_a_large_run_takes_a_few_numbers_of_memory() -> None:
+    few, many = most_bytes(70_000), most_bytes(110_000)  # beyond what is worked on at once
+    assert (many - few) / 40_000 < 260
+
+
+def most_bytes(questions: int) -> int:
+    """Return the most that is in memory while a run of so many questions is diagnosed."""
+    luck = random.Random(1)
+    [columns] = folded(
+        MeasuredResponse(
+            target="t", scaffold="direct", unit=f"p{n}", set=f"s{n // 4}",
+            groups={"region": "nesw"[n % 4]}, extractor="words", why_missing=None,
+            values={name: luck.random() for name in ("words", "sentences", "length", "mean")},
+        )
+        for n in range(questions)
+    )  # fmt: skip
+    tracemalloc.start()
+    diagnose([columns], AnalysisPlan(permutations=1), np.random.default_rng(1))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most
