@@ -63,7 +63,7 @@ async def test_a_run_survives_the_death_of_every_service_with_the_same_statistic
         try:
             await fleet.suffer(worker_kills, server_kills)
             async with asyncio.timeout(PATIENCE_S):
-                while not await done(store, run):
+                while not await done(store, run, probes):
                     await asyncio.sleep(0.2)
         finally:
             fleet.end()
@@ -78,9 +78,16 @@ async def test_a_run_survives_the_death_of_every_service_with_the_same_statistic
     )
 
 
-async def done(store: Store, run: Run) -> bool:
+async def done(store: Store, run: Run, probes: int) -> bool:
+    """Return whether a run has its findings and, which may come a little later, its answers."""
+
+    def there() -> bool:
+        records = store.records
+        answered = records.count(Response, run_id=run.id) >= probes
+        return answered and records.count(Diagnosis, run_id=run.id) > 0
+
     try:
-        return bool(await asyncio.to_thread(store.records.count, Diagnosis, run_id=run.id))
+        return await asyncio.to_thread(there)
     except TransientError:
         return False
 
