@@ -96,6 +96,41 @@ def unit_means(
     return Table(means, table.codes[first], table.groups, table.features), strata[first]
 
 
+@dataclass(frozen=True)
+class CentredFeature:
+    """One feature of the exchange units of a domain, centred on its mean."""
+
+    sums: Floats
+    """[units]: of the centred values that are present."""
+    counts: Floats
+    """[units]: how many these are."""
+    total: int
+    centre: float
+    resolution: float
+    too_large: bool
+
+    @classmethod
+    def of(cls, values: Floats, units: ExchangeUnits) -> "CentredFeature":
+        """Return the sums of a feature's values by unit; values too large to square count as 0."""
+        present = np.isfinite(values)
+        known = np.where(present, values, 0.0)
+        with np.errstate(over="ignore"):  # what overflows here is refused by name
+            too_large = not np.isfinite((known * known).sum())
+        if too_large:
+            known[:] = 0.0
+        total = int(np.count_nonzero(present))
+        centre = float(known.sum()) / max(total, 1)
+        centred = np.where(present, known - centre, 0.0)
+        return cls(
+            sums=units.totals(centred),
+            counts=units.totals(present.astype(np.float64)),
+            total=total,
+            centre=centre,
+            resolution=TIES * float(np.abs(centred).max()),
+            too_large=too_large,
+        )
+
+
 class DomainSample:
     """The exchange units of one domain, ordered by group, centred on each feature's mean."""
 
@@ -107,29 +142,18 @@ class DomainSample:
         self.sizes = np.bincount(units.labels, minlength=len(groups))
         self.exchange = LabelExchange.within(units.strata, units.labels)
         self.features = len(table.features)
-        self.total, self.centre, self.resolution = (np.zeros(self.features) for _ in range(3))
+        self.total, self.centre, self.resolution = np.zeros((3, self.features))
         self.too_large = np.zeros(self.features, dtype=np.bool_)
         sums, counts = np.empty((len(units.labels), self.features)), {}
         for feature in range(self.features):  # one by one: of a million, each copy counts
-            sums[:, feature], counted = self._sums(table.values[rows, feature], feature, units)
-            if (counted != 1).any():
-                counts[feature] = counted
+            found = CentredFeature.of(table.values[rows, feature], units)
+            sums[:, feature] = found.sums
+            self.total[feature], self.centre[feature] = found.total, found.centre
+            self.resolution[feature], self.too_large[feature] = found.resolution, found.too_large
+            if (found.counts != 1).any():
+                counts[feature] = found.counts
         self.partial = np.array(list(counts), dtype=np.intp)
         self.columns = np.column_stack([sums, *counts.values()]) if counts else sums
-
-    def _sums(self, values: Floats, feature: int, units: ExchangeUnits) -> tuple[Floats, Floats]:
-        """Return [units]: the sums of a feature's centred values, and how many these are."""
-        present = np.isfinite(values)
-        known = np.where(present, values, 0.0)
-        with np.errstate(over="ignore"):  # what overflows here is refused by name
-            self.too_large[feature] = not np.isfinite((known * known).sum())
-        if self.too_large[feature]:
-            known[:] = 0.0
-        self.total[feature] = np.count_nonzero(present)
-        self.centre[feature] = known.sum() / max(self.total[feature], 1)
-        centred = np.where(present, known - self.centre[feature], 0.0)
-        self.resolution[feature] = TIES * np.abs(centred).max()
-        return units.totals(centred), units.totals(present.astype(np.float64))
 
     def means(self, places: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Return [times, groups, features]: centred means, nan without values, and counts."""
