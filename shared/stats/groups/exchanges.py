@@ -102,8 +102,6 @@ class CentredFeature:
 
     sums: Floats
     """[units]: of the centred values that are present."""
-    counts: Floats
-    """[units]: how many these are."""
     total: int
     centre: float
     resolution: float
@@ -123,12 +121,17 @@ class CentredFeature:
         centred = np.where(present, known - centre, 0.0)
         return cls(
             sums=units.totals(centred),
-            counts=units.totals(present.astype(np.float64)),
             total=total,
             centre=centre,
             resolution=TIES * float(np.abs(centred).max()),
             too_large=too_large,
         )
+
+
+def _counts(values: Floats, units: ExchangeUnits) -> NDArray[np.int32] | None:
+    """Return [units]: how many values are present, in few bytes; None where each has one."""
+    found = units.totals(np.isfinite(values).astype(np.float64)).astype(np.int32)
+    return None if (found == 1).all() else found
 
 
 class DomainSample:
@@ -144,16 +147,19 @@ class DomainSample:
         self.features = len(table.features)
         self.total, self.centre, self.resolution = np.zeros((3, self.features))
         self.too_large = np.zeros(self.features, dtype=np.bool_)
-        sums, counts = np.empty((len(units.labels), self.features)), {}
+        counted = [_counts(table.values[rows, each], units) for each in range(self.features)]
+        self.partial = np.array(
+            [f for f, of in enumerate(counted) if of is not None], dtype=np.intp
+        )
+        self.columns = np.empty((len(units.labels), self.features + len(self.partial)))
+        for place, feature in enumerate(self.partial, self.features):
+            self.columns[:, place] = counted[feature]
+        del counted
         for feature in range(self.features):  # one by one: of a million, each copy counts
             found = CentredFeature.of(table.values[rows, feature], units)
-            sums[:, feature] = found.sums
+            self.columns[:, feature] = found.sums
             self.total[feature], self.centre[feature] = found.total, found.centre
             self.resolution[feature], self.too_large[feature] = found.resolution, found.too_large
-            if (found.counts != 1).any():
-                counts[feature] = found.counts
-        self.partial = np.array(list(counts), dtype=np.intp)
-        self.columns = np.column_stack([sums, *counts.values()]) if counts else sums
 
     def means(self, places: NDArray[np.int32]) -> tuple[Floats, Floats]:
         """Return [times, groups, features]: centred means, nan without values, and counts."""
