@@ -11,11 +11,11 @@ from biaswatch.readers.repeated_rows import repeats_warning
 from biaswatch.readers.table_columns import check_columns, listed_names
 from biaswatch.readers.table_files import frame_of
 from services.diagnoser.domain.findings.observations import Floats, Observations
+from shared.contracts.features import LARGEST_VALUE
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds
 
 MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}
-LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations
 def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
     """Return a column of numbers, or raise UsageError, which names the row that is none."""
     found = _numbers_of_any_size(path, frame, name)
-    beyond = np.isfinite(found) & (np.abs(found) > LARGEST)
+    beyond = np.isfinite(found) & (np.abs(found) > LARGEST_VALUE)
     if beyond.any():
         row = int(np.flatnonzero(beyond)[0])
         raise UsageError(
-            f"{path}, row {row + 1}, column {name}: values beyond {LARGEST:g} have squares that no"
+            f"{path}, row {row + 1}, column {name}: values beyond {LARGEST_VALUE:g} have squares that no"
             " computer holds. Write the column in larger units."
         )
     return found

@@ -7,6 +7,9 @@ from shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Toke
 from shared.contracts.record import Record, nothing_yet
 from shared.contracts.spans import CallSpan
 
+LARGEST_VALUE = 1e150
+"""Values beyond it count as missing: their squares are no numbers that a computer holds."""
+
 
 class Features(Record):
     """One extractor's measurement of one response."""

@@ -31,6 +31,8 @@ class among(FunctionElement[bool]):  # noqa: N801 - reads as the operator that i
     """
 
     inherit_cache = True
+    name = "among"
+    """Without one SQLAlchemy keeps an element, and so its values, until garbage is collected."""
 
     def __init__(self, column: ColumnElement[str], values: Iterable[str]) -> None:
         super().__init__(column, bindparam(None, list(values), type_=_InJson(), unique=True))

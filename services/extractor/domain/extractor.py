@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Protocol, runtime_checkable
+
+from shared.contracts.features import LARGEST_VALUE
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ Measured = tuple[Mapping[str, float | None], str | None]
 """The numbers, or why there are none."""
 
 
-NOT_FINITE = "the extractor gave no finite number"
+NOT_FINITE = "the extractor gave no finite number, or one beyond 1e150"
 WRONG_FEATURES = "the extractor gave other features than it names"
 LONGEST_REASON = 80
 """Reasons are counted side by side; a whole text is not a reason."""
@@ -126,7 +127,4 @@ def _is_number(value: object) -> bool:
         return True
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    try:
-        return isfinite(value)
-    except OverflowError:
-        return False
+    return abs(value) <= LARGEST_VALUE  # which nan is not

@@ -60,12 +60,13 @@ def exchange_units(
         by itself where this is left out. Rows of one code and different labels stay apart.
     """
     group: Integers = np.asarray(labels, dtype=np.intp)
+    sets = _signed(sets)
     shared = _shared(group, sets)
     nested = (sets >= 0) & ~shared
     # One number in the place of three sorts the same way, and much sooner.
     keys = group * 2
     keys += nested
-    part = np.where(nested, sets, np.arange(len(group)) if rows is None else rows)
+    part = np.where(nested, sets, np.arange(len(group)) if rows is None else _signed(rows))
     part -= part.min(initial=0)
     keys *= int(part.max(initial=0)) + 1
     keys += part
@@ -73,6 +74,12 @@ def exchange_units(
     _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
     strata = np.where(shared, sets, ANYWHERE)[first]
     return ExchangeUnits(of_row, group[first], strata)
+
+
+def _signed(codes: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return codes as they are, where they can be below 0; unsigned ones would wrap around."""
+    found = np.asarray(codes)
+    return found if found.dtype.kind == "i" else found.astype(np.intp)
 
 
 def _shared(labels: Integers, sets: NDArray[np.integer]) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from scipy import sparse
 from shared.stats.groups.cells import Table
 from shared.stats.groups.exchange_units import ExchangeUnits, exchange_units
 from shared.stats.groups.reasons import Floats, Integers
-from shared.stats.groups.spreads import TIES, spreads
+from shared.stats.groups.spreads import ROUNDING, TIES, spreads
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class CentredFeature:
             sums=units.totals(centred),
             total=total,
             centre=centre,
-            resolution=TIES * float(np.abs(centred).max()),
+            resolution=max(TIES * float(np.abs(centred).max()), ROUNDING * abs(centre)),
             too_large=too_large,
         )
 

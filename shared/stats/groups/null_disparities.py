@@ -13,7 +13,7 @@ from shared.stats.groups.exchanges import LabelExchange
 from shared.stats.groups.permutations import permute_labels
 from shared.stats.groups.reasons import Codes, Floats, Integers, Reason
 from shared.stats.groups.selection import SelectionRate
-from shared.stats.groups.spreads import METRICS, TIES, against_null, spreads
+from shared.stats.groups.spreads import METRICS, ROUNDING, TIES, against_null, spreads
 from shared.stats.groups.summary import Statistic, summarise
 
 LEAST_EXCHANGES = 199
@@ -154,7 +154,7 @@ class _DomainNull:
         self.centre = np.nansum(values, axis=1) / np.maximum(count, 1)
         self.values = values - self.centre[:, None]
         largest = np.nan_to_num(np.fmax.reduce(np.abs(self.values), axis=1))
-        self.resolution = np.maximum(TIES * largest, 1e-13 * np.abs(self.centre))
+        self.resolution = np.maximum(TIES * largest, ROUNDING * np.abs(self.centre))
         self.null: list[Floats] = []
 
     def codes(self, times: int, rng: np.random.Generator) -> Integers:

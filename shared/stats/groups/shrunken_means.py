@@ -12,6 +12,9 @@ TO_THE_MAIN_EFFECTS = "empirical Bayes, towards the sum of the dimensions' effec
 TOO_FEW = "fewer than four groups with a value: no common mean to shrink towards"
 NO_VARIANCE = "nothing shows how much a group's mean varies by chance"
 
+EQUAL = 1e-12
+"""Relative to the means: closer ones differ by rounding alone."""
+
 
 @dataclass(frozen=True)
 class ShrunkenMeans:
@@ -65,14 +68,16 @@ def shrunken_means(means: Floats, variances: Floats, design: Floats | None = Non
     free = len(y) - int(np.linalg.matrix_rank(columns))
     if free < 3:
         return ShrunkenMeans(none, none, np.nan, method, TOO_FEW)
+    scale = np.abs(y).max() or 1.0  # so that no square is too small or too large for a float
+    y, variance = y / scale, variance / scale / scale
     between = _between(y, variance, columns, free)
     total = variance + between
     exact = total <= 0  # all known, or all equal
     shrinkage = (free - 2) / free * np.where(exact, 0.0, variance / np.where(exact, 1.0, total))
     fitted = _fitted(y, total, columns)
     found, by = none.copy(), none.copy()
-    found[known], by[known] = (1 - shrinkage) * y + shrinkage * fitted, shrinkage
-    return ShrunkenMeans(found, by, between, method)
+    found[known], by[known] = scale * ((1 - shrinkage) * y + shrinkage * fitted), shrinkage
+    return ShrunkenMeans(found, by, between * scale * scale, method)
 
 
 def _between(y: Floats, variance: Floats, columns: Floats, free: int) -> float:
@@ -82,9 +87,9 @@ def _between(y: Floats, variance: Floats, columns: Floats, free: int) -> float:
         total = variance + between
         return float(np.sum((y - _fitted(y, total, columns)) ** 2 / total)) - free
 
-    spread = float(np.ptp(y)) ** 2
-    if spread == 0:
+    if np.ptp(y) <= EQUAL * np.abs(y).max():
         return 0.0
+    spread = float(np.ptp(y)) ** 2
     least = 1e-12 * spread  # so that a mean without error has a weight
     if excess(least) <= 0:
         return 0.0

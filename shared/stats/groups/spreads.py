@@ -24,6 +24,8 @@ IN_UNITS = np.array([True, False, True, False, False, True, True, False, False, 
 """Whether the metric has the unit of the values; the others are pure numbers."""
 TIES = 1e-10
 """Relative to a feature's spread: closer statistics are equal, and equal ones count as reached."""
+ROUNDING = 1e-13
+"""Relative to the values: what averaging many equal ones may leave of a difference between them."""
 
 
 def spreads(values: Floats, centre: Floats, resolution: Floats) -> Floats:

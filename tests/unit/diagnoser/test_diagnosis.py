@@ -73,9 +73,20 @@ def test_absent_answers_are_counted_by_group_and_reason_and_tested() -> None:
     [finding] = diagnosed(cases_of(values, ["a"] * 6 + ["b"] * 6))
     a, b = finding.groups
     assert a.missing_reasons == {"refused": 5}
-    assert b.missing_reasons == {"not finite": 1}
+    assert b.missing_reasons == {"not finite, or beyond 1e150": 1}
     expected = stats.fisher_exact([[5, 1], [1, 5]]).pvalue
     assert finding.missing.p_value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("huge", [1e200, -1.7e308])
+def test_a_value_too_large_to_be_squared_is_missing_and_the_others_are_compared(
+    huge: float,
+) -> None:
+    values = [1.0, 2.0, 3.0, huge, 2.0, 3.0, 1.0, 2.0]
+    [finding] = diagnosed(cases_of(values, ["a"] * 4 + ["b"] * 4))
+    [without] = diagnosed(cases_of([*values[:3], None, *values[4:]], ["a"] * 4 + ["b"] * 4))
+    assert finding.groups[0].missing_reasons == {"not finite, or beyond 1e150": 1}
+    assert finding.gaps == without.gaps
 
 
 def test_an_extractor_that_could_measure_nothing_still_has_its_finding() -> None:

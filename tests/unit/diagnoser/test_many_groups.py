@@ -212,3 +212,24 @@ def test_repeats_and_families_give_the_same_numbers_in_any_order_of_rows(
         for order in orders
     ]
     assert found[1:] == found[:1] * 2
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 4.7])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_a_run_whose_answers_are_all_equal_is_diagnosed_and_finds_nothing(
+    value: float, missing: float
+) -> None:
+    rng = np.random.default_rng(11)
+    for seed in range(12):
+        names = "abcdefgh"[: 3 + seed % 6]
+        responses = [
+            MeasuredResponse(
+                "t", "direct", f"p{place}", f"s{place // len(names)}",
+                {"country": names[place % len(names)]}, "rating",
+                {} if rng.random() < missing else {"rating": value}, None,
+            )
+            for place in rng.permutation(9 * (1 + seed))
+        ]  # fmt: skip
+        found = found_of(responses)
+        assert all(gap.p_adjusted is None or gap.p_adjusted > 0.05 for gap in found.gaps)
+        assert found.overall is None or found.overall.p_value is None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from services.extractor.domain import Outcome, Reading, Unscorable, measured_all
+from services.extractor.domain.extractor import NOT_FINITE
 from services.extractor.handlers.loading import FunctionExtractor, load
 from shared.errors import ConfigurationError
 
@@ -26,11 +27,12 @@ def extractor(answers: Mapping[str, Any]) -> FunctionExtractor:
     [
         (ValueError("the secret text"), "the extractor failed: ValueError"),
         (Unscorable("no words"), "no words"),
-        ({"x": nan}, "the extractor gave no finite number"),
-        ({"x": inf}, "the extractor gave no finite number"),
-        ({"x": 10**400}, "the extractor gave no finite number"),
-        ({"x": True}, "the extractor gave no finite number"),
-        ({"x": "0.5"}, "the extractor gave no finite number"),
+        ({"x": nan}, NOT_FINITE),
+        ({"x": inf}, NOT_FINITE),
+        ({"x": 10**400}, NOT_FINITE),
+        ({"x": -2e150}, NOT_FINITE),
+        ({"x": True}, NOT_FINITE),
+        ({"x": "0.5"}, NOT_FINITE),
         ({"y": 1.0}, "the extractor gave other features than it names"),
         ({"x": 1.0, "y": 1.0}, "the extractor gave other features than it names"),
         ({}, "the extractor gave other features than it names"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shared.stats.groups.cells import Table
+from shared.stats.groups.exchange_units import exchange_units
 from shared.stats.groups.exchanges import LabelExchange
 from shared.stats.groups.permutations import PermutationNull, permute_labels
 from shared.stats.groups.reasons import Reason, sentence
@@ -271,3 +272,20 @@ def test_renaming_groups_and_a_constant_leave_deviations_as_they_are(
     assert after.deviation[new] == pytest.approx(before.deviation, abs=1e-9, nan_ok=True)
     gap = METRICS.index("Max-Min")
     assert after.observed[gap] == pytest.approx(before.observed[gap], abs=1e-9)
+
+
+def test_equal_values_deviate_by_nothing_however_often_their_mean_is_rounded() -> None:
+    for value in (0.1, 0.3, 4.7, 1e9 + 0.1):
+        groups = [np.full(size, value) for size in (3, 7, 11)]
+        groups[2][:6] = np.nan
+        null = permute(table_of(*groups), times=200)
+        assert (null.deviation_p == 1).all()
+
+
+@pytest.mark.parametrize("kind", [list, np.uint64, np.float64])
+def test_codes_of_sets_may_be_of_any_kind(kind: Any) -> None:
+    labels, sets = np.array([0, 0, 1, 1, 1]), [0, 1, 0, 2, 2]
+    given = sets if kind is list else np.array(sets, dtype=kind)
+    found, wanted = exchange_units(labels, given, given), exchange_units(labels, np.array(sets))
+    assert found.of_row.tolist() == wanted.of_row.tolist()
+    assert found.strata.tolist() == wanted.strata.tolist()

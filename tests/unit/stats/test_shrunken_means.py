@@ -102,3 +102,24 @@ def test_equal_means_stay_and_a_missing_group_stays_missing() -> None:
     assert found.between == 0
     certain = shrunken_means(np.arange(5.0), np.zeros(5))
     assert certain.means == pytest.approx(np.arange(5.0))
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.7, 4.7, -1e9])
+def test_means_that_differ_by_rounding_alone_are_one_common_mean(value: float) -> None:
+    means = np.array([value, np.nextafter(value, 9), value, value, np.nextafter(value, -9)])
+    variances = np.array([0.0, 1e-34 * value**2, 1e-33 * value**2, 0.0, 1e-32 * value**2])
+    found = shrunken_means(means, variances)
+    assert found.between == 0
+    assert found.means == pytest.approx(means, rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-320, 1e-200, 1e149])
+def test_means_shrink_alike_in_whatever_unit_they_are_written(unit: float) -> None:
+    means = np.array([1.0, 2.0, 3.0, 7.0, 11.0])
+    wanted = shrunken_means(means, np.full(5, 4.0))
+    found = shrunken_means(means * unit, np.full(5, 4.0) * unit * unit)
+    if unit > 1:
+        assert found.shrinkage == pytest.approx(wanted.shrinkage)
+        assert found.means == pytest.approx(wanted.means * unit)
+    else:  # such variances are 0
+        assert found.means == pytest.approx(means * unit)

@@ -10,7 +10,7 @@ from services.diagnoser.domain.findings.gap_statistics import GapSamples
 from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping
 from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
 from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.units import FixedPrompts, SideUnits, Units
+from services.diagnoser.domain.findings.units import FixedPrompts, SideUnits, Units, counted_units
 from shared.contracts import Claim
 from shared.stats.comparisons.compared_samples import (
     LEAST_CLUSTERS,
@@ -58,6 +58,7 @@ class SampledGroups:
         self._there = np.array(
             [np.isfinite(observations.values[grouping.codes == group]).sum(0) for group in groups]
         )
+        self._counted: dict[tuple[int, ...], Whole] = {}
 
     @cached_property
     def units(self) -> Units:
@@ -98,11 +99,19 @@ class SampledGroups:
         """Return by feature how many units each side has: answers, where prompts are fixed."""
         if self.plan.claim is Claim.BANK:
             return tuple(self._there[side].sum(axis=0) for side in self.members(pair))
-        return tuple(np.isfinite(side.by_unit.values).sum(axis=0) for side in self.pair_of(pair))
+        return tuple(self._units_of(*side) for side in self.members(pair))
 
     def unit_counts(self) -> Whole:
         """Return [groups, features]: how many prompts have a value."""
-        return np.array([np.isfinite(each.by_unit.values).sum(0) for each in self.units.groups])
+        return np.array([self._units_of(group) for group in range(len(self.grouping.groups))])
+
+    def _units_of(self, *groups: int) -> Whole:
+        """Return by feature how many prompts of some groups together have a value."""
+        if groups not in self._counted:
+            rows = np.isin(self.grouping.codes, groups)
+            seen = self.observations
+            self._counted[groups] = counted_units(seen.values, seen.unit_codes, rows)
+        return self._counted[groups]
 
     def let_go(self) -> None:
         """Let go of the units, of which there may be millions; who asks again computes them."""

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from math import nan
+from math import inf, nan
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from services.diagnoser.domain.findings.observations import (
     coded,
     within,
 )
+from shared.contracts.features import LARGEST_VALUE
 from shared.stats.comparisons.compared_samples import Bounds
 
 Key = tuple[str, str, str]
@@ -111,7 +112,8 @@ def folded(responses: Iterable[MeasuredResponse]) -> list[MeasuredColumns]:
         if (growing := found.get(key)) is None:
             growing = found[key] = _GrowingColumns(units, sets)
         growing.add(each)
-    (_, of_units), (_, of_sets) = units.ranked(), sets.ranked()
+    of_units = units.ranked()[1]  # one by one: names of a million take more than their ranks
+    of_sets = sets.ranked()[1]
     return [found.pop(key).columns(key, of_units, of_sets) for key in sorted(found)]
 
 
@@ -163,7 +165,7 @@ class _GrowingColumns:
                 column = self._numbers[name] = array("d")
             if len(column) < rows:  # responses before this one have no such number
                 column.extend([nan] * (rows - len(column)))
-            column.append(nan if value is None else value)
+            column.append(_of_record(value))
         self._units_of.append(self._units.number_of(case.unit))
         self._sets_of.append(self._sets.number_of(case.set or None))
         groups, strata = tuple(case.groups.items()), tuple(case.strata.items())
@@ -194,6 +196,13 @@ class _GrowingColumns:
             reasons_of=_small(self._reasons_of, len(self._reasons)),
             reasons=tuple(self._reasons),
         )
+
+
+def _of_record(value: float | None) -> float:
+    """Return nan for none, and infinity for what is too large to compute with."""
+    if value is None:
+        return nan
+    return value if -LARGEST_VALUE <= value <= LARGEST_VALUE else inf
 
 
 def _whole(numbers: "array[int]") -> Whole:

@@ -46,7 +46,7 @@ from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
 """The mean first; the others are shown beside it."""
-UNDEFINED, NOT_FINITE = "undefined", "not finite"
+UNDEFINED, NOT_FINITE = "undefined", "not finite, or beyond 1e150"
 OUTSIDE = "outside the declared range"
 
 

@@ -97,6 +97,16 @@ class Units:
         return SideUnits.of(self._observations, self._units, self._sets, belongs)
 
 
+def counted_units(values: Floats, units: Whole, rows: Bools) -> Whole:
+    """Return [features]: how many units have a value in some rows; no means are made for it."""
+    some = np.flatnonzero(rows)
+    order = some[np.argsort(units[some], kind="stable")]
+    starts = _starts(units[order])
+    there = (np.isfinite(each[order]) for each in values.T)
+    found = [np.count_nonzero(np.logical_or.reduceat(each, starts)) for each in there]
+    return np.array(found, dtype=np.intp)
+
+
 def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
     """Return the mean of each key, missing values left out, and the first row of each."""
     order = np.argsort(keys, kind="stable")
