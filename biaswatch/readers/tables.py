@@ -114,8 +114,8 @@ def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
     if beyond.any():
         row = int(np.flatnonzero(beyond)[0])
         raise UsageError(
-            f"{path}, row {row + 1}, column {name}: values beyond {LARGEST_VALUE:g} have squares that no"
-            " computer holds. Write the column in larger units."
+            f"{path}, row {row + 1}, column {name}: values beyond {LARGEST_VALUE:g} have squares"
+            " that no computer holds. Write the column in larger units."
         )
     return found
 

@@ -58,15 +58,24 @@ def group_means(
     units = exchange_units(codes, sets)
     count = np.asarray(np.bincount(units.of_row, minlength=len(units.labels)))
     n = np.bincount(units.labels, minlength=groups)
-    residuals = np.bincount(units.of_row, weights=values - means[codes], minlength=len(count))
-    weights = count / np.maximum(prompts, 1)[units.labels]
+    residuals: Floats = np.asarray(
+        np.bincount(units.of_row, weights=values - means[codes], minlength=len(count)), float
+    )
     scale = np.sqrt(n / np.maximum(n - 1, 1)) / np.maximum(prompts, 1)
-    shared, covariance = _covariance(residuals * scale[units.labels], units, groups)
+    residuals *= scale[units.labels]
+    shared, covariance = _covariance(residuals, units, groups)
+    del residuals  # of a million units, each copy counts
     few = n < 2
     covariance[few, :] = covariance[:, few] = np.nan
-    shares = np.bincount(units.labels, weights=weights**2, minlength=groups).astype(np.float64)
-    totals = np.bincount(units.of_row, weights=values, minlength=len(count))
-    within = _within(totals / np.maximum(count, 1), units.labels, units.strata)
+    weights = count / np.maximum(prompts, 1)[units.labels]
+    weights *= weights
+    shares = np.bincount(units.labels, weights=weights, minlength=groups).astype(np.float64)
+    del weights
+    of_units: Floats = np.asarray(
+        np.bincount(units.of_row, weights=values, minlength=len(count)), float
+    )
+    of_units /= np.maximum(count, 1)
+    within = _within(of_units, units.labels, units.strata)
     return GroupMeans(means, np.asarray(n), shares, covariance, shared, *within)
 
 
@@ -94,12 +103,12 @@ def _covariance(
 def _within(values: Floats, labels: Integers, strata: Integers) -> tuple[float, int, float]:
     """Return the variance of units about group and block, its freedom, and that about blocks."""
     _, block = np.unique(strata, return_inverse=True)
-    _, label = np.unique(labels, return_inverse=True)
-    blocks, groups = np.bincount(block), np.bincount(label)
+    blocks, groups = np.bincount(block), np.bincount(labels)
     centred = values - (np.bincount(block, weights=values) / np.maximum(blocks, 1))[block]
+    del block
     total = float(centred @ centred) / max(len(values) - len(blocks), 1)
-    freedom = len(values) - len(blocks) - len(groups) + 1
+    freedom = len(values) - len(blocks) - int(np.count_nonzero(groups)) + 1
     if freedom < 1:
         return np.nan, 0, total
-    centred = centred - (np.bincount(label, weights=centred) / groups)[label]
+    centred -= (np.bincount(labels, weights=centred) / np.maximum(groups, 1))[labels]
     return float(centred @ centred) / freedom, freedom, total

@@ -285,7 +285,7 @@ def test_equal_values_deviate_by_nothing_however_often_their_mean_is_rounded() -
 @pytest.mark.parametrize("kind", [list, np.uint64, np.float64])
 def test_codes_of_sets_may_be_of_any_kind(kind: Any) -> None:
     labels, sets = np.array([0, 0, 1, 1, 1]), [0, 1, 0, 2, 2]
-    given = sets if kind is list else np.array(sets, dtype=kind)
+    given: Any = sets if kind is list else np.array(sets, dtype=kind)
     found, wanted = exchange_units(labels, given, given), exchange_units(labels, np.array(sets))
     assert found.of_row.tolist() == wanted.of_row.tolist()
     assert found.strata.tolist() == wanted.strata.tolist()
