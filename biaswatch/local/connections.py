@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from biaswatch.local.client import GatewayClient
+from biaswatch.written_files import write_whole
 from shared.bus.jetstream import Connection
 from shared.bus.permissions import OPERATOR
 from shared.bus.server import EmbeddedServer, alive, disk_usage_bytes
@@ -36,8 +37,8 @@ class AddressFile:
         self._path = state_dir / "platform.json"
 
     def write(self, running: RunningPlatform) -> None:
-        """Write the address of the running platform."""
-        self._path.write_text(json.dumps(asdict(running)))
+        """Write the address of the running platform; who reads meanwhile never sees half of it."""
+        write_whole(self._path, json.dumps(asdict(running)))
 
     def read(self) -> RunningPlatform | None:
         """Return the platform that runs here, or None."""
