@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 from shared.contracts import Features, Record, Response
 from shared.store import Store, migrate
-from shared.store.archive_rows import ArchiveFile
+from shared.store.archive_files import ArchiveFile
 from tests.support.records import make_features, make_probe, make_response
 
 ANSWERS, STORE_BATCH, FILE_BATCH, WORDS = 10_000, 256, 5_000, 110

@@ -11,7 +11,11 @@ from datetime import datetime, timedelta
 from tempfile import TemporaryFile
 from typing import Any
 
-from biaswatch.archiving.datasets import (
+from biaswatch.archiving.numbers import DayOfNumbers, number_rows
+from shared.contracts import Features, PairVerdict, Purpose, Response
+from shared.errors import TransientError, UsageError
+from shared.parquet.folder import ParquetFolder
+from shared.parquet.rows import (
     NUMBERS,
     RECORDS,
     SCHEMAS,
@@ -23,12 +27,8 @@ from biaswatch.archiving.datasets import (
     proof_of,
     rows_of,
 )
-from biaswatch.archiving.folder import ArchiveFolder
-from biaswatch.archiving.numbers import DayOfNumbers, number_rows
-from shared.contracts import Features, PairVerdict, Purpose, Response
-from shared.errors import TransientError, UsageError
 from shared.store import Store
-from shared.store.archive_rows import ArchiveFile
+from shared.store.archive_files import ArchiveFile
 from shared.store.archived_runs import MOVED, ArchivableRun, ArchivedRun, ArchiveState
 from shared.store.engine import chunks
 
@@ -43,7 +43,7 @@ class RunFiles:
     """The files of a run while they are written, one a dataset and day."""
 
     store: Store
-    folder: ArchiveFolder
+    folder: ParquetFolder
     run: ArchivableRun
     began_at: datetime
     stack: ExitStack
@@ -93,7 +93,7 @@ class RunFiles:
 
 def move_run(
     store: Store,
-    folder: ArchiveFolder,
+    folder: ParquetFolder,
     run: ArchivableRun,
     now: Callable[[], datetime],
     told: Told = lambda more: None,
@@ -119,6 +119,7 @@ def move_run(
     for kind, ids in record_ids(store, folder, run.run_id):
         store.archive_rows.remove(kind, ids)
         told(len(ids))
+    store.answer_files.give_up(run.run_id)
     store.archived_runs.note(run.run_id, ArchiveState.ARCHIVED, now())
     moved = store.archived_runs.find(run.run_id)
     assert moved is not None  # noqa: S101 - noted above
@@ -126,7 +127,7 @@ def move_run(
 
 
 def _write(
-    store: Store, folder: ArchiveFolder, run: ArchivableRun, began_at: datetime, told: Told
+    store: Store, folder: ParquetFolder, run: ArchivableRun, began_at: datetime, told: Told
 ) -> dict[str, int]:
     """Write the files of a run and read them back; return how much they hold."""
     for left in store.archive_files.of_run(run.run_id):  # by somebody who died over it
@@ -161,7 +162,7 @@ def _texts(store: Store, records: list[dict[str, Any]]) -> list[Row]:
     return [{**row, "purpose": purposes[row["record_id"]]} for row in store.archive_rows.texts(ids)]
 
 
-def record_ids(store: Store, folder: ArchiveFolder, run_id: str) -> Iterator[tuple[str, list[str]]]:
+def record_ids(store: Store, folder: ParquetFolder, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Return the ids that the verified files of a run hold, some of a kind at a time."""
     for file in store.archive_files.of_run(run_id):
         if file.dataset != RECORDS or not file.verified:

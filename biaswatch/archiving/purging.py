@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from biaswatch.archiving.datasets import SCHEMAS, TEXTS, Proof, Row, RowsWriter, proof_of, rows_of
-from biaswatch.archiving.folder import ArchiveFolder
 from biaswatch.archiving.moving import is_judging
 from shared.errors import TransientError
+from shared.parquet.folder import ParquetFolder
+from shared.parquet.rows import SCHEMAS, TEXTS, Proof, Row, RowsWriter, proof_of, rows_of
 from shared.store import Store
-from shared.store.archive_rows import ArchiveFile
-from shared.store.archived_runs import ArchivedRun, ArchiveState
+from shared.store.archive_files import ArchiveFile
+from shared.store.archived_runs import ArchiveState
 from shared.store.texts import Purged, TextOwner
 
 OWNER = ["kind", "tenant", "run_id", "unit_id", "at", "purpose"]
 """The columns that tell whose a text is, without the text."""
+LEFT_AFTER = timedelta(days=1)
+"""A file of answers that nobody has finished for so long is nobody's."""
 
 
 def owner_of(row: Row) -> TextOwner:
@@ -29,7 +31,7 @@ class ArchivePurge:
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
         self._store = store
         self._now = now
-        self._folders: dict[str, ArchiveFolder] = {}
+        self._folders: dict[str, ParquetFolder] = {}
         self._runs = {run.run_id: run for run in store.archived_runs.all()}
 
     def files(self) -> list[ArchiveFile]:
@@ -59,14 +61,16 @@ class ArchivePurge:
         return gone
 
     def sweep(self) -> None:
-        """Remove files that are doomed, since whoever was about to do it died."""
+        """Remove files that are doomed or were never finished, since whoever was at them died."""
         for file in self._store.archive_files.doomed():
             # A run that is being restored removes its own, after all of it is in the store.
-            if self._runs[file.run_id].state is not ArchiveState.RESTORING:
+            if file.uri or self._runs[file.run_id].state is not ArchiveState.RESTORING:
                 self._remove(self._folder(file), file)
+        for file in self._store.answer_files.unfinished(self._now() - LEFT_AFTER):
+            self._remove(self._folder(file), file)
 
     def _without(
-        self, folder: ArchiveFolder, file: ArchiveFile, purged: Purged, began_at: datetime
+        self, folder: ParquetFolder, file: ArchiveFile, purged: Purged, began_at: datetime
     ) -> ArchiveFile:
         """Write a file anew without purged texts, and read it back."""
         new = replace(file, path=_next_path(file.path), verified=False, purged_at=began_at)
@@ -82,19 +86,19 @@ class ArchivePurge:
             )
         return replace(new, rows=proof.rows, digest=proof.digest)
 
-    def _remove(self, folder: ArchiveFolder, file: ArchiveFile) -> None:
+    def _remove(self, folder: ParquetFolder, file: ArchiveFile) -> None:
         folder.remove(file.path)
         self._store.archive_files.forget(file)
 
-    def _folder(self, file: ArchiveFile) -> ArchiveFolder:
-        run: ArchivedRun = self._runs[file.run_id]
-        if run.uri not in self._folders:
-            self._folders[run.uri] = ArchiveFolder(run.uri)
-        return self._folders[run.uri]
+    def _folder(self, file: ArchiveFile) -> ParquetFolder:
+        uri = file.uri or self._runs[file.run_id].uri
+        if uri not in self._folders:
+            self._folders[uri] = ParquetFolder(uri)
+        return self._folders[uri]
 
 
 def _kept(
-    folder: ArchiveFolder, file: ArchiveFile, purged: Purged
+    folder: ParquetFolder, file: ArchiveFile, purged: Purged
 ) -> Iterator[list[dict[str, Any]]]:
     for rows in rows_of(folder, file.path):
         yield [row for row in rows if not purged.covers_texts_of(owner_of(row))]

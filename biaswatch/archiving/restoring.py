@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from biaswatch.archiving.datasets import RECORDS, TEXTS, Proof, proof_of, rows_of
-from biaswatch.archiving.folder import ArchiveFolder
 from biaswatch.archiving.moving import Told, record_ids
 from biaswatch.archiving.purging import owner_of
 from shared.contracts import Record
 from shared.errors import NotFoundError, TransientError, UsageError
+from shared.parquet.folder import ParquetFolder
+from shared.parquet.rows import RECORDS, TEXTS, Proof, proof_of, rows_of
 from shared.store import Store
+from shared.store.archive_files import ArchiveFile
 from shared.store.archived_runs import MOVED, ArchivedRun, ArchiveState
 
 AT_ONCE = 500
@@ -46,7 +47,7 @@ def archived_run(store: Store, run_id: str) -> ArchivedRun:
 
 def restore_run(
     store: Store,
-    folder: ArchiveFolder,
+    folder: ParquetFolder,
     run: ArchivedRun,
     now: Callable[[], datetime],
     told: Told = lambda more: None,
@@ -71,7 +72,7 @@ def restore_run(
     store.archived_runs.forget(run.run_id)
 
 
-def check_files(store: Store, folder: ArchiveFolder, run_id: str) -> int:
+def check_files(store: Store, folder: ParquetFolder, run_id: str) -> int:
     """Read all files of a run; return how many there are.
 
     Raises
@@ -81,15 +82,26 @@ def check_files(store: Store, folder: ArchiveFolder, run_id: str) -> int:
     """
     files = [file for file in store.archive_files.of_run(run_id) if not file.doomed]
     for file in files:
-        if proof_of(folder, file.path) != Proof(file.rows, file.digest):
-            raise TransientError(
-                f"{file.path} in {folder.uri} does not hold what was written to it. Restore that"
-                " file from a backup of the archive."
-            )
+        check_file(folder, file)
     return len(files)
 
 
-def _put_back(store: Store, folder: ArchiveFolder, run: ArchivedRun, told: Told) -> None:
+def check_file(folder: ParquetFolder, file: ArchiveFile) -> None:
+    """Read a file.
+
+    Raises
+    ------
+    TransientError
+        It cannot be read, or does not hold what was written.
+    """
+    if proof_of(folder, file.path) != Proof(file.rows, file.digest):
+        raise TransientError(
+            f"{file.path} in {folder.uri} does not hold what was written to it. Restore that"
+            " file from a backup of the archive."
+        )
+
+
+def _put_back(store: Store, folder: ParquetFolder, run: ArchivedRun, told: Told) -> None:
     purged = store.purges.so_far()
     for file in store.archive_files.of_run(run.run_id):
         if file.dataset not in (RECORDS, TEXTS):
@@ -105,7 +117,7 @@ def _put_back(store: Store, folder: ArchiveFolder, run: ArchivedRun, told: Told)
                     store.archive_rows.put_texts_back(kept)
 
 
-def _check_store(store: Store, folder: ArchiveFolder, run_id: str) -> None:
+def _check_store(store: Store, folder: ParquetFolder, run_id: str) -> None:
     for kind, ids in record_ids(store, folder, run_id):
         if store.archive_rows.count(BY_KIND[kind], run_id, ids) != len(ids):
             raise TransientError(

@@ -9,7 +9,7 @@ from shared.contracts.identity import Token
 from shared.errors import UsageError
 from shared.files import checked, read_text, yaml_mapping
 from shared.store import Store
-from shared.store.archive_rows import ArchiveFile
+from shared.store.archive_files import ArchiveFile
 from shared.store.archived_runs import ArchivableRun, ArchivedRun, ArchiveState
 
 EXPECTED = "a retention file is a mapping with `default` and, by name, `tenants`"

@@ -56,12 +56,12 @@ def archive(
             "Write `biaswatch archive --before DATE --to URI`, or --retention FILE in the place of"
             " --before; --tenant goes with --before alone."
         )
-    from biaswatch.archiving.folder import ArchiveFolder
     from biaswatch.archiving.retention import due_by_retention, retention_of
+    from shared.parquet.folder import ParquetFolder
 
     policy = retention_of(retention) if retention else None
     moment = _past(before) if before else None
-    settings, folder = load_settings(Settings), ArchiveFolder(to)
+    settings, folder = load_settings(Settings), ParquetFolder(to)
     with Store.open(settings.store) as store:
         runs = (
             due_by_retention(store, policy, _now())
@@ -105,8 +105,8 @@ def list_runs(as_json: Json = False) -> None:
 @app.command()
 def restore(run: RunArgument) -> None:
     """Write the answers of runs into the store again, and remove their files."""
-    from biaswatch.archiving.folder import ArchiveFolder
     from biaswatch.archiving.restoring import archived_run, restore_run
+    from shared.parquet.folder import ParquetFolder
 
     settings = load_settings(Settings)
     with Store.open(settings.store) as store:
@@ -118,30 +118,35 @@ def restore(run: RunArgument) -> None:
         _write_acts(settings, store, acts)
         for each in found:
             with _bars((f"restoring {each.source}", None)) as (told,):
-                restore_run(store, ArchiveFolder(each.uri), each, _now, told)
+                restore_run(store, ParquetFolder(each.uri), each, _now, told)
             typer.echo(f"The {each.answers:,} answers of the run {each.run_id} are back.")
 
 
 @app.command()
 def verify() -> None:
     """Read every file of the archive, and say whether it holds what was written."""
-    from biaswatch.archiving.folder import ArchiveFolder
-    from biaswatch.archiving.restoring import check_files
+    from biaswatch.archiving.restoring import check_file, check_files
+    from shared.parquet.folder import ParquetFolder
     from shared.store.archived_runs import ArchiveState
 
     with Store.open(load_settings(Settings).store) as store:
         runs = [each for each in store.archived_runs.all() if each.state is ArchiveState.ARCHIVED]
-        files = 0
-        with _bars(("verifying", len(runs))) as (told,):
+        live, files = store.archive_files.as_they_came(), 0
+        with _bars(("verifying", len(runs) + len(live))) as (told,):
             for each in runs:
-                files += check_files(store, ArchiveFolder(each.uri), each.run_id)
+                files += check_files(store, ParquetFolder(each.uri), each.run_id)
+                told(1)
+            for file in live:
+                check_file(ParquetFolder(str(file.uri)), file)
                 told(1)
     typer.echo(f"{files} files of {len(runs)} runs hold what was written to them.")
+    if live:
+        typer.echo(f"So do {len(live)} files of answers of live systems as they came.")
 
 
 def purge_archive(store: Store) -> int:
     """Remove from the archive what was purged since; return how many texts."""
-    if not store.archived_runs.all():
+    if not store.archive_files.any():
         return 0
     from biaswatch.archiving.purging import ArchivePurge
 
@@ -168,8 +173,8 @@ def _move(store: Store, folder: Any, runs: "Sequence[ArchivableRun]") -> "list[A
 
 def _keep_to(settings: Settings, store: Store, policy: "Retention") -> dict[str, int]:
     """Purge texts and remove files that are older than a retention says."""
-    from biaswatch.archiving.folder import ArchiveFolder
     from biaswatch.archiving.retention import expired, texts_due
+    from shared.parquet.folder import ParquetFolder
     from shared.store.archived_runs import ArchiveState
     from shared.store.scope import Scope
 
@@ -187,7 +192,7 @@ def _keep_to(settings: Settings, store: Store, policy: "Retention") -> dict[str,
         texts += store.scoped(partial(Scope, tenant)).purges.before(moment, now)
     for run, files in gone:
         store.archived_runs.note(run.run_id, ArchiveState.EXPIRED, now)
-        folder = ArchiveFolder(run.uri)
+        folder = ParquetFolder(run.uri)
         for file in files:
             store.archive_files.replace(file, None)
             folder.remove(file.path)

@@ -38,6 +38,8 @@ MAX_EXTRACTOR_AGE = timedelta(seconds=60)
 """How long ago a running extractor was last seen, by its own clock."""
 HISTORY_LOOK_S = 0.05
 """How often the schedule is read while windows of the past are read one after the other."""
+LOOKS_REST = 10
+"""How many times as long as a look takes until the next."""
 ALL_HANDLED = QueuePosition(first=1, last=0)
 """Where an empty queue is."""
 
@@ -65,6 +67,8 @@ class RoundScheduler:
         self._now = now
         self._wall = wall
         self._logged: dict[str, str] = {}
+        self._looked: dict[str, datetime] = {}
+        """When to look next for what of a window was measured early, by its run."""
 
     def define(self, monitor: Monitor) -> Sequence[Record]:
         """Store a monitor's new definition and schedule it."""
@@ -148,14 +152,27 @@ class RoundScheduler:
                 return
             if gather.closed_by is None:  # the round before is under way
                 if scheduled.run.window is not None:
-                    self._gathers.arrive_recorded(scheduled.run.id, Features, self._now())
+                    self._arrive_recorded(scheduled.run.id)
                 return
+            self._looked.pop(scheduled.run.id, None)
         if not _continues(scheduled) or scheduled.due + self._skew_of(scheduled) > now:
             return
         if scheduled.monitor.plan.traffic is None:
             yield from self._start(scheduled, now)
         else:
             yield from self._start_window(scheduled, taken, now)
+
+    def _arrive_recorded(self, run_id: str) -> None:
+        """Note what of a window was measured before it was waited for.
+
+        Where that is in files, a look may take seconds: looks take a tenth of the time at most.
+        """
+        began = self._now()
+        if began < self._looked.get(run_id, began):
+            return
+        self._gathers.arrive_recorded(run_id, Features, began)
+        took = self._now() - began
+        self._looked[run_id] = began + LOOKS_REST * took
 
     def _skew_of(self, scheduled: ScheduledMonitor) -> timedelta:
         """Return how much longer a window waits for gateways whose clocks are behind."""

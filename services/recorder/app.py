@@ -2,13 +2,16 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
 
 from services.recorder.settings import RecorderSettings
 from shared.bus.stage import Stage
-from shared.contracts import ROUTES, Record
+from shared.contracts import ROUTES, Features, Record, Response
 from shared.runtime.process import serve
 from shared.runtime.service import Service
-from shared.store import Records, Store
+from shared.store import FilingPlace, Records, Store
 
 LINGER_S = 0.2
 """Nobody waits for the recorder, and a transaction for one record costs as much as for fifty."""
@@ -24,20 +27,39 @@ def recording(records: Records) -> Callable[[Sequence[Record]], Sequence[Record]
     return record
 
 
+def filing_place(settings: RecorderSettings) -> FilingPlace | None:
+    """Return where answers of live systems are written as files; None where they become rows."""
+    uri = settings.recorder_answer_files
+    return FilingPlace(uri, lambda: datetime.now(UTC), lambda: uuid4().hex) if uri else None
+
+
+def stage_of(
+    kind: type[Record],
+    record: Callable[[Sequence[Record]], Sequence[Record]],
+    settings: RecorderSettings,
+) -> Stage[Any]:
+    """Return the stage of a kind of record.
+
+    One batch at a time: a transaction is the unit, and SQLite has one writer anyway. What may go
+    into files waits longer, so that there are fewer of them.
+    """
+    in_files = kind in (Response, Features) and settings.recorder_answer_files
+    return Stage(
+        "recorder",
+        kind,
+        record,
+        slots=1,
+        batch=settings.recorder_answers_a_file if in_files else settings.recorder_batch,
+        linger_s=settings.recorder_file_s if in_files else LINGER_S,
+    )
+
+
 def build(settings: RecorderSettings) -> Service:
     """Return the recorder on the store its settings name."""
-    store = Store.open(settings.store)
+    store = Store.open(settings.store, answers_to=filing_place(settings))
     record = recording(store.records)
     stages = [
-        # One at a time: a transaction is the unit, and SQLite has one writer anyway.
-        Stage(
-            "recorder",
-            route.record,
-            record,
-            slots=1,
-            batch=settings.recorder_batch,
-            linger_s=LINGER_S,
-        )
+        stage_of(route.record, record, settings)
         for route in ROUTES
         if "recorder" in route.consumers
     ]

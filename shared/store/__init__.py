@@ -2,6 +2,7 @@
 
 from shared.store.calls import Calls
 from shared.store.closings import Closing
+from shared.store.filing import FilingPlace
 from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import Schedule
 from shared.store.paused_targets import PausedTargets
@@ -15,6 +16,7 @@ __all__ = [
     "Calls",
     "Closing",
     "CountedRun",
+    "FilingPlace",
     "Gathers",
     "PausedTargets",
     "PlannedProbes",

@@ -32,6 +32,14 @@ ARCHIVE_FILES = Table(
     Column("verified", Boolean, nullable=False, server_default=false()),
     Column("doomed", Boolean, nullable=False, server_default=false()),
     Column("purged_at", UtcDateTime, nullable=False),
+    Column("uri", Text),
+    Column("kind", String(16)),
+    Column("source", String(96)),
+    Column("first_id", String(32)),
+    Column("last_id", String(32)),
     Index("archive_file_dataset", "dataset", "tenant"),
+    Index("archive_file_ids", "kind", "last_id"),
 )
-"""Every file of the archive, named before it is written: none is left that nobody knows of."""
+"""Every file, named before it is written: none is left that nobody knows of. Those of the archive
+lie where their run is archived. Those with an address of their own hold answers of live systems as
+they came: of which kind and system, and from which id to which."""

@@ -129,7 +129,11 @@ class ArchivedRuns:
         with write_transaction(self._engine) as connection:
             insert_new(connection, ARCHIVED_RUNS, [row])
             query = select(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run.run_id)
-            return _archived(connection.execute(query).mappings().one())
+            begun = _archived(connection.execute(query).mappings().one())
+        with write_transaction(self._engine) as connection:
+            # Who is just adding answers to the window, and did not see this, has done so now.
+            lock_window(connection, run.run_id)
+        return begun
 
     def note(self, run_id: str, state: ArchiveState, now: datetime, **amounts: int) -> None:
         """Note how far a run is."""
@@ -175,9 +179,20 @@ def _unread_windows(connection: Connection, before: datetime) -> list[Archivable
     found = []
     for run_id in connection.scalars(query.order_by(windows.ends)):
         one = select(responses.tenant, responses.lane).where(responses.run_id == run_id).limit(1)
-        if row := connection.execute(one).first():
-            found.append(ArchivableRun(run_id, row.tenant, row.lane))
+        files = ARCHIVE_FILES.c
+        filed = select(files.tenant, files.source).where(
+            files.run_id == run_id, files.kind == Response.kind, files.verified.is_(True)
+        )
+        if row := connection.execute(one).first() or connection.execute(filed.limit(1)).first():
+            found.append(ArchivableRun(run_id, row[0], row[1]))
     return found
+
+
+def lock_window(connection: Connection, run_id: str) -> None:
+    """Wait for who adds answers to a window; keep others from it till the transaction ends."""
+    windows = TRAFFIC_WINDOWS.c
+    mine = select(windows.run_id).where(windows.run_id == run_id).with_for_update()
+    connection.execute(mine).all()
 
 
 RUNS_AWAY = select(ARCHIVED_RUNS.c.run_id).where(

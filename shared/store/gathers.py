@@ -1,12 +1,13 @@
 """Gathers: which stage waits for which records until when; each closes exactly once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, Connection, and_, func, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, func, select, update
 
 from shared.contracts import ClosedBy, GatherState, Record
+from shared.store.answer_files import AnswerFiles
 from shared.store.closings import Closing, closing_of, state_of_row
 from shared.store.engine import chunks, read_transaction, write_transaction
 from shared.store.gather_rows import GatherRows
@@ -20,6 +21,10 @@ TOGETHER = 5000
 
 class Gathers(GatherRows):
     """The gathers of one stage; all state is in the store, so that any process may end."""
+
+    def __init__(self, engine: Engine, stage: str, files: AnswerFiles) -> None:
+        super().__init__(engine, stage)
+        self._files = files
 
     def expect(
         self,
@@ -203,9 +208,10 @@ class Gathers(GatherRows):
             return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
 
     def arrive_recorded(self, key: str, kind: type[Record], now: datetime) -> None:
-        """Note the arrival of what one gather waits for and the store has already.
+        """Note the arrival of what one gather waits for and the store, or a file, has already.
 
-        What arrived before it was expected, or whose message was lost, is noted so.
+        What arrived before it was expected, or whose message was lost, is noted so. The key is
+        that of a run.
         """
         items, there = GATHER_ITEMS.c, RECORDS[kind.kind].c
         query = select(items.item_id).join(RECORDS[kind.kind], there.id == items.item_id)
@@ -216,6 +222,10 @@ class Gathers(GatherRows):
                 recorded = list(connection.scalars(query.where(*waiting).limit(TOGETHER)))
             if recorded:
                 self.arrive(recorded, now)
+        if self._files.any_of(key):
+            for some in self._pages(select(items.item_id).where(*waiting)):
+                if there_too := self._files.present(kind.kind, some):
+                    self.arrive(there_too, now)
 
     def opened_at(self, key: str) -> datetime | None:
         """Return when a gather was opened last; None of those from before this was kept."""
@@ -243,7 +253,22 @@ class Gathers(GatherRows):
         stored = select(there.c.id).where(there.c.id == items.item_id).exists()
         query = select(func.count()).select_from(GATHER_ITEMS).where(*mine, ~stored)
         with read_transaction(self._engine) as connection:
-            return int(connection.scalar(query) or 0)
+            no_rows = int(connection.scalar(query) or 0)
+        if not no_rows or not self._files.any_of(key):
+            return no_rows
+        pages = self._pages(select(items.item_id).where(*mine, ~stored))
+        return sum(len(some) - len(self._files.present(kind.kind, some)) for some in pages)
+
+    def _pages(self, query: Select[tuple[str]]) -> Iterator[list[str]]:
+        """Return ids of items in their order, some at a time."""
+        last, some = "", [""]
+        while some:
+            page = query.where(GATHER_ITEMS.c.item_id > last).order_by(GATHER_ITEMS.c.item_id)
+            with read_transaction(self._engine) as connection:
+                some = list(connection.scalars(page.limit(TOGETHER)))
+            if some:
+                last = some[-1]
+                yield some
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return which of these keys have a gather, open or closed."""

@@ -24,6 +24,7 @@ from shared.store.text_tables import TEXTS
 from shared.store.texts import assemble, purged
 
 R = TypeVar("R", bound=Record)
+ByKind = dict[str, dict[str, Record]]
 PAGE = MOST_PARAMETERS + 1
 """Rows of a query: more than ids in one, so that nobody looks for those beyond the last id."""
 
@@ -55,13 +56,20 @@ class Records:
         ValueError
             A record is another tenant's than that of the scope: a fault of the caller.
         """
+        return self._write_rows(self._by_kind(records))
+
+    def _by_kind(self, records: Iterable[Record]) -> ByKind:
+        """Return records and those embedded in them by kind and id, the first copy of each."""
         mine = self._scope().tenant
-        by_kind: dict[str, dict[str, Record]] = {}
+        by_kind: ByKind = {}
         for record in records:
             for each in (record, *record.embedded):
                 if mine not in {None, each.tenant}:
                     raise ValueError(f"A {each.kind} record of another tenant cannot be written.")
                 by_kind.setdefault(each.kind, {}).setdefault(each.id, each)
+        return by_kind
+
+    def _write_rows(self, by_kind: ByKind) -> WriteResult:
         written = WriteResult()
         with write_transaction(self._engine) as connection:
             gone = purged(connection)

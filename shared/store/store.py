@@ -10,13 +10,16 @@ from sqlalchemy import Connection, Engine, text
 
 from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError
 from shared.store.alarm_deliveries import AlarmDeliveries, Channels
+from shared.store.answer_files import AnswerFiles
 from shared.store.answer_parts import AnswerParts
-from shared.store.archive_rows import ArchiveFiles, ArchiveRows
+from shared.store.archive_files import ArchiveFiles
+from shared.store.archive_rows import ArchiveRows
 from shared.store.archived_runs import ArchivedRuns
 from shared.store.audit import AuditTrail
 from shared.store.calls import Calls
 from shared.store.engine import READS, engine_of, explain_open_errors
 from shared.store.extractors import Baselines, Calibrations, Extractors
+from shared.store.filing import AnswerFiling, FilingPlace
 from shared.store.gathers import Gathers
 from shared.store.judged_items import JudgedItems
 from shared.store.labelled_runs import LabelledRuns
@@ -24,12 +27,12 @@ from shared.store.monitor_definitions import MonitorDefinitions, RunsUnderWay
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.planning_cursors import PlanningCursors
-from shared.store.records import Records
 from shared.store.run_conclusions import RunConclusions
 from shared.store.run_progress import CountedRuns
 from shared.store.run_tables import JUDGING_CURSORS
 from shared.store.scope import ScopeNow, everything
 from shared.store.sent_forms import SentForms
+from shared.store.stored_records import StoredRecords
 from shared.store.suites import UNNAMED, Suites
 from shared.store.texts import Purges
 from shared.store.unwatched_answers import UnwatchedAnswers
@@ -110,10 +113,18 @@ def _scripts() -> ScriptDirectory:
 class Store:
     """All tables of one database; calls block, so call them from a thread."""
 
-    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        scope: ScopeNow = everything,
+        *,
+        answer_files: AnswerFiles | None = None,
+        filing: AnswerFiling | None = None,
+    ) -> None:
         self._engine = engine
         self._scope = scope
-        self.records = Records(engine, scope)
+        self.answer_files = answer_files or AnswerFiles(engine)
+        self.records = StoredRecords(engine, scope, files=self.answer_files, filing=filing)
         self.rounds = ClosedRounds(self.records)
         self.results = RunConclusions(self.records)
         self.purges = Purges(engine, scope)
@@ -141,12 +152,14 @@ class Store:
         self.alarm_deliveries = AlarmDeliveries(engine, scope)
         self.channels = Channels(engine)
         self.archived_runs = ArchivedRuns(engine, scope)
-        self.archive_rows = ArchiveRows(engine)
+        self.archive_rows = ArchiveRows(engine, self.answer_files)
         self.archive_files = ArchiveFiles(engine)
 
     @classmethod
-    def open(cls, url: str) -> "Store":
+    def open(cls, url: str, answers_to: FilingPlace | None = None) -> "Store":
         """Open the store at `url`.
+
+        Answers of live systems that are written through it become rows, or files of a place.
 
         Raises
         ------
@@ -158,10 +171,12 @@ class Store:
         engine = engine_of(url)
         try:
             _check(engine)
+            files = AnswerFiles(engine)
+            filing = AnswerFiling(engine, files, answers_to) if answers_to else None
         except BiaswatchError:
             engine.dispose()
             raise
-        return cls(engine)
+        return cls(engine, answer_files=files, filing=filing)
 
     def empty_write_ahead_log(self) -> None:
         """Write SQLite's log into the database and empty it: what was deleted would stay there.
@@ -178,7 +193,7 @@ class Store:
 
     def scoped(self, scope: ScopeNow) -> "Store":
         """Return this store as somebody sees it whose scope is looked up at every use."""
-        return Store(self._engine, scope)
+        return Store(self._engine, scope, answer_files=self.answer_files)
 
     @property
     def tenant(self) -> str:
@@ -187,7 +202,7 @@ class Store:
 
     def gathers(self, stage: str) -> Gathers:
         """Return the gathers of one stage."""
-        return Gathers(self._engine, stage)
+        return Gathers(self._engine, stage, self.answer_files)
 
     def close(self) -> None:
         """Close all connections."""

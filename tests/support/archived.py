@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from biaswatch.archiving.folder import ArchiveFolder
 from shared.contracts import RUN_GATHER, Features, Probe, Record, Response
+from shared.parquet.folder import ParquetFolder
 from shared.store import Store
 from tests.support.records import AT, make_features, make_probe, make_response, make_run
 
@@ -77,13 +77,13 @@ class DyingAt:
         return called
 
 
-def deaths(store_url: str, uri: str) -> Iterator[tuple[Store, ArchiveFolder]]:
+def deaths(store_url: str, uri: str) -> Iterator[tuple[Store, ParquetFolder]]:
     """Yield a store and a folder that die one step later each time, for ever."""
     step = 0
     while True:
         step += 1
         with Store.open(store_url) as store:
-            folder, dying = ArchiveFolder(uri), DyingAt(step)
+            folder, dying = ParquetFolder(uri), DyingAt(step)
             dying.wrap(store.archive_files, ("name", "verify", "replace", "forget", "purged"))
             dying.wrap(store.archive_rows, ("remove", "put_back", "put_texts_back"))
             dying.wrap(store.archived_runs, ("begin", "note", "forget"))

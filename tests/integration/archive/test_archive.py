@@ -6,13 +6,13 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from biaswatch.archiving.folder import ArchiveFolder
 from biaswatch.archiving.moving import move_run
 from biaswatch.archiving.purging import ArchivePurge
 from biaswatch.archiving.restoring import archived_run, check_files, restore_run
 from biaswatch.archiving.retention import due_by_retention, expired, retention_of, texts_due
 from shared.contracts import Features, Response
 from shared.errors import NotFoundError, TransientError, UsageError
+from shared.parquet.folder import ParquetFolder
 from shared.store import Store, migrate
 from shared.store.archived_runs import ArchiveState
 from shared.store.scope import Scope
@@ -36,8 +36,8 @@ def now() -> datetime:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> ArchiveFolder:
-    return ArchiveFolder(str(tmp_path / "lake"))
+def folder(tmp_path: Path) -> ParquetFolder:
+    return ParquetFolder(str(tmp_path / "lake"))
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def sqlite_url(tmp_path: Path) -> str:
     return url
 
 
-def archive_all(store: Store, folder: ArchiveFolder) -> list[str]:
+def archive_all(store: Store, folder: ParquetFolder) -> list[str]:
     return [move_run(store, folder, run, now).run_id for run in store.archived_runs.due(LATER)]
 
 
@@ -58,7 +58,7 @@ def purge_archive(store: Store) -> int:
 
 
 def test_an_archived_run_leaves_the_store_and_comes_back_whole(
-    store: Store, folder: ArchiveFolder
+    store: Store, folder: ParquetFolder
 ) -> None:
     run_id = keep_ended_run(store)
     before = answers_in(store, run_id)
@@ -74,7 +74,7 @@ def test_an_archived_run_leaves_the_store_and_comes_back_whole(
 
 
 def test_files_are_sorted_by_tenant_source_and_day_and_none_is_left_after_a_restore(
-    store: Store, folder: ArchiveFolder, tmp_path: Path
+    store: Store, folder: ParquetFolder, tmp_path: Path
 ) -> None:
     run_id = keep_ended_run(store)
     archive_all(store, folder)
@@ -90,7 +90,7 @@ def test_files_are_sorted_by_tenant_source_and_day_and_none_is_left_after_a_rest
 
 
 def test_numbers_have_groups_and_measurements_and_no_text(
-    store: Store, folder: ArchiveFolder, tmp_path: Path
+    store: Store, folder: ParquetFolder, tmp_path: Path
 ) -> None:
     keep_ended_run(store)
     archive_all(store, folder)
@@ -116,7 +116,7 @@ def test_a_death_at_any_step_loses_nothing_and_has_nothing_twice(
         run_id = keep_ended_run(store)
         whole = answers_in(store, run_id)
         if restores:
-            archive_all(store, ArchiveFolder(uri))
+            archive_all(store, ParquetFolder(uri))
     died = 0
     for store, folder in deaths(sqlite_url, uri):
         try:
@@ -132,15 +132,15 @@ def test_a_death_at_any_step_loses_nothing_and_has_nothing_twice(
     with Store.open(sqlite_url) as store:
         assert answers_in(store, run_id) == (whole if restores else [])
         if not restores:
-            assert check_files(store, ArchiveFolder(uri), run_id) == 6
-            restore_run(store, ArchiveFolder(uri), archived_run(store, run_id), now)
+            assert check_files(store, ParquetFolder(uri), run_id) == 6
+            restore_run(store, ParquetFolder(uri), archived_run(store, run_id), now)
         assert answers_in(store, run_id) == whole
         assert store.archive_files.of_run(run_id) == []
     assert files_below(tmp_path / "lake") == []
 
 
 def test_what_does_not_read_back_is_not_removed(
-    store: Store, folder: ArchiveFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, folder: ParquetFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = keep_ended_run(store)
     before = answers_in(store, run_id)
@@ -164,7 +164,7 @@ def test_what_does_not_read_back_is_not_removed(
 
 
 def test_late_copies_of_archived_answers_are_not_stored_again(
-    store: Store, folder: ArchiveFolder
+    store: Store, folder: ParquetFolder
 ) -> None:
     run_id = keep_ended_run(store)
     again = answers_in(store, run_id)
@@ -187,7 +187,7 @@ def test_a_run_that_waits_for_something_is_left(store: Store) -> None:
 
 
 def test_a_purge_reaches_the_archive_and_survives_a_restore(
-    store: Store, folder: ArchiveFolder, tmp_path: Path
+    store: Store, folder: ParquetFolder, tmp_path: Path
 ) -> None:
     run_id = keep_ended_run(store)
     archive_all(store, folder)
@@ -214,7 +214,7 @@ def test_a_purge_that_dies_at_any_step_leaves_no_text_behind(
     uri = str(tmp_path / "lake")
     with Store.open(sqlite_url) as store:
         run_id = keep_ended_run(store)
-        archive_all(store, ArchiveFolder(uri))
+        archive_all(store, ParquetFolder(uri))
         store.purges.unit("prompt-2", LATER)
     for store, folder in deaths(sqlite_url, uri):
         purge = ArchivePurge(store, now)
@@ -231,11 +231,11 @@ def test_a_purge_that_dies_at_any_step_leaves_no_text_behind(
     assert len(files) == 2
     assert "Answer 2" not in cells
     with Store.open(sqlite_url) as store:
-        check_files(store, ArchiveFolder(uri), run_id)
+        check_files(store, ParquetFolder(uri), run_id)
 
 
 def test_purging_a_run_or_a_time_removes_whole_files(
-    store: Store, folder: ArchiveFolder, tmp_path: Path
+    store: Store, folder: ParquetFolder, tmp_path: Path
 ) -> None:
     run_id = keep_ended_run(store)
     archive_all(store, folder)
@@ -250,7 +250,7 @@ def test_purging_a_run_or_a_time_removes_whole_files(
 
 
 def test_another_tenant_does_not_see_that_a_run_is_archived(
-    store: Store, folder: ArchiveFolder
+    store: Store, folder: ParquetFolder
 ) -> None:
     run_id = keep_ended_run(store)
     archive_all(store, folder)
@@ -262,7 +262,7 @@ def test_another_tenant_does_not_see_that_a_run_is_archived(
 
 
 def test_a_retention_says_by_tenant_what_is_archived_purged_and_removed(
-    store: Store, folder: ArchiveFolder, tmp_path: Path
+    store: Store, folder: ParquetFolder, tmp_path: Path
 ) -> None:
     run_id = keep_ended_run(store)
     path = tmp_path / "retention.yaml"
@@ -310,11 +310,11 @@ def test_a_wrong_retention_is_a_sentence(tmp_path: Path, text: str, said: str) -
 )
 def test_an_address_that_cannot_be_is_refused_without_its_key(uri: str, said: str) -> None:
     with pytest.raises(UsageError, match=said) as refused:
-        ArchiveFolder(uri)
+        ParquetFolder(uri)
     assert "hunter2" not in str(refused.value)
 
 
-def test_moments_and_every_column_survive(store: Store, folder: ArchiveFolder) -> None:
+def test_moments_and_every_column_survive(store: Store, folder: ParquetFolder) -> None:
     run_id = keep_ended_run(store, answers=2)
     at = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
     probe = make_probe(9, run_id=run_id, at=at, unit_id="ü" * 300)

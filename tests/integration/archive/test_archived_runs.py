@@ -14,10 +14,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from biaswatch.archiving.folder import ArchiveFolder
 from biaswatch.archiving.moving import move_run
 from biaswatch.archiving.restoring import archived_run, check_files, restore_run
 from shared.contracts import MonitoredWindow, Response, SentAnswer, Window
+from shared.parquet.folder import ParquetFolder
 from shared.store import Store, migrate
 from tests.support.api import api_on
 from tests.support.archived import CLOSED, LATER, answers_in, end_run, files_below, keep_ended_run
@@ -103,7 +103,7 @@ def test_a_killed_archive_is_taken_up_by_the_same_command(state: Path, tmp_path:
     assert biaswatch("archive", "--before", "2026-02-01", "--to", str(lake)).returncode == 0
     with opened(state) as store:
         assert answers_in(store, run_id) == []
-        folder = ArchiveFolder(str(lake))
+        folder = ParquetFolder(str(lake))
         check_files(store, folder, run_id)
         restore_run(store, folder, archived_run(store, run_id), lambda: LATER)
         assert answers_in(store, run_id) == before
@@ -123,7 +123,7 @@ async def test_findings_stay_and_answers_say_where_they_are(state: Path, tmp_pat
         [due] = store.archived_runs.due(LATER)
         async with _client(store) as api:
             before = (await api.get(f"/v1/runs/{RUN.id}")).json()
-            move_run(store, ArchiveFolder(str(tmp_path / "lake")), due, lambda: LATER)
+            move_run(store, ParquetFolder(str(tmp_path / "lake")), due, lambda: LATER)
             after = (await api.get(f"/v1/runs/{RUN.id}")).json()
             assert "were archived on 2027-01-01" in after.pop("archived")
             assert before.pop("archived") is None
@@ -181,7 +181,7 @@ def test_an_archive_lies_on_a_server_that_speaks_s3(s3: str, state: Path) -> Non
     with opened(state) as store:
         run_id = keep_ended_run(store)
         before = answers_in(store, run_id)
-        folder = ArchiveFolder(s3)
+        folder = ParquetFolder(s3)
         [due] = store.archived_runs.due(LATER)
         move_run(store, folder, due, lambda: CLOSED)
         assert answers_in(store, run_id) == []
@@ -222,5 +222,5 @@ def test_an_unread_window_of_traffic_is_archived_by_its_source(state: Path, tmp_
         store.window_answers.pass_over("f" * 32, LATER, LATER)
         [due] = store.archived_runs.due(LATER)
         assert (due.run_id, due.tenant, due.source) == (run_id, "default", probe.target.lane)
-        move_run(store, ArchiveFolder(str(tmp_path / "lake")), due, lambda: LATER)
+        move_run(store, ParquetFolder(str(tmp_path / "lake")), due, lambda: LATER)
         assert answers_in(store, run_id) == []

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.archiving.folder import ArchiveFolder
 from biaswatch.archiving.moving import move_run
 from biaswatch.exporting.rows import in_store
 from services.gateway.exports.queries import ExportQueries
 from services.gateway.exports.views import MonitorRun
 from services.gateway.monitors.queries import MonitorQueries
 from shared.errors import UsageError
+from shared.parquet.folder import ParquetFolder
 from shared.store import Store
 from shared.store.archived_runs import ArchivableRun
 from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPlatform, said
@@ -30,7 +30,7 @@ def test_the_windows_of_a_monitor_say_which_of_them_are_archived(
     queries = ExportQueries(store, MonitorQueries(store))
     first, second = queries.runs(MONITOR.name)
     assert (first.archived, second.archived) == (None, None)
-    folder = ArchiveFolder(str(tmp_path / "lake"))
+    folder = ParquetFolder(str(tmp_path / "lake"))
     move_run(store, folder, ArchivableRun(first.run_id, "default", "support"), lambda: LATER)
     away, there = queries.runs(MONITOR.name)
     assert (away.run_id, there) == (first.run_id, second)

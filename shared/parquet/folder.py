@@ -1,4 +1,4 @@
-"""Where an archive lies: a folder of this machine, or of an object store that speaks S3."""
+"""Where Parquet files lie: a folder of this machine, or of an object store that speaks S3."""
 
 import os
 from collections.abc import Iterator
@@ -13,16 +13,26 @@ from shared.errors import TransientError, UsageError
 
 KINDS = ("s3", "gs", "file")
 UNFINISHED = ".unfinished"
+REPEAT = "The same command goes on where this one stopped."
+AGAIN = "It is tried again."
 
 
-class ArchiveFolder:
+class ParquetFolder:
     """Files below one address; a file is there whole or not at all.
 
     Object stores do so by themselves, and a local file gets its name when it is on the disk.
+
+    Parameters
+    ----------
+    uri
+        The address: a path, `file://`, `s3://` or `gs://`.
+    then
+        What follows where a file cannot be written or read now, for whoever reads the error.
     """
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, then: str = REPEAT) -> None:
         self.uri = checked_uri(uri)
+        self._then = then
         try:
             self._files, self._base = pyarrow.fs.FileSystem.from_uri(self.uri)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
@@ -40,7 +50,7 @@ class ArchiveFolder:
         """
         whole = self._whole(path)
         name = whole + UNFINISHED if self._local else whole
-        with _sentences(f"{path} cannot be written to {self.uri}"):
+        with self._sentences(f"{path} cannot be written to {self.uri}"):
             if self._local:
                 self._files.create_dir(os.path.dirname(whole), recursive=True)  # noqa: PTH120
             with self._files.open_output_stream(name) as stream:
@@ -58,12 +68,12 @@ class ArchiveFolder:
             It is not there, or cannot be read now.
         """
         what = f"{path} cannot be read from {self.uri}"
-        with _sentences(what), self._files.open_input_file(self._whole(path)) as file:
+        with self._sentences(what), self._files.open_input_file(self._whole(path)) as file:
             yield file
 
     def remove(self, path: str) -> None:
         """Remove a file, if it is there."""
-        with _sentences(f"{path} cannot be removed from {self.uri}"):
+        with self._sentences(f"{path} cannot be removed from {self.uri}"):
             for name in (self._whole(path), self._whole(path) + UNFINISHED):
                 if self._files.get_file_info(name).type is not pyarrow.fs.FileType.NotFound:
                     self._files.delete_file(name)
@@ -71,9 +81,16 @@ class ArchiveFolder:
     def _whole(self, path: str) -> str:
         return f"{self._base.rstrip('/')}/{path}"
 
+    @contextmanager
+    def _sentences(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, pyarrow.ArrowException) as error:
+            raise TransientError(f"{what}: {_first_line(error)}. {self._then}") from None
+
 
 def checked_uri(uri: str) -> str:
-    """Return the address of an archive as it is kept: a folder by its whole path.
+    """Return an address of files as it is kept: a folder by its whole path.
 
     Raises
     ------
@@ -83,7 +100,7 @@ def checked_uri(uri: str) -> str:
     parts = urlsplit(uri)
     if parts.username or parts.password or "key=" in parts.query.lower():
         raise UsageError(
-            "An archive's address is kept in the store, so it must hold no key. Give keys as S3"
+            "An address of files is kept in the store, so it must hold no key. Give keys as S3"
             " programs take them: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role."
         )
     if not parts.scheme:
@@ -103,16 +120,6 @@ def _finish(unfinished: Path, whole: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-@contextmanager
-def _sentences(what: str) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, pyarrow.ArrowException) as error:
-        raise TransientError(
-            f"{what}: {_first_line(error)}. The same command goes on where this one stopped."
-        ) from None
 
 
 def _first_line(error: Exception) -> str:

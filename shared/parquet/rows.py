@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pyarrow
 import pyarrow.parquet
 
-from biaswatch.archiving.folder import ArchiveFolder
+from shared.parquet.folder import ParquetFolder
 
 RECORDS, TEXTS, NUMBERS = "records", "texts", "numbers"
 AT_ONCE = 2000
@@ -103,7 +103,7 @@ class RowsWriter:
 
 
 def rows_of(
-    folder: ArchiveFolder, path: str, columns: Sequence[str] | None = None
+    folder: ParquetFolder, path: str, columns: Sequence[str] | None = None
 ) -> Iterator[list[dict[str, Any]]]:
     """Return the rows of a file, some at a time."""
     with folder.opened(path) as stream, pyarrow.parquet.ParquetFile(stream) as file:
@@ -111,7 +111,7 @@ def rows_of(
             yield batch.to_pylist()
 
 
-def proof_of(folder: ArchiveFolder, path: str) -> Proof:
+def proof_of(folder: ParquetFolder, path: str) -> Proof:
     """Return what a file holds, by reading all of it."""
     with folder.opened(path) as stream, pyarrow.parquet.ParquetFile(stream) as file:
         digest = RowsDigest(file.schema_arrow.names)
@@ -124,3 +124,15 @@ def path_of(dataset: str, tenant: str, source: str, day: str, name: str) -> str:
     """Return where a file of a dataset lies: partitions as Hive writes them."""
     where = f"tenant={quote(tenant, safe='')}/source={quote(source, safe='')}/day={day}"
     return f"{dataset}/{where}/{name}.parquet"
+
+
+def live_path_of(dataset: str, tenant: str, day: str, run_id: str, name: str) -> str:
+    """Return where a file of answers lies as they came, apart from what is archived."""
+    where = f"tenant={quote(tenant, safe='')}/day={day}/run={run_id}"
+    return f"live-{dataset}/{where}/{name}.parquet"
+
+
+def table_of(folder: ParquetFolder, path: str, *, ids_alone: bool = False) -> pyarrow.Table:
+    """Return all rows of a file, or its first column, by which they are in order."""
+    with folder.opened(path) as stream, pyarrow.parquet.ParquetFile(stream) as file:
+        return file.read(columns=file.schema_arrow.names[:1] if ids_alone else None)

@@ -1,0 +1,235 @@
+"""Writes answers of live systems to files as they come: each answer once, however often it comes.
+
+A file is named in the store, written, and then committed: that it is there, how many records it
+adds to the counts of its run, and that none of them was there before, in one transaction. Who
+commits holds the window's row, so that of two who bring the same answer one sees the other's file.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, select, update
+
+from shared.contracts import Purpose, Record, Response
+from shared.contracts.identity import BEGINNING_HEX_DIGITS
+from shared.errors import ConfigurationError, TransientError
+from shared.store.answer_files import TEXT, AnswerFiles
+from shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles
+from shared.store.archive_rows import portable
+from shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
+from shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_window
+from shared.store.engine import chunks, read_transaction, write_transaction
+from shared.store.membership import among
+from shared.store.read_files import WITHOUT_PARQUET
+from shared.store.record_counts import count_new
+from shared.store.record_rows import row_of, text_rows_of
+from shared.store.tables import RECORDS
+from shared.store.text_tables import TEXTS
+from shared.store.texts import Purged, purged
+
+if TYPE_CHECKING:
+    pass
+
+TRIES = 5
+"""How often a file is written anew because somebody else brought some of its answers meanwhile."""
+CLOCKS_APART = timedelta(hours=1)
+"""A purge that was noted so long before texts were written is taken for one that came after."""
+Row = dict[str, Any]
+ByKind = Mapping[str, Mapping[str, Record]]
+
+
+class Commit(Enum):
+    """What becomes of written files."""
+
+    TAKEN = auto()
+    """They are a part of their run."""
+    AGAIN = auto()
+    """Somebody else has brought some of their records: they are written without these."""
+    ARCHIVED = auto()
+    """They are late copies: the answers of their run are archived."""
+
+
+@dataclass(frozen=True)
+class FilingPlace:
+    """Where answers of live systems are written as they come."""
+
+    uri: str
+    """A folder, `s3://` or `gs://`."""
+    now: Callable[[], datetime]
+    new_name: Callable[[], str]
+    """A name that nobody else uses."""
+
+
+class AnswerFiling:
+    """Writes batches of answers as files, one of each kind of record and run."""
+
+    def __init__(self, engine: Engine, files: AnswerFiles, place: FilingPlace) -> None:
+        try:
+            from shared.parquet.folder import AGAIN, ParquetFolder
+        except ModuleNotFoundError:
+            raise ConfigurationError(WITHOUT_PARQUET) from None
+
+        self._engine = engine
+        self._files = files
+        self._named = ArchiveFiles(engine)
+        self._folder: ParquetFolder = ParquetFolder(place.uri, then=AGAIN)
+        self._place = place
+
+    def write(self, by_kind: ByKind) -> Counter[str]:
+        """Write records of live systems; return how many of each kind were new.
+
+        Raises
+        ------
+        TransientError
+            A file cannot be written now, or the run is just being archived.
+        """
+        by_run: dict[str, dict[str, dict[str, Record]]] = {}
+        for kind, found in by_kind.items():
+            for id_, record in found.items():
+                by_run.setdefault(str(record.run), {}).setdefault(kind, {})[id_] = record
+        written: Counter[str] = Counter()
+        for run_id, records in sorted(by_run.items()):
+            written += self._write_run(run_id, records)
+        return written
+
+    def _write_run(self, run_id: str, by_kind: ByKind) -> Counter[str]:
+        for _ in range(TRIES):
+            with read_transaction(self._engine) as connection:
+                there = self._overlapping(connection, run_id, by_kind)
+                gone = purged(connection)
+                known = {
+                    kind: self._known(connection, there, kind, by_kind[kind]) for kind in by_kind
+                }
+            new = {kind: _without(found, known[kind]) for kind, found in by_kind.items()}
+            new = {kind: found for kind, found in new.items() if found}
+            if not new:
+                return Counter()
+            files = self._write_files(run_id, new, gone)
+            outcome = self._commit(run_id, files, new, {each.path for each in there})
+            if outcome is Commit.TAKEN:
+                return Counter({kind: len(found) for kind, found in new.items()})
+            for file in files:
+                self._folder.remove(file.path)
+                self._named.forget(file)
+            if outcome is Commit.ARCHIVED:
+                return Counter()
+        raise TransientError(f"Others bring the same answers of the run {run_id} all the time.")
+
+    def _overlapping(
+        self, connection: Connection, run_id: str, by_kind: ByKind
+    ) -> list[ArchiveFile]:
+        return [
+            file
+            for kind, found in by_kind.items()
+            for file in self._files.overlapping(connection, kind, run_id, sorted(found))
+        ]
+
+    def _known(
+        self, connection: Connection, files: Iterable[ArchiveFile], kind: str, ids: Iterable[str]
+    ) -> set[str]:
+        """Return which of these records are in files, or are rows since before there were files."""
+        ordered, known = sorted(ids), set[str]()
+        for file in files:
+            if file.kind == kind:
+                known |= self._files.ids_in(file, ordered)
+        table = RECORDS[kind]
+        for some in chunks(ordered):
+            known.update(connection.scalars(select(table.c.id).where(among(table.c.id, some))))
+        return known
+
+    def _write_files(self, run_id: str, new: ByKind, gone: Purged) -> list[ArchiveFile]:
+        """Write the files of some records, in the order of their ids."""
+        from shared.parquet.rows import RECORDS as OF_RECORDS
+        from shared.parquet.rows import TEXTS as OF_TEXTS
+
+        ordered = {kind: [found[id_] for id_ in sorted(found)] for kind, found in new.items()}
+        files = [
+            self._write_file(
+                run_id, kind, OF_RECORDS, [portable(kind, row_of(each)) for each in records]
+            )
+            for kind, records in ordered.items()
+        ]
+        texts = [
+            {**{name: cell for name, cell in row.items() if name != TEXTS.c.unit_part.name},
+             "purpose": Purpose.PRODUCTION.value}
+            for records in ordered.values()
+            for record in records
+            for row in text_rows_of(record, gone)
+        ]  # fmt: skip
+        if texts:
+            texts.sort(key=lambda row: (row["record_id"], row["field"]))
+            files.append(self._write_file(run_id, TEXT, OF_TEXTS, texts))
+        return files
+
+    def _write_file(self, run_id: str, kind: str, dataset: str, rows: Sequence[Row]) -> ArchiveFile:
+        from shared.parquet.rows import SCHEMAS, RowsWriter, live_path_of
+
+        ids = SCHEMAS[dataset].names[0]
+        tenant, day = rows[0]["tenant"], min(row["at"] for row in rows).date().isoformat()
+        name = f"{kind}-{self._place.new_name()}-0"
+        file = ArchiveFile(
+            run_id, live_path_of(dataset, tenant, day, run_id, name), tenant, dataset, day,
+            rows=0, digest="", verified=False, doomed=False,
+            purged_at=self._place.now() - CLOCKS_APART, uri=self._folder.uri, kind=kind,
+            source=rows[0]["lane"] if kind == Response.kind else None,
+            first_id=rows[0][ids], last_id=rows[-1][ids],
+        )  # fmt: skip
+        self._named.name(file)
+        schema = SCHEMAS[dataset]
+        with self._folder.written(file.path) as stream, RowsWriter(stream, schema) as writer:
+            writer.add(rows)
+            proof = writer.close()
+        return replace(file, rows=proof.rows, digest=proof.digest)
+
+    def _commit(
+        self, run_id: str, files: Sequence[ArchiveFile], new: ByKind, seen: set[str]
+    ) -> Commit:
+        """Take files into the run, unless others have brought some of it meanwhile."""
+        with write_transaction(self._engine) as connection:
+            if _is_away(connection, run_id):
+                return Commit.ARCHIVED
+            for file in self._overlapping(connection, run_id, new):
+                if file.path not in seen and self._files.ids_in(file, sorted(new[str(file.kind)])):
+                    return Commit.AGAIN
+            for file in files:
+                mine = (COLUMNS.run_id == run_id, COLUMNS.path == file.path)
+                values = {"rows": file.rows, "digest": file.digest, "verified": True}
+                connection.execute(update(ARCHIVE_FILES).where(*mine).values(values))
+            count_new(connection, [each for found in new.values() for each in found.values()])
+        return Commit.TAKEN
+
+
+def _is_away(connection: Connection, run_id: str) -> bool:
+    """Lock a window; tell whether its answers are archived, so that it takes none any more.
+
+    Raises
+    ------
+    TransientError
+        They are just being archived: what comes now waits for the end of that.
+    """
+    lock_window(connection, run_id)
+    state = connection.scalar(select(ARCHIVED_RUNS.c.state).where(ARCHIVED_RUNS.c.run_id == run_id))
+    if state == ArchiveState.WRITING:
+        raise TransientError(f"The answers of the run {run_id} are being archived.")
+    return state in AWAY
+
+
+def _without(found: Mapping[str, Record], known: set[str]) -> dict[str, Record]:
+    return {id_: record for id_, record in found.items() if id_ not in known}
+
+
+def is_filed(record: Record) -> bool:
+    """Tell whether a record is an answer of a live system, or what was measured of one.
+
+    Those whose ids are not in order, of an older version, are rows.
+    """
+    return (
+        record.kind in MOVED_KINDS
+        and record.purpose is Purpose.PRODUCTION
+        and record.run is not None
+        and record.id.startswith(record.run[:BEGINNING_HEX_DIGITS])
+    )
