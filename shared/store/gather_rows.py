@@ -1,18 +1,21 @@
 """The rows of the gathers of one stage, as they change within transactions."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, Engine, and_, select, update
+from sqlalchemy import Connection, Engine, Select, and_, select, update
 
 from shared.contracts import ClosedBy
 from shared.store.engine import chunks, insert_new
 from shared.store.inserts import insert_missing
 from shared.store.membership import among
 from shared.store.tables import GATHER_ITEMS, GATHERS
+
+TOGETHER = 5000
+"""How many arrivals are noted in one transaction."""
 
 
 class GatherRows:
@@ -67,6 +70,17 @@ class GatherRows:
             self._set(connection, key, arrived=row.arrived + came)
         if row.arrived + came == row.expected:
             self._close(connection, key, ClosedBy.ARRIVAL, now)
+
+    def _pages(self, query: Select[tuple[str]]) -> Iterator[list[str]]:
+        """Return ids of items in their order, some at a time."""
+        last, some = "", [""]
+        while some:
+            page = query.where(GATHER_ITEMS.c.item_id > last).order_by(GATHER_ITEMS.c.item_id)
+            with read_transaction(self._engine) as connection:
+                some = list(connection.scalars(page.limit(TOGETHER)))
+            if some:
+                last = some[-1]
+                yield some
 
     def _one(self, key: str) -> dict[str, str]:
         return {"stage": self._stage, "key": key}

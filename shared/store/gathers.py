@@ -1,22 +1,19 @@
 """Gathers: which stage waits for which records until when; each closes exactly once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, func, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, update
 
 from shared.contracts import ClosedBy, GatherState, Record
 from shared.store.answer_files import AnswerFiles
 from shared.store.closings import Closing, closing_of, state_of_row
 from shared.store.engine import chunks, read_transaction, write_transaction
-from shared.store.gather_rows import GatherRows
+from shared.store.gather_rows import TOGETHER, GatherRows
 from shared.store.membership import among
 from shared.store.planning_cursors import PlanningCursor, restart
 from shared.store.tables import GATHER_ITEMS, GATHERS, RECORDS
-
-TOGETHER = 5000
-"""How many arrivals are noted in one transaction."""
 
 
 class Gathers(GatherRows):
@@ -258,17 +255,6 @@ class Gathers(GatherRows):
             return no_rows
         pages = self._pages(select(items.item_id).where(*mine, ~stored))
         return sum(len(some) - len(self._files.present(kind.kind, some)) for some in pages)
-
-    def _pages(self, query: Select[tuple[str]]) -> Iterator[list[str]]:
-        """Return ids of items in their order, some at a time."""
-        last, some = "", [""]
-        while some:
-            page = query.where(GATHER_ITEMS.c.item_id > last).order_by(GATHER_ITEMS.c.item_id)
-            with read_transaction(self._engine) as connection:
-                some = list(connection.scalars(page.limit(TOGETHER)))
-            if some:
-                last = some[-1]
-                yield some
 
     def known(self, keys: Iterable[str]) -> set[str]:
         """Return which of these keys have a gather, open or closed."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from pydantic_core import from_json
-from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, select
+from sqlalchemy import ColumnElement, Engine, Select, Table, func, select
 
 from shared.contracts import Probe, Purpose, Record, Response, Run
 from shared.contracts.identity import is_id
@@ -21,7 +21,7 @@ from shared.store.record_rows import Row, row_of, text_rows_of
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import RECORDS
 from shared.store.text_tables import TEXTS
-from shared.store.texts import assemble, purged
+from shared.store.texts import assemble, purged, texts_by_record
 
 R = TypeVar("R", bound=Record)
 ByKind = dict[str, dict[str, Record]]
@@ -276,7 +276,7 @@ class Records:
             with read_transaction(self._engine) as connection:
                 rows = [dict(row) for row in connection.execute(page).mappings()]
                 ids = [row["id"] for row in rows] if texts and kind.text_fields() else []
-                found = _texts(connection, ids) if ids else {}
+                found = texts_by_record(connection, ids) if ids else {}
             if not rows:
                 return
             yield from self._whole(kind, rows, found, texts=texts)
@@ -292,13 +292,3 @@ class Records:
         for row in rows:
             embedded = {name: found[row[f"{name}_id"]] for name, found in inside.items()}
             yield cast("R", assemble(kind, row["body"], said.get(row["id"], {}), embedded))
-
-
-def _texts(connection: Connection, ids: Sequence[str]) -> dict[str, dict[str, str]]:
-    query = select(TEXTS.c.record_id, TEXTS.c.field, TEXTS.c.body).where(
-        among(TEXTS.c.record_id, ids)
-    )
-    found: dict[str, dict[str, str]] = {}
-    for record_id, name, body in connection.execute(query):
-        found.setdefault(record_id, {})[name] = body
-    return found

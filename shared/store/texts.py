@@ -1,7 +1,7 @@
 """Texts are stored apart from numbers, so that they can be purged for good."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, o
 from shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Response
 from shared.contracts.judged_item import ORACLE
 from shared.store.engine import insert_new, read_transaction, write_transaction
+from shared.store.membership import among
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import CALLS, RECORDS
 from shared.store.text_tables import PURGES, TEXTS, unit_part_of
@@ -35,6 +36,17 @@ def texts_of(record: Record) -> dict[str, str]:
     """Return the JSON of each text the record has."""
     texts = ((name, getattr(record, name)) for name in type(record).text_fields())
     return {name: to_json(text).decode() for name, text in texts if text not in NOTHING}
+
+
+def texts_by_record(connection: Connection, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the JSON of the texts of some records, by record and field."""
+    query = select(TEXTS.c.record_id, TEXTS.c.field, TEXTS.c.body).where(
+        among(TEXTS.c.record_id, ids)
+    )
+    found: dict[str, dict[str, str]] = {}
+    for record_id, name, body in connection.execute(query):
+        found.setdefault(record_id, {})[name] = body
+    return found
 
 
 def assemble(
