@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from sqlalchemy import Connection, Engine, Select, and_, select, update
 
 from shared.contracts import ClosedBy
-from shared.store.engine import chunks, insert_new
+from shared.store.engine import chunks, insert_new, read_transaction
 from shared.store.inserts import insert_missing
 from shared.store.membership import among
 from shared.store.tables import GATHER_ITEMS, GATHERS
