@@ -1,29 +1,27 @@
-"""CPU and bytes of a production answer in the row store, and as Parquet micro-batches.
+"""CPU and bytes of a production answer as rows, and as files, as the recorder writes both.
 
-The same answers with two extractors' features, each way: responses and features as the recorder
-writes them, in batches of 256; and rows of 5,000 answers in one file with a manifest row in the
-store, as traffic straight to the lake would be written. Words are drawn at random, so that they
-compress no better than text does.
+The same answers with two extractors' features, each way: in batches of 500, and in files of 5,000
+records with their place in the store (`BIASWATCH_RECORDER_ANSWER_FILES`). Words are drawn at
+random, so that they compress no better than text does.
 """
 
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
 
-from shared.contracts import Features, Record, Response
-from shared.store import Store, migrate
-from shared.store.archive_files import ArchiveFile
+from shared.contracts import Features, Purpose, Response, derived_id
+from shared.store import FilingPlace, Store, migrate
 from tests.support.records import make_features, make_probe, make_response
 
-ANSWERS, STORE_BATCH, FILE_BATCH, WORDS = 10_000, 256, 5_000, 110
+ANSWERS, STORE_BATCH, FILE_BATCH, WORDS = 20_000, 500, 5_000, 110
 VOCABULARY = 4_000
+RUN = derived_id("run", "lake_writes")
 AT = datetime(2026, 6, 1, tzinfo=UTC)
 Pair = tuple[Response, tuple[Features, Features]]
 
@@ -38,9 +36,13 @@ def answers() -> list[Pair]:
 
 
 def _pair(number: int, text: str, rng: np.random.Generator) -> Pair:
-    probe = make_probe(number, run_id=f"{number // 5000:032x}", unit_id=f"user-{number % 900}")
-    response = make_response(number, probe=probe, text=text, at=AT)
+    probe = make_probe(
+        number, run_id=RUN, unit_id=f"user-{number % 900}", purpose=Purpose.PRODUCTION,
+        position=number,
+    )  # fmt: skip
+    response = make_response(number, probe=probe, text=text, at=AT, purpose=Purpose.PRODUCTION)
     ids = {"probe_id": probe.id, "response_id": response.id, "run_id": probe.run_id}
+    ids["purpose"] = Purpose.PRODUCTION
     of = {"at": AT, "unit_id": probe.unit_id, "baseline": {}, **ids}
     values = rng.random(6).tolist()
     first = dict(zip(("words", "characters", "sentences"), values[:3], strict=True))
@@ -58,54 +60,24 @@ def measured(work: Callable[[], None]) -> float:
     return time.process_time() - began
 
 
-def store_rows(url: str, made: Sequence[Pair]) -> None:
-    """Write answers as the recorder does."""
-    with Store.open(url) as store:
-        for start in range(0, len(made), STORE_BATCH):
-            some = made[start : start + STORE_BATCH]
-            store.records.write(records_of(some))
+def write(url: str, made: Sequence[Pair], batch: int, place: FilingPlace | None = None) -> None:
+    """Write answers as the recorder does: responses of some answers, then their measurements."""
+    with Store.open(url, place) as store:
+        for start in range(0, len(made), batch):
+            some = made[start : start + batch]
+            store.records.write([response for response, _ in some])
+            store.records.write([each for _, features in some for each in features])
 
 
-def records_of(some: Iterable[Pair]) -> Iterable[Record]:
-    """Return the records of some answers."""
-    for response, features in some:
-        yield response
-        yield from features
+def kept_in(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def write_files(url: str, folder: Path, made: Sequence[Pair]) -> None:
-    """Write answers as files, each with a row of a manifest that is committed with it."""
-    with Store.open(url) as store:
-        for start in range(0, len(made), FILE_BATCH):
-            rows = [_row(*each) for each in made[start : start + FILE_BATCH]]
-            path = folder / f"{start}.parquet"
-            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path, compression="zstd")
-            store.archive_files.name(
-                ArchiveFile(
-                    f"{start:032x}",
-                    path.name,
-                    "default",
-                    "traffic",
-                    "2026-06-01",
-                    len(rows),
-                    digest="",
-                    verified=True,
-                    doomed=False,
-                    purged_at=AT,
-                )
-            )
-
-
-def _row(response: Response, features: Sequence[Features]) -> dict[str, object]:
-    probe = response.probe
-    row: dict[str, object] = {
-        "id": response.id, "run_id": probe.run_id, "key": probe.key, "at": response.at,
-        "unit": probe.unit_id, "question": str(probe.messages[0].content), "text": response.text,
-        **{f"groups.{name}": group for name, group in probe.groups.items()},
-    }  # fmt: skip
-    for each in features:
-        row |= {f"{each.extractor}.{name}": value for name, value in each.values.items()}
-    return row
+def _prepared(folder: Path) -> str:
+    folder.mkdir()
+    migrate(url := f"sqlite:///{folder}/store.db")
+    return url
 
 
 def main() -> int:
@@ -114,20 +86,17 @@ def main() -> int:
     size = sum(len(response.text or "") for response, _ in made) / len(made)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        urls = [f"sqlite:///{folder / each}.db" for each in ("rows", "manifest")]
-        for url in urls:
-            migrate(url)
-        empty = (folder / "manifest.db").stat().st_size
-        rows = measured(lambda: store_rows(urls[0], made))
-        (folder / "files").mkdir()
-        files = measured(lambda: write_files(urls[1], folder / "files", made))
-        kept = (folder / "rows.db").stat().st_size - empty
-        in_files = sum(path.stat().st_size for path in (folder / "files").iterdir())
+        rows_url, files_url = (_prepared(folder / each) for each in ("rows", "files"))
+        empty = kept_in(folder / "rows")
+        rows = measured(lambda: write(rows_url, made, STORE_BATCH))
+        place = FilingPlace(str(folder / "files" / "answers"), lambda: AT, lambda: uuid4().hex)
+        files = measured(lambda: write(files_url, made, FILE_BATCH, place))
+        kept, in_files = (kept_in(folder / each) - empty for each in ("rows", "files"))
     each = 1e6 / len(made)
     print(f"{len(made):,} answers of {size:.0f} characters, two extractors of three features each")
-    print(f"row store (SQLite)  {rows * each:6.0f} us CPU  {kept / len(made):6.0f} bytes an answer")
-    print(f"Parquet with zstd   {files * each:6.0f} us CPU  {in_files / len(made):6.0f} bytes")
-    print(f"ratio               {rows / files:6.1f}         {kept / in_files:6.1f}")
+    print(f"rows (SQLite)   {rows * each:6.0f} us CPU  {kept / len(made):6.0f} bytes an answer")
+    print(f"files           {files * each:6.0f} us CPU  {in_files / len(made):6.0f} bytes")
+    print(f"ratio           {rows / files:6.1f}         {kept / in_files:6.1f}")
     return 0
 
 

@@ -4,7 +4,8 @@
 was measured of them, and has each window planned and closed, as the services do. Printed for each
 window: the bytes given to the disk with the log (for PostgreSQL, its log, and the pages that a
 checkpoint writes), and at the end what the last window took beside what is kept. The bar: at most
-5 times what is kept. `--database postgresql` starts a server.
+5 times what is kept. `--database postgresql` starts a server; `--files` writes answers to files as
+they come, which are counted too.
 """
 
 import argparse
@@ -14,15 +15,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from benchmarks.store_writes import Disk, database
 from shared.contracts import Exchange, Message, Method, Monitor, Role, WatchedFeature
-from shared.store import Store
+from shared.store import FilingPlace, Store
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import TrafficPlatform
 
-BATCH = 500
+BATCH, FILE_BATCH = 500, 5000
 BAR_WRITTEN = 5.0
 NOON, HOUR = datetime(2026, 1, 1, 12, tzinfo=UTC), timedelta(hours=1)
 WORDS = WatchedFeature(extractor="words", feature="words", high=1000, method=Method.MATCHED)
@@ -49,17 +50,19 @@ def exchanges(window: int, amount: int, luck: Random) -> Iterator[Exchange]:
         )  # fmt: skip
 
 
-def take_in(platform: TrafficPlatform, window: int, amount: int, luck: Random) -> None:
+def take_in(
+    platform: TrafficPlatform, window: int, amount: int, luck: Random, at_once: int
+) -> None:
     """Take the answers of a window in, in batches as the recorder's, and close the window."""
     coming = list(exchanges(window, amount, luck))
-    for start in range(0, amount, BATCH):
-        batch = coming[start : start + BATCH]
+    for start in range(0, amount, at_once):
+        batch = coming[start : start + at_once]
         platform.time = batch[-1].at
         platform.hear(*batch)
     platform.read(NOON + (window + 1) * HOUR + timedelta(minutes=2))
 
 
-def measured(store: Store, disk: Disk, amount: int, window: int) -> int:
+def measured(store: Store, disk: Disk, amount: int, window: int, at_once: int = BATCH) -> int:
     """Fill windows, print what each took, and return whether the bar is missed."""
     platform, luck = TrafficPlatform(store), Random(1)
     platform.rounds.define(watched())
@@ -67,7 +70,7 @@ def measured(store: Store, disk: Disk, amount: int, window: int) -> int:
     windows = max(1, amount // window)
     for number in range(windows):
         before, began_s = disk.written(), disk.cpu_s()
-        take_in(platform, number, window, luck)
+        take_in(platform, number, window, luck, at_once)
         last = (disk.written() - before) / window
         cpu_us = (disk.cpu_s() - began_s) / window * 1e6
         print(f"  window {number + 1:3}: {cpu_us:6.0f} us CPU, {last:9,.0f} bytes each", flush=True)
@@ -80,19 +83,45 @@ def measured(store: Store, disk: Disk, amount: int, window: int) -> int:
     return int(last / kept > BAR_WRITTEN)
 
 
+def with_files(disk: Disk, folder: Path, *, in_process: bool) -> Disk:
+    """Return how a database is looked at together with files, each of which is written once."""
+
+    def in_files() -> int:
+        return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+    return Disk(
+        # What this process gives to the disk is counted where SQLite is: files are among it.
+        disk.written if in_process else lambda: disk.written() + in_files(),
+        lambda: disk.kept() + in_files(),
+        disk.cpu_s,
+    )
+
+
 def main() -> int:
     """Read what is to be measured, and measure it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("answers", type=int, nargs="?", default=10_000)
     parser.add_argument("--window", type=int, default=2_500, help="answers in each window")
+    parser.add_argument("--files", action="store_true", help="answers go to files as they come")
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     asked = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="biaswatch-traffic-") as folder,
         database(asked.database, Path(folder)) as (url, disk),
-        Store.open(url) as store,
     ):
-        return measured(store, disk, asked.answers, asked.window)
+        if not asked.files:
+            with Store.open(url) as store:
+                return measured(store, disk, asked.answers, asked.window)
+        files = Path(folder) / "answers"
+        place = FilingPlace(str(files), lambda: NOON, lambda: uuid4().hex)
+        with Store.open(url, place) as store:
+            return measured(
+                store,
+                with_files(disk, files, in_process=asked.database == "sqlite"),
+                asked.answers,
+                asked.window,
+                FILE_BATCH,
+            )
 
 
 if __name__ == "__main__":

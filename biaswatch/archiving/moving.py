@@ -86,7 +86,7 @@ class RunFiles:
             )  # fmt: skip
             self.store.archive_files.name(file)
             stream = self.stack.enter_context(self.folder.written(file.path))
-            writer = self.stack.enter_context(RowsWriter(stream, schema))
+            writer = self.stack.enter_context(RowsWriter.of_rows(stream, schema))
             self.writers[dataset, day] = file, writer
         return self.writers[dataset, day][1]
 

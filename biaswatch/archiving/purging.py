@@ -8,7 +8,16 @@ from typing import Any
 from biaswatch.archiving.moving import is_judging
 from shared.errors import TransientError
 from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import SCHEMAS, TEXTS, Proof, Row, RowsWriter, proof_of, rows_of
+from shared.parquet.rows import (
+    SCHEMAS,
+    TEXTS,
+    Proof,
+    Row,
+    RowsWriter,
+    bytes_proof_of,
+    proof_of,
+    rows_of,
+)
 from shared.store import Store
 from shared.store.archive_files import ArchiveFile
 from shared.store.archived_runs import ArchiveState
@@ -75,11 +84,13 @@ class ArchivePurge:
         """Write a file anew without purged texts, and read it back."""
         new = replace(file, path=_next_path(file.path), verified=False, purged_at=began_at)
         self._store.archive_files.name(new)
-        with folder.written(new.path) as stream, RowsWriter(stream, SCHEMAS[TEXTS]) as writer:
+        opened = RowsWriter.of_bytes if file.uri else RowsWriter.of_rows
+        read_back = bytes_proof_of if file.uri else proof_of
+        with folder.written(new.path) as stream, opened(stream, SCHEMAS[TEXTS]) as writer:
             for rows in _kept(folder, file, purged):
                 writer.add(rows)
             proof: Proof = writer.close()
-        if proof_of(folder, new.path) != proof:
+        if read_back(folder, new.path) != proof:
             raise TransientError(
                 f"{new.path} in {folder.uri} does not hold what was written to it. Repeat the"
                 " purge: the texts are still there."

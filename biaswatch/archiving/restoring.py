@@ -8,7 +8,7 @@ from biaswatch.archiving.purging import owner_of
 from shared.contracts import Record
 from shared.errors import NotFoundError, TransientError, UsageError
 from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import RECORDS, TEXTS, Proof, proof_of, rows_of
+from shared.parquet.rows import RECORDS, TEXTS, Proof, bytes_proof_of, proof_of, rows_of
 from shared.store import Store
 from shared.store.archive_files import ArchiveFile
 from shared.store.archived_runs import MOVED, ArchivedRun, ArchiveState
@@ -94,7 +94,8 @@ def check_file(folder: ParquetFolder, file: ArchiveFile) -> None:
     TransientError
         It cannot be read, or does not hold what was written.
     """
-    if proof_of(folder, file.path) != Proof(file.rows, file.digest):
+    proof = bytes_proof_of if file.uri else proof_of
+    if proof(folder, file.path) != Proof(file.rows, file.digest):
         raise TransientError(
             f"{file.path} in {folder.uri} does not hold what was written to it. Restore that"
             " file from a backup of the archive."

@@ -26,7 +26,7 @@ class ArchiveFile:
     day: str
     rows: int
     digest: str
-    """The hash of its rows, one after the other."""
+    """The hash of its rows, one after the other; of answers as they came, that of its bytes."""
     verified: bool
     """Whether it was read back and has these rows."""
     doomed: bool

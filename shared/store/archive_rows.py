@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from pydantic_core import to_json
 from sqlalchemy import Engine, delete, select
 
 from shared.contracts import Record
@@ -33,7 +34,7 @@ class ArchiveRows:
             query = select(table).where(table.c.run_id == run_id, table.c.id > last)
             with read_transaction(self._engine) as connection:
                 page = connection.execute(query.order_by(table.c.id).limit(MOST_PARAMETERS))
-                rows = [portable(kind.kind, row) for row in page.mappings()]
+                rows = [_portable(kind.kind, row) for row in page.mappings()]
             if not rows:
                 break
             last = rows[-1]["id"]
@@ -87,8 +88,8 @@ class ArchiveRows:
             return len(list(connection.scalars(query)))
 
 
-def portable(kind: str, row: Mapping[Any, Any]) -> Row:
+def _portable(kind: str, row: Mapping[Any, Any]) -> Row:
     """Return a row with the columns that every kind has; the others as JSON."""
     keys = {name: row[name] for name in KEYS.get(kind, ())}
     rest = {name: value for name, value in row.items() if name not in keys}
-    return {"kind": kind, **rest, "keys": json.dumps(keys, separators=(",", ":"))}
+    return {"kind": kind, **rest, "keys": to_json(keys).decode()}

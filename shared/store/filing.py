@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import to_json
 from sqlalchemy import Connection, Engine, select, update
 
 from shared.contracts import Purpose, Record, Response
@@ -19,17 +21,15 @@ from shared.contracts.identity import BEGINNING_HEX_DIGITS
 from shared.errors import ConfigurationError, TransientError
 from shared.store.answer_files import TEXT, AnswerFiles
 from shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles
-from shared.store.archive_rows import portable
 from shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
 from shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_window
 from shared.store.engine import chunks, read_transaction, write_transaction
 from shared.store.membership import among
 from shared.store.read_files import WITHOUT_PARQUET
 from shared.store.record_counts import count_new
-from shared.store.record_rows import row_of, text_rows_of
-from shared.store.tables import RECORDS
-from shared.store.text_tables import TEXTS
-from shared.store.texts import Purged, purged
+from shared.store.record_rows import PURPOSES
+from shared.store.tables import KEYS, RECORDS
+from shared.store.texts import Purged, body_of, purged, texts_of
 
 if TYPE_CHECKING:
     pass
@@ -38,6 +38,7 @@ TRIES = 5
 """How often a file is written anew because somebody else brought some of its answers meanwhile."""
 CLOCKS_APART = timedelta(hours=1)
 """A purge that was noted so long before texts were written is taken for one that came after."""
+PRODUCTION = PURPOSES[Purpose.PRODUCTION]
 Row = dict[str, Any]
 ByKind = Mapping[str, Mapping[str, Record]]
 
@@ -148,20 +149,14 @@ class AnswerFiling:
 
         ordered = {kind: [found[id_] for id_ in sorted(found)] for kind, found in new.items()}
         files = [
-            self._write_file(
-                run_id, kind, OF_RECORDS, [portable(kind, row_of(each)) for each in records]
-            )
+            self._write_file(run_id, kind, OF_RECORDS, [_row(each) for each in records])
             for kind, records in ordered.items()
         ]
         texts = [
-            {**{name: cell for name, cell in row.items() if name != TEXTS.c.unit_part.name},
-             "purpose": Purpose.PRODUCTION.value}
-            for records in ordered.values()
-            for record in records
-            for row in text_rows_of(record, gone)
-        ]  # fmt: skip
+            row for records in ordered.values() for each in records for row in _texts(each, gone)
+        ]
         if texts:
-            texts.sort(key=lambda row: (row["record_id"], row["field"]))
+            texts.sort(key=itemgetter("record_id"))
             files.append(self._write_file(run_id, TEXT, OF_TEXTS, texts))
         return files
 
@@ -180,7 +175,10 @@ class AnswerFiling:
         )  # fmt: skip
         self._named.name(file)
         schema = SCHEMAS[dataset]
-        with self._folder.written(file.path) as stream, RowsWriter(stream, schema) as writer:
+        with (
+            self._folder.written(file.path) as stream,
+            RowsWriter.of_bytes(stream, schema) as writer,
+        ):
             writer.add(rows)
             proof = writer.close()
         return replace(file, rows=proof.rows, digest=proof.digest)
@@ -216,6 +214,40 @@ def _is_away(connection: Connection, run_id: str) -> bool:
     if state == ArchiveState.WRITING:
         raise TransientError(f"The answers of the run {run_id} are being archived.")
     return state in AWAY
+
+
+def _row(record: Record) -> Row:
+    """Return the row of a record with the columns that every kind has; the others as JSON."""
+    keys = {key: str(getattr(record, key)) for key in KEYS.get(record.kind, ())}
+    return {
+        "kind": record.kind,
+        "id": record.id,
+        "tenant": record.tenant,
+        "purpose": PRODUCTION,
+        "lane": record.lane,
+        "run_id": record.run,
+        "unit_id": record.unit,
+        "at": record.at,
+        "keys": to_json(keys).decode(),
+        "body": body_of(record),
+    }
+
+
+def _texts(record: Record, gone: Purged) -> list[Row]:
+    """Return the rows of a record's texts; none where they must not be kept."""
+    said = texts_of(record)
+    if not said or gone.covers(record):
+        return []
+    common = {
+        "record_id": record.id,
+        "kind": record.kind,
+        "tenant": record.tenant,
+        "run_id": record.run,
+        "unit_id": record.unit,
+        "at": record.at,
+        "purpose": PRODUCTION,
+    }
+    return [{**common, "field": name, "body": said[name]} for name in sorted(said)]
 
 
 def _without(found: Mapping[str, Record], known: set[str]) -> dict[str, Record]:

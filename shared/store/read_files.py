@@ -16,12 +16,18 @@ if TYPE_CHECKING:
 KEPT_BYTES = 24 * 1024 * 1024
 """Some dozens of files of 5,000 answers: who goes through a window needs those of one stretch."""
 AT_ONCE = 500
+OF_RECORDS = ["id", "tenant", "keys", "body"]
 WITHOUT_PARQUET = (
     "Answers of live systems are in files (BIASWATCH_RECORDER_ANSWER_FILES), which takes pyarrow:"
     " install biaswatch with the extra `parquet`, also in the images of recorder, planner,"
     " diagnoser and gateway."
 )
 Row = dict[str, Any]
+
+
+def _narrow(table: "pyarrow.Table") -> "pyarrow.Table":
+    """Return a table of records without what is told by their bodies: cells are dear."""
+    return table.select(OF_RECORDS) if OF_RECORDS[0] in table.column_names else table
 
 
 class ReadFiles:
@@ -52,7 +58,8 @@ class ReadFiles:
         TransientError
             It cannot be read now.
         """
-        rows: list[Row] = self._found(self._table(file, ids_alone=False), among).to_pylist()
+        table = self._table(file, ids_alone=False)
+        rows: list[Row] = self._found(_narrow(table), among).to_pylist()
         return rows
 
     def beginning(self, file: ArchiveFile, beginnings: Collection[str]) -> list[Row]:
