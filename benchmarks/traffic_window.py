@@ -21,6 +21,7 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from random import Random
+from uuid import uuid4
 
 from shared.contracts import (
     RUN_GATHER,
@@ -33,7 +34,7 @@ from shared.contracts import (
     Traffic,
     WatchedFeature,
 )
-from shared.store import Store, migrate
+from shared.store import FilingPlace, Store, migrate
 from tests.support.records import make_exchange, make_traffic_monitor
 from tools.deployment.services import spec_of
 
@@ -191,7 +192,7 @@ def do(url: str, step: str) -> None:
     print(kib / 1024, time.process_time() - began)
 
 
-def compare(sizes: list[int]) -> int:
+def compare(sizes: list[int], *, in_files: bool = False) -> int:
     """Print what windows of some sizes take, and what the largest would; return missed bars."""
     took: dict[str, list[float]] = {step: [] for step in STEPS}
     print(f"{'answers':>10}" + "".join(f"{step + ' MiB, s':>22}" for step in STEPS))
@@ -199,7 +200,8 @@ def compare(sizes: list[int]) -> int:
         with tempfile.TemporaryDirectory(prefix="biaswatch-window-") as folder:
             url = f"sqlite:///{Path(folder) / 'store.db'}"
             migrate(url)
-            with Store.open(url) as store:
+            files = FilingPlace(f"{folder}/answers", lambda: NOON, lambda: uuid4().hex)
+            with Store.open(url, files if in_files else None) as store:
                 fill(store, size)
             cells = []
             for step in STEPS:
@@ -224,13 +226,14 @@ def main() -> int:
     """Read how many answers, and compare; 1 where a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("answers", type=int, nargs="*", default=[20_000, 40_000])
+    parser.add_argument("--files", action="store_true", help="answers are in files, and no rows")
     parser.add_argument("--step", choices=STEPS)
     parser.add_argument("--store")
     given = parser.parse_args()
     if given.step:
         do(given.store, given.step)
         return 0
-    return min(1, compare(given.answers))
+    return min(1, compare(given.answers, in_files=given.files))
 
 
 if __name__ == "__main__":

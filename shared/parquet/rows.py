@@ -19,6 +19,10 @@ AT_ONCE = 2000
 READ_BYTES = 1024 * 1024
 ROW_GROUP = 20_000
 """Rows of one group in a file: small ones cost every reader, large ones our memory."""
+LIVE_GROUP = 1_000
+"""Rows of one group of answers as they came: who looks for some of them reads whole groups."""
+pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+# Services have little memory: what pyarrow's own pool is given, it keeps.
 MOMENT = pyarrow.timestamp("us", tz="UTC")
 WORD = pyarrow.string()
 COMMON = [
@@ -101,8 +105,11 @@ class RowsWriter:
     def __init__(self, stream: Any, schema: pyarrow.Schema, digest: RowsDigest | None) -> None:
         self._schema = schema
         self._digest = digest
+        self._group = ROW_GROUP if digest else LIVE_GROUP
         self._stream = stream
-        self._writer = pyarrow.parquet.ParquetWriter(stream, schema, compression="zstd")
+        self._writer = pyarrow.parquet.ParquetWriter(
+            stream, schema, compression="zstd", write_page_checksum=True
+        )
         self._waiting: list[Row] = []
         self._rows = 0
 
@@ -143,7 +150,8 @@ class RowsWriter:
                 pyarrow.array([row.get(field.name) for row in self._waiting], field.type)
                 for field in self._schema
             ]
-            self._writer.write_table(pyarrow.table(columns, schema=self._schema))
+            table = pyarrow.table(columns, schema=self._schema)
+            self._writer.write_table(table, row_group_size=self._group)
             self._waiting = []
 
 
@@ -187,7 +195,26 @@ def live_path_of(dataset: str, tenant: str, day: str, run_id: str, name: str) ->
     return f"live-{dataset}/{where}/{name}.parquet"
 
 
-def table_of(folder: ParquetFolder, path: str, *, ids_alone: bool = False) -> pyarrow.Table:
-    """Return all rows of a file, or its first column, by which they are in order."""
+def table_of(folder: ParquetFolder, path: str, group: int | None = None) -> pyarrow.Table:
+    """Return one group of rows of a file, or of all its rows the first column.
+
+    Raises
+    ------
+    TransientError
+        It cannot be read now, or does not hold what was written.
+    """
+    with (
+        folder.opened(path) as stream,
+        pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True) as file,
+    ):
+        # By one thread: services have one core, and each thread would keep memory of its own.
+        if group is None:
+            return file.read(columns=file.schema_arrow.names[:1], use_threads=False)
+        return file.read_row_group(group, use_threads=False)
+
+
+def id_bounds_of(folder: ParquetFolder, path: str) -> list[tuple[str, str]]:
+    """Return the least and the largest value of the first column in each group of a file."""
     with folder.opened(path) as stream, pyarrow.parquet.ParquetFile(stream) as file:
-        return file.read(columns=file.schema_arrow.names[:1] if ids_alone else None)
+        groups = [file.metadata.row_group(n).column(0) for n in range(file.num_row_groups)]
+    return [(each.statistics.min, each.statistics.max) for each in groups]

@@ -1,7 +1,8 @@
 """Rows of files of answers: read whole, kept in memory while there is room for them."""
 
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
 
     from shared.parquet.folder import ParquetFolder
 
-KEPT_BYTES = 24 * 1024 * 1024
-"""Some dozens of files of 5,000 answers: who goes through a window needs those of one stretch."""
-AT_ONCE = 500
+KEPT_BYTES = 8 * 1024 * 1024
+"""Of parts of files: who goes through a window needs those of one stretch of time."""
+KEPT_BOUNDS = 2000
+"""Files of which it is kept where their parts begin and end."""
 OF_RECORDS = ["id", "tenant", "keys", "body"]
 WITHOUT_PARQUET = (
     "Answers of live systems are in files (BIASWATCH_RECORDER_ANSWER_FILES), which takes pyarrow:"
@@ -23,19 +25,17 @@ WITHOUT_PARQUET = (
     " diagnoser and gateway."
 )
 Row = dict[str, Any]
-
-
-def _narrow(table: "pyarrow.Table") -> "pyarrow.Table":
-    """Return a table of records without what is told by their bodies: cells are dear."""
-    return table.select(OF_RECORDS) if OF_RECORDS[0] in table.column_names else table
+IdBounds = tuple[str, str]
+"""The first id of a part of a file, and the last."""
 
 
 class ReadFiles:
-    """Reads files that never change; several threads may ask at the same time."""
+    """Reads parts of files, which never change; several threads may ask at the same time."""
 
     def __init__(self) -> None:
         self._folders: dict[str, ParquetFolder] = {}
-        self._kept: OrderedDict[tuple[str, bool], pyarrow.Table] = OrderedDict()
+        self._bounds: OrderedDict[str, list[IdBounds]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int | None], pyarrow.Table] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
 
@@ -47,22 +47,26 @@ class ReadFiles:
         TransientError
             It cannot be read now.
         """
-        found = self._found(self._table(file, ids_alone=True), among)
+        found = _among(self._table(file, None), among)
         return set(found.column(0).to_pylist())
 
-    def rows(self, file: ArchiveFile, among: Collection[str]) -> list[Row]:
-        """Return the rows of some ids that a file holds, in their order.
+    def rows(self, file: ArchiveFile, among: Sequence[str]) -> Iterator[Row]:
+        """Return the rows of some ids, which are sorted, that a file holds, in their order.
+
+        Of records without what their bodies tell as well: cells are dear.
 
         Raises
         ------
         TransientError
             It cannot be read now.
         """
-        table = self._table(file, ids_alone=False)
-        rows: list[Row] = self._found(_narrow(table), among).to_pylist()
-        return rows
+        for part, (first, last) in enumerate(self._bounds_of(file)):
+            if mine := among[bisect_left(among, first) : bisect_right(among, last)]:
+                table = self._table(file, part)
+                narrow = table.select(OF_RECORDS) if OF_RECORDS[0] in table.column_names else table
+                yield from _among(narrow, mine).to_pylist()
 
-    def beginning(self, file: ArchiveFile, beginnings: Collection[str]) -> list[Row]:
+    def beginning(self, file: ArchiveFile, beginnings: Collection[str]) -> Iterator[Row]:
         """Return the rows of a file whose ids begin with one of these, all of the same length.
 
         Raises
@@ -72,12 +76,16 @@ class ReadFiles:
         """
         import pyarrow.compute
 
-        table = self._table(file, ids_alone=False)
-        length = len(next(iter(beginnings), ""))
-        begins = pyarrow.compute.utf8_slice_codeunits(table.column(0), 0, length)
-        wanted = pyarrow.array(list(beginnings), pyarrow.string())
-        rows: list[Row] = table.filter(pyarrow.compute.is_in(begins, value_set=wanted)).to_pylist()
-        return rows
+        ordered = sorted(beginnings)
+        length = len(ordered[0])
+        for part, (first, last) in enumerate(self._bounds_of(file)):
+            from_, to = bisect_left(ordered, first[:length]), bisect_right(ordered, last[:length])
+            if mine := ordered[from_:to]:
+                table = self._table(file, part)
+                begins = pyarrow.compute.utf8_slice_codeunits(table.column(0), 0, length)
+                wanted = pyarrow.array(mine, pyarrow.string())
+                is_wanted = pyarrow.compute.is_in(begins, value_set=wanted)
+                yield from table.filter(is_wanted).to_pylist()
 
     def after(self, file: ArchiveFile, id_: str) -> Iterator[Row]:
         """Return the rows of a file after an id, in their order.
@@ -89,26 +97,35 @@ class ReadFiles:
         """
         import pyarrow.compute
 
-        table = self._table(file, ids_alone=False)
-        rest = table.filter(pyarrow.compute.greater(table.column(0), id_))
-        for start in range(0, rest.num_rows, AT_ONCE):
-            yield from rest.slice(start, AT_ONCE).to_pylist()
+        for part, (_, last) in enumerate(self._bounds_of(file)):
+            if last > id_:
+                table = self._table(file, part)
+                later = pyarrow.compute.greater(table.column(0), id_)
+                yield from table.filter(later).to_pylist()
 
-    @staticmethod
-    def _found(table: "pyarrow.Table", among: Collection[str]) -> "pyarrow.Table":
-        import pyarrow.compute
+    def _bounds_of(self, file: ArchiveFile) -> list[IdBounds]:
+        with self._lock:
+            if (known := self._bounds.get(file.path)) is not None:
+                return known
+        from shared.parquet.rows import id_bounds_of
 
-        wanted = pyarrow.array(list(among), pyarrow.string())
-        return table.filter(pyarrow.compute.is_in(table.column(0), value_set=wanted))
+        bounds = id_bounds_of(self._folder(file), file.path)
+        with self._lock:
+            self._bounds[file.path] = bounds
+            if len(self._bounds) > KEPT_BOUNDS:
+                self._bounds.popitem(last=False)
+        return bounds
 
-    def _table(self, file: ArchiveFile, *, ids_alone: bool) -> "pyarrow.Table":
-        """Return a file's rows, or the column of its ids, which is its first."""
-        key = (file.path, ids_alone)
+    def _table(self, file: ArchiveFile, part: int | None) -> "pyarrow.Table":
+        """Return a part of a file's rows, or the column of all ids, which is its first."""
+        key = (file.path, part)
         with self._lock:
             if (kept := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return kept
-        read = self._read(file, ids_alone=ids_alone)
+        from shared.parquet.rows import table_of
+
+        read = table_of(self._folder(file), file.path, part)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = read
@@ -117,14 +134,19 @@ class ReadFiles:
                 self._bytes -= self._kept.popitem(last=False)[1].nbytes
         return read
 
-    def _read(self, file: ArchiveFile, *, ids_alone: bool) -> "pyarrow.Table":
+    def _folder(self, file: ArchiveFile) -> "ParquetFolder":
         try:
             from shared.parquet.folder import AGAIN, ParquetFolder
-            from shared.parquet.rows import table_of
         except ModuleNotFoundError:
             raise ConfigurationError(WITHOUT_PARQUET) from None
-
         uri = str(file.uri)
         if uri not in self._folders:
             self._folders[uri] = ParquetFolder(uri, then=AGAIN)
-        return table_of(self._folders[uri], file.path, ids_alone=ids_alone)
+        return self._folders[uri]
+
+
+def _among(table: "pyarrow.Table", ids: Collection[str]) -> "pyarrow.Table":
+    import pyarrow.compute
+
+    wanted = pyarrow.array(list(ids), pyarrow.string())
+    return table.filter(pyarrow.compute.is_in(table.column(0), value_set=wanted))
