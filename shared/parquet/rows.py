@@ -193,28 +193,3 @@ def live_path_of(dataset: str, tenant: str, day: str, run_id: str, name: str) ->
     """Return where a file of answers lies as they came, apart from what is archived."""
     where = f"tenant={quote(tenant, safe='')}/day={day}/run={run_id}"
     return f"live-{dataset}/{where}/{name}.parquet"
-
-
-def table_of(folder: ParquetFolder, path: str, group: int | None = None) -> pyarrow.Table:
-    """Return one group of rows of a file, or of all its rows the first column.
-
-    Raises
-    ------
-    TransientError
-        It cannot be read now, or does not hold what was written.
-    """
-    with (
-        folder.opened(path) as stream,
-        pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True) as file,
-    ):
-        # By one thread: services have one core, and each thread would keep memory of its own.
-        if group is None:
-            return file.read(columns=file.schema_arrow.names[:1], use_threads=False)
-        return file.read_row_group(group, use_threads=False)
-
-
-def id_bounds_of(folder: ParquetFolder, path: str) -> list[tuple[str, str]]:
-    """Return the least and the largest value of the first column in each group of a file."""
-    with folder.opened(path) as stream, pyarrow.parquet.ParquetFile(stream) as file:
-        groups = [file.metadata.row_group(n).column(0) for n in range(file.num_row_groups)]
-    return [(each.statistics.min, each.statistics.max) for each in groups]

@@ -11,28 +11,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_json
 from sqlalchemy import Connection, Engine, select, update
 
 from shared.contracts import Purpose, Record, Response
 from shared.contracts.identity import BEGINNING_HEX_DIGITS
-from shared.errors import ConfigurationError, TransientError
+from shared.errors import TransientError
 from shared.store.answer_files import TEXT, AnswerFiles
 from shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles
 from shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
 from shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_window
 from shared.store.engine import chunks, read_transaction, write_transaction
 from shared.store.membership import among
-from shared.store.read_files import WITHOUT_PARQUET
+from shared.store.read_files import open_folder
 from shared.store.record_counts import count_new
 from shared.store.record_rows import PURPOSES
 from shared.store.tables import KEYS, RECORDS
 from shared.store.texts import Purged, body_of, purged, texts_of
-
-if TYPE_CHECKING:
-    pass
 
 TRIES = 5
 """How often a file is written anew because somebody else brought some of its answers meanwhile."""
@@ -69,15 +66,10 @@ class AnswerFiling:
     """Writes batches of answers as files, one of each kind of record and run."""
 
     def __init__(self, engine: Engine, files: AnswerFiles, place: FilingPlace) -> None:
-        try:
-            from shared.parquet.folder import AGAIN, ParquetFolder
-        except ModuleNotFoundError:
-            raise ConfigurationError(WITHOUT_PARQUET) from None
-
         self._engine = engine
         self._files = files
         self._named = ArchiveFiles(engine)
-        self._folder: ParquetFolder = ParquetFolder(place.uri, then=AGAIN)
+        self._folder = open_folder(place.uri)
         self._place = place
 
     def write(self, by_kind: ByKind) -> Counter[str]:
@@ -163,7 +155,8 @@ class AnswerFiling:
     def _write_file(self, run_id: str, kind: str, dataset: str, rows: Sequence[Row]) -> ArchiveFile:
         from shared.parquet.rows import SCHEMAS, RowsWriter, live_path_of
 
-        ids = SCHEMAS[dataset].names[0]
+        schema = SCHEMAS[dataset]
+        ids = schema.names[0]
         tenant, day = rows[0]["tenant"], min(row["at"] for row in rows).date().isoformat()
         name = f"{kind}-{self._place.new_name()}-0"
         file = ArchiveFile(
@@ -174,7 +167,6 @@ class AnswerFiling:
             first_id=rows[0][ids], last_id=rows[-1][ids],
         )  # fmt: skip
         self._named.name(file)
-        schema = SCHEMAS[dataset]
         with (
             self._folder.written(file.path) as stream,
             RowsWriter.of_bytes(stream, schema) as writer,

@@ -47,7 +47,7 @@ class ReadFiles:
         TransientError
             It cannot be read now.
         """
-        found = _among(self._table(file, None), among)
+        found = parquet_parts().among(self._table(file, None), among)
         return set(found.column(0).to_pylist())
 
     def rows(self, file: ArchiveFile, among: Sequence[str]) -> Iterator[Row]:
@@ -64,7 +64,7 @@ class ReadFiles:
             if mine := among[bisect_left(among, first) : bisect_right(among, last)]:
                 table = self._table(file, part)
                 narrow = table.select(OF_RECORDS) if OF_RECORDS[0] in table.column_names else table
-                yield from _among(narrow, mine).to_pylist()
+                yield from parquet_parts().among(narrow, mine).to_pylist()
 
     def beginning(self, file: ArchiveFile, beginnings: Collection[str]) -> Iterator[Row]:
         """Return the rows of a file whose ids begin with one of these, all of the same length.
@@ -74,18 +74,13 @@ class ReadFiles:
         TransientError
             It cannot be read now.
         """
-        import pyarrow.compute
-
         ordered = sorted(beginnings)
         length = len(ordered[0])
         for part, (first, last) in enumerate(self._bounds_of(file)):
             from_, to = bisect_left(ordered, first[:length]), bisect_right(ordered, last[:length])
             if mine := ordered[from_:to]:
                 table = self._table(file, part)
-                begins = pyarrow.compute.utf8_slice_codeunits(table.column(0), 0, length)
-                wanted = pyarrow.array(mine, pyarrow.string())
-                is_wanted = pyarrow.compute.is_in(begins, value_set=wanted)
-                yield from table.filter(is_wanted).to_pylist()
+                yield from parquet_parts().beginning(table, mine).to_pylist()
 
     def after(self, file: ArchiveFile, id_: str) -> Iterator[Row]:
         """Return the rows of a file after an id, in their order.
@@ -95,21 +90,15 @@ class ReadFiles:
         TransientError
             It cannot be read now.
         """
-        import pyarrow.compute
-
         for part, (_, last) in enumerate(self._bounds_of(file)):
             if last > id_:
-                table = self._table(file, part)
-                later = pyarrow.compute.greater(table.column(0), id_)
-                yield from table.filter(later).to_pylist()
+                yield from parquet_parts().after(self._table(file, part), id_).to_pylist()
 
     def _bounds_of(self, file: ArchiveFile) -> list[IdBounds]:
         with self._lock:
             if (known := self._bounds.get(file.path)) is not None:
                 return known
-        from shared.parquet.rows import id_bounds_of
-
-        bounds = id_bounds_of(self._folder(file), file.path)
+        bounds: list[IdBounds] = parquet_parts().id_bounds_of(self._folder(file), file.path)
         with self._lock:
             self._bounds[file.path] = bounds
             if len(self._bounds) > KEPT_BOUNDS:
@@ -123,9 +112,7 @@ class ReadFiles:
             if (kept := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return kept
-        from shared.parquet.rows import table_of
-
-        read = table_of(self._folder(file), file.path, part)
+        read = parquet_parts().table_of(self._folder(file), file.path, part)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = read
@@ -135,18 +122,37 @@ class ReadFiles:
         return read
 
     def _folder(self, file: ArchiveFile) -> "ParquetFolder":
-        try:
-            from shared.parquet.folder import AGAIN, ParquetFolder
-        except ModuleNotFoundError:
-            raise ConfigurationError(WITHOUT_PARQUET) from None
         uri = str(file.uri)
         if uri not in self._folders:
-            self._folders[uri] = ParquetFolder(uri, then=AGAIN)
+            self._folders[uri] = open_folder(uri)
         return self._folders[uri]
 
 
-def _among(table: "pyarrow.Table", ids: Collection[str]) -> "pyarrow.Table":
-    import pyarrow.compute
+def parquet_parts() -> Any:
+    """Return the module that reads parts of files, which is loaded where there are any.
 
-    wanted = pyarrow.array(list(ids), pyarrow.string())
-    return table.filter(pyarrow.compute.is_in(table.column(0), value_set=wanted))
+    Raises
+    ------
+    ConfigurationError
+        What it takes is not installed.
+    """
+    try:
+        from shared.parquet import parts
+    except ModuleNotFoundError:
+        raise ConfigurationError(WITHOUT_PARQUET) from None
+    return parts
+
+
+def open_folder(uri: str) -> "ParquetFolder":
+    """Open a place of files.
+
+    Raises
+    ------
+    ConfigurationError
+        Its address is wrong, or what it takes is not installed.
+    """
+    try:
+        from shared.parquet.folder import AGAIN, ParquetFolder
+    except ModuleNotFoundError:
+        raise ConfigurationError(WITHOUT_PARQUET) from None
+    return ParquetFolder(uri, then=AGAIN)

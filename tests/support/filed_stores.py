@@ -1,8 +1,11 @@
 """Stores that write answers of live systems to files as they come."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+
+import pytest
 
 from shared.store import FilingPlace, Store
 
@@ -13,3 +16,13 @@ def open_filed(url: str, folder: Path | str, now: datetime | None = None) -> Sto
     """Open a store whose answers of live systems go to files below a folder."""
     moment = now or datetime(2026, 1, 1, tzinfo=UTC)
     return Store.open(url, FilingPlace(str(folder), lambda: moment, lambda: f"{next(_numbers)}"))
+
+
+@pytest.fixture(params=["rows", "files"])
+def traffic_store(
+    request: pytest.FixtureRequest, store_url: str, tmp_path: Path
+) -> Iterator[Store]:
+    """Return a store that holds nothing: what live systems say becomes rows, and then files."""
+    filed = request.param == "files"
+    with open_filed(store_url, tmp_path / "live") if filed else Store.open(store_url) as opened:
+        yield opened

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -146,8 +147,8 @@ def test_what_does_not_read_back_is_not_removed(
     before = answers_in(store, run_id)
     whole = pyarrow.parquet.ParquetWriter.write_table
 
-    def shortened(writer: object, table: pyarrow.Table) -> None:
-        whole(writer, table.slice(0, len(table) - 1))
+    def shortened(writer: object, table: pyarrow.Table, **given: Any) -> None:
+        whole(writer, table.slice(0, len(table) - 1), **given)
 
     monkeypatch.setattr(pyarrow.parquet.ParquetWriter, "write_table", shortened)
     with pytest.raises(TransientError, match="does not hold what was written"):

@@ -1,8 +1,9 @@
-"""Gateway, planner and diagnoser are killed while traffic flows: every answer counts once."""
+"""Services are killed while traffic flows: every answer counts once, in rows and in files."""
 
 import asyncio
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,20 +16,28 @@ from shared.contracts import (
     Alarm,
     AlarmKind,
     Description,
+    Features,
     Monitor,
+    Probe,
+    Response,
     RoundEvidence,
     Traffic,
     Upkeep,
     evidence_in,
 )
 from shared.errors import TransientError
+from shared.parquet.folder import ParquetFolder
+from shared.parquet.rows import rows_of
 from shared.store import Store, migrate
 from tests.support.fleet import Fleet
 from tests.support.records import make_traffic_monitor
 from tests.support.waiting import PATIENCE_S
 
-STEADY = ("extractor", "recorder")
-KILLED = ("gateway", "planner", "diagnoser")
+STEADY = {"rows": ("extractor", "recorder"), "files": ("extractor",)}
+KILLED = {
+    "rows": ("gateway", "planner", "diagnoser"),
+    "files": ("gateway", "recorder", "planner", "diagnoser"),
+}
 USERS = 240
 ANSWERS = 3
 LATENESS_S = 60.0
@@ -55,7 +64,10 @@ def exchange(user: int, answer: int) -> tuple[str, bytes]:
     return "bias.v1.exchange.default.production.support", json.dumps(said).encode()
 
 
-async def test_every_answer_is_described_and_every_user_is_evidence_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept_in", ["rows", "files"])
+async def test_every_answer_is_described_and_every_user_is_evidence_once(
+    tmp_path: Path, kept_in: str
+) -> None:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
     environment = {
@@ -67,6 +79,9 @@ async def test_every_answer_is_described_and_every_user_is_evidence_once(tmp_pat
         "BIASWATCH_PLANNER_RECONCILE_S": "2",
         "BIASWATCH_PLANNER_LOOK_S": "0.2",
     }
+    if kept_in == "files":
+        files = {"ANSWER_FILES": str(tmp_path / "live"), "FILE_S": "0.3"}
+        environment |= {f"BIASWATCH_RECORDER_{name}": value for name, value in files.items()}
     monitor = watching(datetime.now(UTC))
     with EmbeddedServer(tmp_path / "nats") as server, Store.open(url) as store:
         environment["NATS_URL"] = server.url
@@ -75,8 +90,12 @@ async def test_every_answer_is_described_and_every_user_is_evidence_once(tmp_pat
         publisher = JetStreamPublisher(connection)
         store.records.write([monitor])
         await publisher.publish(monitor)
-        steady = Fleet(server, [[f"services.{name}.app"] for name in STEADY], environment, seed=1)
-        killed = Fleet(server, [[f"services.{name}.app"] for name in KILLED], environment, seed=2)
+        steady = Fleet(
+            server, [[f"services.{name}.app"] for name in STEADY[kept_in]], environment, seed=1
+        )
+        killed = Fleet(
+            server, [[f"services.{name}.app"] for name in KILLED[kept_in]], environment, seed=2
+        )
         try:
             misfortune = asyncio.create_task(killed.suffer(8, 0))
             for answer in range(ANSWERS):
@@ -93,6 +112,20 @@ async def test_every_answer_is_described_and_every_user_is_evidence_once(tmp_pat
             steady.end()
         await connection.close()
         check(store, monitor)
+        if kept_in == "files":
+            check_files(store)
+
+
+def check_files(store: Store) -> None:
+    """Check that each answer, and what was measured of it, is in one file."""
+    ids = {kind.kind: Counter[str]() for kind in (Response, Probe, Features)}
+    for file in store.archive_files.as_they_came():
+        if (kind := str(file.kind)) in ids:
+            path = ParquetFolder(str(file.uri))
+            found = (row["id"] for rows in rows_of(path, file.path, ["id"]) for row in rows)
+            ids[kind].update(found)
+    assert {kind: len(found) for kind, found in ids.items()} == dict.fromkeys(ids, USERS * ANSWERS)
+    assert {count for found in ids.values() for count in found.values()} == {1}
 
 
 async def described(store: Store) -> Sequence[Description]:

@@ -26,8 +26,8 @@ from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPla
 
 
 @pytest.fixture
-def platform(store: Store) -> TrafficPlatform:
-    platform = TrafficPlatform(store)
+def platform(traffic_store: Store) -> TrafficPlatform:
+    platform = TrafficPlatform(traffic_store)
     platform.rounds.define(MONITOR)
     return platform
 

@@ -1,0 +1,345 @@
+"""Answers of live systems in files as they come: each once, read as if it were a row."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from biaswatch.archiving.moving import move_run
+from biaswatch.archiving.purging import ArchivePurge
+from biaswatch.archiving.restoring import archived_run, restore_run
+from shared.contracts import RUN_GATHER, Features, Probe, Purpose, Record, Response, Run
+from shared.errors import ConfigurationError, TransientError
+from shared.parquet.folder import ParquetFolder
+from shared.parquet.rows import TEXTS, rows_of
+from shared.store import Store, migrate
+from shared.store.archived_runs import ArchivableRun
+from shared.store.scope import Scope
+from tests.support.archived import DiedError, DyingAt, files_below
+from tests.support.filed_stores import open_filed
+from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPlatform, said
+
+KINDS: tuple[type[Record], ...] = (Probe, Response, Features)
+ANSWERS = 40
+LATER = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Path:
+    return tmp_path / "live"
+
+
+@pytest.fixture
+def filed(store_url: str, live: Path) -> Iterator[Store]:
+    with open_filed(store_url, live) as opened:
+        yield opened
+
+
+def answers_for(store: Store, amount: int = ANSWERS, *, windows: int = 1) -> list[Record]:
+    """Take answers in, and return what recorders are given of them."""
+    platform = TrafficPlatform(store)
+    platform.rounds.define(MONITOR)
+    platform.time = NOON + windows * HOUR
+    records: list[Record] = []
+    for number in range(windows):
+        moments = (NOON + number * HOUR + timedelta(seconds=n) for n in range(amount))
+        exchanges = [each for n, at in enumerate(moments) for each in said([n], at)]
+        responses = list(platform.ingest(exchanges))
+        records += [*responses, *(platform.measured(each) for each in responses)]
+    return records
+
+
+def batches_of(records: Sequence[Record], luck: Random) -> Iterator[list[Record]]:
+    """Yield batches as a bus delivers them: each record at least once, and many again."""
+    coming = [*records, *luck.sample(records, len(records) // 2)]
+    luck.shuffle(coming)
+    while coming:
+        size = luck.randrange(1, 30)
+        yield coming[:size]
+        coming = coming[size:]
+
+
+def run_of(records: Iterable[Record]) -> str:
+    return str(next(iter(records)).run)
+
+
+def check_each_is_there_once(store: Store, records: Sequence[Record], windows: int = 1) -> None:
+    amount = len(records) // 2 // windows
+    for run_id in {str(each.run) for each in records}:
+        for kind in KINDS:
+            found = [each.id for each in store.records.read(kind, run_id=run_id)]
+            assert found == sorted(set(found))
+            assert len(found) == store.records.count(kind, run_id=run_id) == amount
+        counted = store.counted_runs.of([run_id])[run_id]
+        assert (counted.count(Response), counted.count(Features)) == (amount, amount)
+    ids = {kind: [each.id for each in records if isinstance(each, kind)] for kind in KINDS}
+    assert not any(store.records.missing(kind, some) for kind, some in ids.items())
+
+
+def test_an_answer_is_in_one_file_however_often_and_in_which_order_it_comes(filed: Store) -> None:
+    records = answers_for(filed, windows=3)
+    luck = Random(1)
+    for batch in batches_of(records, luck):
+        filed.records.write(batch)
+    check_each_is_there_once(filed, records, windows=3)
+    assert filed.records.write(records).new.total() == 0
+
+
+def test_recorders_that_bring_the_same_answers_at_the_same_time_write_each_once(
+    store_url: str, live: Path
+) -> None:
+    with open_filed(store_url, live) as one, open_filed(store_url, live) as two:
+        records = answers_for(one)
+        for seed in range(3):
+            some = answers_for(one, 30 + seed)
+            deliveries = [list(batches_of(some, Random(seed))) for _ in range(2)]
+
+            def record(store: Store, batches: list[list[Record]]) -> None:
+                for batch in batches:
+                    while True:
+                        try:
+                            store.records.write(batch)
+                            break
+                        except TransientError:  # as the bus would deliver it again
+                            continue
+
+            with ThreadPoolExecutor(4) as pool:
+                list(pool.map(record, (one, two, one, two), (*deliveries, *deliveries)))
+        for batch in batches_of(records, Random(9)):
+            one.records.write(batch)
+        check_each_is_there_once(two, records)
+
+
+def test_a_recorder_that_dies_at_any_step_leaves_nothing_lost_twice_or_lying_about(
+    store_url: str, live: Path
+) -> None:
+    with Store.open(store_url) as rows:
+        records = answers_for(rows, 6)
+    step, died = 0, True
+    while died:
+        step += 1
+        died = False
+        with open_filed(store_url, live) as store:
+            filing: Any = store.records._filing
+            dying = DyingAt(step)
+            dying.wrap(filing, ("_commit", "_write_files", "_write_file"))
+            dying.wrap(filing._named, ("name", "forget"))
+            dying.wrap(filing._folder, ("written", "remove"))
+            try:
+                store.records.write(records[: 2 + step % 5])
+                store.records.write(records)
+            except DiedError:
+                died = True
+    assert step > 5
+    with open_filed(store_url, live) as store:
+        store.records.write(records)
+        check_each_is_there_once(store, records)
+        ArchivePurge(store, lambda: LATER).sweep()
+        there = {file.path for file in store.archive_files.as_they_came()}
+        assert set(files_below(live)) == there
+        check_each_is_there_once(store, records)
+
+
+def same_as_rows(rows: Store, filed: Store, records: Sequence[Record]) -> None:
+    """Compare everything that readers ask."""
+    run_id = run_of(records)
+    for kind in KINDS:
+        ids = [each.id for each in rows.records.read(kind, run_id=run_id)]
+        for texts in (True, False):
+            one = list(rows.records.read(kind, run_id=run_id, texts=texts))
+            assert list(filed.records.read(kind, run_id=run_id, texts=texts)) == one
+            assert list(filed.records.get(kind, ids[::-1], texts=texts)) == one
+        assert filed.records.numbers_of(kind, ids) == rows.records.numbers_of(kind, ids)
+        numbers = list(rows.records.numbers(kind, run_id=run_id))
+        assert list(filed.records.numbers(kind, run_id=run_id)) == numbers
+        for after in ("", ids[3], ids[-1]):
+            page = rows.records.ids_of_run(kind, run_id, after=after, most=7)
+            assert filed.records.ids_of_run(kind, run_id, after=after, most=7) == page
+        missing = {*ids[:5], "f" * 32, ids[0][:-1] + "g"}
+        assert filed.records.missing(kind, missing) == rows.records.missing(kind, missing)
+        assert list(filed.records.all(kind)) == list(rows.records.all(kind))
+    responses = [each.id for each in rows.records.read(Response, run_id=run_id)]
+    assert filed.records.answered_of(responses) == rows.records.answered_of(responses)
+    for equal in ({}, {"extractor": "words"}, {"extractor": "other"}):
+        found = list(rows.records.by_key(Features, "response_id", responses, **equal))
+        assert list(filed.records.by_key(Features, "response_id", responses, **equal)) == found
+    without = rows.records.count_without(Features, Response, run_id=run_id)
+    assert filed.records.count_without(Features, Response, run_id=run_id) == without
+
+
+def identity(scope: Scope) -> Scope:
+    return scope
+
+
+def test_whoever_reads_finds_what_rows_would_have_said(tmp_path: Path, live: Path) -> None:
+    urls = [f"sqlite:///{tmp_path / name}.db" for name in ("rows", "files")]
+    for url in urls:
+        migrate(url)
+    with Store.open(urls[0]) as rows, open_filed(urls[1], live) as filed:
+        records = answers_for(rows)
+        rows.records.write(records)
+        for batch in batches_of(records, Random(4)):
+            filed.records.write(batch)
+        nobodys = dict.fromkeys(("response_id", "probe_id"), records[0].id[:16] + "0" * 16)
+        orphan = type(records[-1]).model_validate({**records[-1].model_dump(), **nobodys})
+        for store in (rows, filed):
+            store.records.write([orphan])
+        same_as_rows(rows, filed, records)
+        for scope in (Scope("default"), Scope("default", texts=False), Scope("other")):
+            both = [store.scoped(partial(identity, scope)) for store in (rows, filed)]
+            if scope.tenant == "other":
+                assert not list(both[1].records.all(Response))
+                assert both[1].records.count(Response, run_id=run_of(records)) == 0
+                assert both[1].records.missing(Response, [records[0].id]) == {records[0].id}
+            else:
+                same_as_rows(both[0], both[1], records)
+
+
+def test_what_was_rows_before_stays_there_and_the_rest_goes_to_files(
+    store_url: str, live: Path
+) -> None:
+    with Store.open(store_url) as rows, open_filed(store_url, live) as filed:
+        records = answers_for(rows)
+        for turn, batch in enumerate(batches_of(records, Random(5))):
+            (rows, filed)[turn % 2].records.write(batch)
+        check_each_is_there_once(filed, records)
+        check_each_is_there_once(rows, records)  # whoever reads needs no setting
+
+
+def purge_files(store: Store) -> int:
+    purge = ArchivePurge(store, lambda: LATER)
+    purge.sweep()
+    return sum(purge.apply(file) for file in purge.files())
+
+
+def words_in(live: Path) -> str:
+    folder = ParquetFolder(str(live))
+    paths = [each for each in files_below(live) if f"live-{TEXTS}" in each]
+    return str([row["body"] for path in paths for rows in rows_of(folder, path) for row in rows])
+
+
+@pytest.mark.parametrize("scope", ["unit", "run", "before"])
+def test_a_purged_text_is_never_seen_again_and_leaves_the_files(
+    filed: Store, live: Path, scope: str
+) -> None:
+    records = answers_for(filed)
+    filed.records.write(records[: ANSWERS // 2])
+    run_id, unit = run_of(records), str(records[0].unit)
+    list(filed.records.read(Response, run_id=run_id))  # what was read is kept in memory
+    purges: dict[str, Callable[[], int]] = {
+        "unit": lambda: filed.purges.unit(unit, LATER),
+        "run": lambda: filed.purges.run(run_id, LATER),
+        "before": lambda: filed.purges.before(LATER, LATER),
+    }
+    purges[scope]()
+    filed.records.write(records)  # and late copies bring none back
+    gone = [r for r in filed.records.read(Response, run_id=run_id) if r.text is None]
+    assert {each.unit for each in gone} >= {unit}
+    assert len(gone) == (1 if scope == "unit" else ANSWERS)
+    assert all(not each.probe.messages for each in gone)
+    assert purge_files(filed) > 0
+    left = words_in(live)
+    assert ("On its way" in left) == (scope == "unit")
+    check_each_is_there_once(filed, records)
+    assert [r.id for r in filed.records.read(Response, run_id=run_id) if r.text is None] == [
+        each.id for each in gone
+    ]
+    assert purge_files(filed) == 0
+
+
+def closed_window(store: Store) -> tuple[TrafficPlatform, str]:
+    """Let a window go by, in files; return its run."""
+    platform = TrafficPlatform(store)
+    platform.rounds.define(MONITOR)
+    responses = platform.hear(*said(range(ANSWERS), NOON + timedelta(minutes=5)))
+    platform.read(NOON + HOUR + LATE)
+    for closing in store.gathers(RUN_GATHER).unrecorded():
+        store.gathers(RUN_GATHER).recorded(closing.key, closing.opening, platform.time)
+    return platform, str(responses[0].run)
+
+
+def test_a_window_in_files_is_archived_and_restored_and_takes_no_late_copies(
+    filed: Store, live: Path, tmp_path: Path
+) -> None:
+    platform, run_id = closed_window(filed)
+    before = [list(filed.records.read(kind, run_id=run_id)) for kind in KINDS]
+    archive = ParquetFolder(str(tmp_path / "archive"))
+    [due] = filed.archived_runs.due(LATER)
+    assert (due.run_id, due.source) == (run_id, next(filed.records.get(Run, [run_id])).suite)
+    moved = move_run(filed, archive, due, lambda: LATER)
+    assert (moved.answers, moved.measurements) == (ANSWERS, ANSWERS)
+    purge_files(filed)
+    assert files_below(live) == []
+    filed.records.write([each for kind in before for each in kind])  # late copies
+    assert [filed.records.count(kind, run_id=run_id) for kind in KINDS] == [0, 0, 0]
+    restore_run(filed, archive, archived_run(filed, run_id), lambda: LATER)
+    assert [list(filed.records.read(kind, run_id=run_id)) for kind in KINDS] == before
+    assert platform.units() == ANSWERS
+
+
+def test_answers_that_come_while_their_window_is_archived_wait(filed: Store) -> None:
+    records = answers_for(filed)
+    filed.records.write(records[:4])
+    run = ArchivableRun(run_of(records), "default", "support")
+    filed.archived_runs.begin(run, "file:///archive", LATER)
+    with pytest.raises(TransientError, match="are being archived"):
+        filed.records.write(records)
+
+
+@pytest.mark.parametrize("harm", ["lost", "cut", "changed"])
+def test_a_file_that_is_lost_or_damaged_is_an_error_and_no_smaller_number(
+    filed: Store, live: Path, harm: str
+) -> None:
+    records = answers_for(filed)
+    filed.records.write(records)
+    [path] = [live / each for each in files_below(live) if "response" in each and "records" in each]
+    whole = path.read_bytes()
+    if harm == "lost":
+        path.unlink()
+    else:
+        middle = len(whole) // 2
+        changed = bytes([whole[middle] ^ 255])
+        path.write_bytes(
+            whole[:middle] if harm == "cut" else whole[:middle] + changed + whole[middle + 1 :]
+        )
+    for reads in (
+        lambda: list(filed.records.read(Response, run_id=run_of(records))),
+        lambda: filed.records.answered_of([records[0].id]),
+        lambda: filed.records.numbers_of(Response, [records[0].id]),
+    ):
+        with pytest.raises(TransientError, match="cannot be read from"):
+            reads()
+
+
+def test_without_pyarrow_it_is_said_what_to_install(
+    store_url: str, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_filed(store_url, live) as filed:
+        records = answers_for(filed)
+        filed.records.write(records)
+    for name in [each for each in sys.modules if each.split(".")[0] == "pyarrow"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("folder", "rows", "parts"):
+        monkeypatch.delitem(sys.modules, f"shared.parquet.{name}")
+        monkeypatch.delattr(f"shared.parquet.{name}")
+    with Store.open(store_url) as reader, pytest.raises(ConfigurationError, match="`parquet`"):
+        list(reader.records.read(Response, run_id=run_of(records)))
+    with pytest.raises(ConfigurationError, match="`parquet`"):
+        open_filed(store_url, live)
+
+
+def test_only_answers_of_live_systems_go_to_files(filed: Store, live: Path) -> None:
+    records = answers_for(filed)
+    of_a_study = {"purpose": Purpose.STUDY}
+    study: list[Record] = [each.model_copy(update=of_a_study) for each in records]
+    for each in study[:ANSWERS]:
+        assert isinstance(each, Response)
+        object.__setattr__(each, "probe", each.probe.model_copy(update=of_a_study))
+    filed.records.write(study)
+    assert not live.exists()
