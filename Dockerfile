@@ -22,6 +22,8 @@ RUN install-locked recorder
 ARG SERVICE
 ARG TORCH=none
 ARG TORCH_VERSION
+# Extras of the operator's choice, such as "parquet" for answers of live systems in files.
+ARG EXTRAS
 RUN install-locked "${SERVICE:?name the service: --build-arg SERVICE=recorder}" "${TORCH}" "${TORCH_VERSION}"
 COPY shared/ shared/
 COPY services/ services/

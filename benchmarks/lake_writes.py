@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from shared.contracts import Features, Purpose, Response, derived_id
-from shared.store import FilingPlace, Store, migrate
+from shared.store import AnswerFilesLocation, Store, migrate
 from tests.support.records import make_features, make_probe, make_response
 
 ANSWERS, STORE_BATCH, FILE_BATCH, WORDS = 20_000, 500, 5_000, 110
@@ -60,7 +60,9 @@ def measured(work: Callable[[], None]) -> float:
     return time.process_time() - began
 
 
-def write(url: str, made: Sequence[Pair], batch: int, place: FilingPlace | None = None) -> None:
+def write(
+    url: str, made: Sequence[Pair], batch: int, place: AnswerFilesLocation | None = None
+) -> None:
     """Write answers as the recorder does: responses of some answers, then their measurements."""
     with Store.open(url, place) as store:
         for start in range(0, len(made), batch):
@@ -89,7 +91,9 @@ def main() -> int:
         rows_url, files_url = (_prepared(folder / each) for each in ("rows", "files"))
         empty = kept_in(folder / "rows")
         rows = measured(lambda: write(rows_url, made, STORE_BATCH))
-        place = FilingPlace(str(folder / "files" / "answers"), lambda: AT, lambda: uuid4().hex)
+        place = AnswerFilesLocation(
+            str(folder / "files" / "answers"), lambda: AT, lambda: uuid4().hex
+        )
         files = measured(lambda: write(files_url, made, FILE_BATCH, place))
         kept, in_files = (kept_in(folder / each) - empty for each in ("rows", "files"))
     each = 1e6 / len(made)

@@ -34,7 +34,7 @@ from shared.contracts import (
     Traffic,
     WatchedFeature,
 )
-from shared.store import FilingPlace, Store, migrate
+from shared.store import AnswerFilesLocation, Store, migrate
 from tests.support.records import make_exchange, make_traffic_monitor
 from tools.deployment.services import spec_of
 
@@ -200,7 +200,7 @@ def compare(sizes: list[int], *, in_files: bool = False) -> int:
         with tempfile.TemporaryDirectory(prefix="biaswatch-window-") as folder:
             url = f"sqlite:///{Path(folder) / 'store.db'}"
             migrate(url)
-            files = FilingPlace(f"{folder}/answers", lambda: NOON, lambda: uuid4().hex)
+            files = AnswerFilesLocation(f"{folder}/answers", lambda: NOON, lambda: uuid4().hex)
             with Store.open(url, files if in_files else None) as store:
                 fill(store, size)
             cells = []

@@ -19,7 +19,7 @@ from uuid import UUID, uuid4
 
 from benchmarks.store_writes import Disk, database
 from shared.contracts import Exchange, Message, Method, Monitor, Role, WatchedFeature
-from shared.store import FilingPlace, Store
+from shared.store import AnswerFilesLocation, Store
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import TrafficPlatform
 
@@ -113,7 +113,7 @@ def main() -> int:
             with Store.open(url) as store:
                 return measured(store, disk, asked.answers, asked.window)
         files = Path(folder) / "answers"
-        place = FilingPlace(str(files), lambda: NOON, lambda: uuid4().hex)
+        place = AnswerFilesLocation(str(files), lambda: NOON, lambda: uuid4().hex)
         with Store.open(url, place) as store:
             return measured(
                 store,

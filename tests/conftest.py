@@ -9,7 +9,7 @@ pytest_plugins = [
     "pytester",
     "tests.support.bus",
     "tests.support.databases",
-    "tests.support.filed_stores",
+    "tests.support.answer_files",
     "tests.support.recorded",
     "tests.support.skips",
     "tests.support.small_disk",

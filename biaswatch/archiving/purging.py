@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from biaswatch.archiving.moving import is_judging
+from biaswatch.archiving.moving import CLOCKS_APART, is_judging
 from shared.errors import TransientError
 from shared.parquet.folder import ParquetFolder
 from shared.parquet.rows import (
@@ -25,8 +25,9 @@ from shared.store.texts import Purged, TextOwner
 
 OWNER = ["kind", "tenant", "run_id", "unit_id", "at", "purpose"]
 """The columns that tell whose a text is, without the text."""
-LEFT_AFTER = timedelta(days=1)
-"""A file of answers that nobody has finished for so long is nobody's."""
+LEFT_AFTER = timedelta(minutes=10)
+"""A file of answers that nobody has finished for so long is nobody's; who comes back to it sees
+that it was given up, and writes another."""
 
 
 def owner_of(row: Row) -> TextOwner:
@@ -75,8 +76,10 @@ class ArchivePurge:
             # A run that is being restored removes its own, after all of it is in the store.
             if file.uri or self._runs[file.run_id].state is not ArchiveState.RESTORING:
                 self._remove(self._folder(file), file)
-        for file in self._store.answer_files.unfinished(self._now() - LEFT_AFTER):
-            self._remove(self._folder(file), file)
+        left_before = self._now() - CLOCKS_APART - LEFT_AFTER
+        for file in self._store.answer_files.unfinished(left_before):
+            if self._store.archive_files.give_up(file):
+                self._remove(self._folder(file), file)
 
     def _without(
         self, folder: ParquetFolder, file: ArchiveFile, purged: Purged, began_at: datetime

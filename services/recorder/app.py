@@ -11,7 +11,7 @@ from shared.bus.stage import Stage
 from shared.contracts import ROUTES, Features, Record, Response
 from shared.runtime.process import serve
 from shared.runtime.service import Service
-from shared.store import FilingPlace, Records, Store
+from shared.store import AnswerFilesLocation, Records, Store
 
 LINGER_S = 0.2
 """Nobody waits for the recorder, and a transaction for one record costs as much as for fifty."""
@@ -27,10 +27,10 @@ def recording(records: Records) -> Callable[[Sequence[Record]], Sequence[Record]
     return record
 
 
-def filing_place(settings: RecorderSettings) -> FilingPlace | None:
+def files_location(settings: RecorderSettings) -> AnswerFilesLocation | None:
     """Return where answers of live systems are written as files; None where they become rows."""
     uri = settings.recorder_answer_files
-    return FilingPlace(uri, lambda: datetime.now(UTC), lambda: uuid4().hex) if uri else None
+    return AnswerFilesLocation(uri, lambda: datetime.now(UTC), lambda: uuid4().hex) if uri else None
 
 
 def stage_of(
@@ -56,7 +56,7 @@ def stage_of(
 
 def build(settings: RecorderSettings) -> Service:
     """Return the recorder on the store its settings name."""
-    store = Store.open(settings.store, answers_to=filing_place(settings))
+    store = Store.open(settings.store, answers_to=files_location(settings))
     record = recording(store.records)
     stages = [
         stage_of(route.record, record, settings)

@@ -28,9 +28,17 @@ def table_of(folder: ParquetFolder, path: str, group: int | None = None) -> pyar
         return file.read_row_group(group, use_threads=False)
 
 
-def id_bounds_of(folder: ParquetFolder, path: str) -> list[tuple[str, str]]:
-    """Return the least and the largest value of the first column in each group of a file."""
+def id_bounds_of(folder: ParquetFolder, path: str, rows: int) -> list[tuple[str, str]]:
+    """Return the least and the largest value of the first column in each group of a file.
+
+    Raises
+    ------
+    TransientError
+        It cannot be read now, or is not the file that was written: it has not so many rows.
+    """
     with folder.opened(path) as stream, pyarrow.parquet.ParquetFile(stream) as file:
+        if file.metadata.num_rows != rows:
+            raise pyarrow.ArrowInvalid(f"it has {file.metadata.num_rows} rows, not {rows}")
         groups = [file.metadata.row_group(n).column(0) for n in range(file.num_row_groups)]
     return [(each.statistics.min, each.statistics.max) for each in groups]
 

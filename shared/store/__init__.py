@@ -1,8 +1,8 @@
 """The store of all records: SQLite by default, PostgreSQL in production."""
 
+from shared.store.answer_file_writer import AnswerFilesLocation
 from shared.store.calls import Calls
 from shared.store.closings import Closing
-from shared.store.filing import FilingPlace
 from shared.store.gathers import Gathers
 from shared.store.monitor_rounds import Schedule
 from shared.store.paused_targets import PausedTargets
@@ -13,10 +13,10 @@ from shared.store.run_progress import CountedRun
 from shared.store.store import Store, migrate
 
 __all__ = [
+    "AnswerFilesLocation",
     "Calls",
     "Closing",
     "CountedRun",
-    "FilingPlace",
     "Gathers",
     "PausedTargets",
     "PlannedProbes",

@@ -11,11 +11,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, update
 
 from shared.contracts.identity import BEGINNING_HEX_DIGITS, ID_HEX_DIGITS
+from shared.errors import TransientError
+from shared.store.answer_file_reader import AnswerFileReader, Row
 from shared.store.archive_files import COLUMNS, ArchiveFile
 from shared.store.archive_tables import ARCHIVE_FILES
 from shared.store.archived_runs import MOVED_KINDS
 from shared.store.engine import read_transaction, write_transaction
-from shared.store.read_files import ReadFiles, Row
 from shared.store.text_tables import TEXTS
 from shared.store.texts import TextOwner, purged
 
@@ -35,7 +36,7 @@ class AnswerFiles:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._read = ReadFiles()
+        self._read = AnswerFileReader()
 
     def present(self, kind: str, ids: Iterable[str]) -> set[str]:
         """Return which of these records are in files."""
@@ -62,6 +63,13 @@ class AnswerFiles:
 
     def text_rows(self, record_ids: Iterable[str]) -> list[Row]:
         """Return the rows of the texts of records, without what was purged meanwhile."""
+        ids = list(record_ids)
+        try:
+            return self._text_rows(ids)
+        except TransientError:  # a purge may have replaced a file since it was looked up
+            return self._text_rows(ids)
+
+    def _text_rows(self, record_ids: Sequence[str]) -> list[Row]:
         holding = self._holding(TEXT, record_ids)
         if not holding:
             return []
@@ -81,7 +89,7 @@ class AnswerFiles:
         by_run: dict[str, set[str]] = {}
         for each in beginnings:
             by_run.setdefault(each[:BEGINNING_HEX_DIGITS], set()).add(each)
-        for wanted in by_run.values():
+        for wanted in by_run.values() if self._has_any(kind) else ():
             last = max(wanted).ljust(ID_HEX_DIGITS, LAST_DIGIT)
             for file in self._where(_may_hold(kind, min(wanted), last)):
                 yield from map(_whole, self._read.beginning(file, wanted))
@@ -97,9 +105,11 @@ class AnswerFiles:
             if tenant in (None, row["tenant"]):
                 yield _whole(row)
 
-    def count(self, kind: str, run_id: str, tenant: str | None = None) -> int:
-        """Count a run's records of a kind that are in files; each is in one."""
-        mine = and_(THERE, COLUMNS.kind == kind, COLUMNS.run_id == run_id)
+    def count(self, kind: str, run_id: str | None = None, tenant: str | None = None) -> int:
+        """Count the records of a kind that are in files, of a run or of all; each is in one."""
+        mine = and_(THERE, COLUMNS.kind == kind)
+        if run_id is not None:
+            mine = and_(mine, COLUMNS.run_id == run_id)
         if tenant is not None:
             mine = and_(mine, COLUMNS.tenant == tenant)
         with read_transaction(self._engine) as connection:
@@ -148,12 +158,20 @@ class AnswerFiles:
         by_beginning: dict[str, list[str]] = {}
         for id_ in sorted(set(ids)):
             by_beginning.setdefault(id_[:BEGINNING_HEX_DIGITS], []).append(id_)
+        if not self._has_any(kind):
+            return []
         return [
             (file, mine)
             for some in by_beginning.values()
             for file in self._where(_may_hold(kind, some[0], some[-1]))
             if (mine := _within(file, some))
         ]
+
+    def _has_any(self, kind: str) -> bool:
+        """Tell whether there is any such file: ids of hashes would be one question each."""
+        query = select(COLUMNS.path).where(COLUMNS.kind == kind).limit(1)
+        with read_transaction(self._engine) as connection:
+            return connection.scalar(query) is not None
 
     def _where(self, which: ColumnElement[bool]) -> list[ArchiveFile]:
         with read_transaction(self._engine) as connection:
@@ -188,7 +206,7 @@ def _whole(row: Mapping[str, Any]) -> Row:
     return {**row, **json.loads(row["keys"])}
 
 
-def _merged(read: ReadFiles, files: Sequence[ArchiveFile], after: str) -> Iterator[Row]:
+def _merged(read: AnswerFileReader, files: Sequence[ArchiveFile], after: str) -> Iterator[Row]:
     """Return the rows of files, which are given by their first ids, in the order of their ids.
 
     A file is opened when its first id is due: few are open at the same time.

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select, update
 
 from shared.store.archive_tables import ARCHIVE_FILES
 from shared.store.engine import read_transaction, write_transaction
@@ -73,7 +73,7 @@ class ArchiveFiles:
     def name(self, file: ArchiveFile) -> None:
         """Name a file that is about to be written, perhaps again."""
         with write_transaction(self._engine) as connection:
-            connection.execute(delete(ARCHIVE_FILES).where(_is(file)))
+            connection.execute(delete(ARCHIVE_FILES).where(is_file(file)))
             connection.execute(insert(ARCHIVE_FILES).values(asdict(file)))
 
     def verify(self, file: ArchiveFile, rows: int, digest: str) -> None:
@@ -83,10 +83,18 @@ class ArchiveFiles:
     def replace(self, old: ArchiveFile, new: ArchiveFile | None) -> None:
         """Note that another file holds what one held, or that none does; the old one is to go."""
         with write_transaction(self._engine) as connection:
-            connection.execute(update(ARCHIVE_FILES).where(_is(old)).values(doomed=True))
+            there = select(COLUMNS.doomed).where(is_file(old)).with_for_update()
+            gone = connection.scalar(there) is not False  # its run was archived meanwhile
+            connection.execute(update(ARCHIVE_FILES).where(is_file(old)).values(doomed=True))
             if new is not None:
-                values = {"rows": new.rows, "digest": new.digest, "verified": True}
-                connection.execute(update(ARCHIVE_FILES).where(_is(new)).values(values))
+                values = {"rows": new.rows, "digest": new.digest, "verified": True, "doomed": gone}
+                connection.execute(update(ARCHIVE_FILES).where(is_file(new)).values(values))
+
+    def give_up(self, file: ArchiveFile) -> bool:
+        """Doom a file that nobody has finished; return False if somebody just has."""
+        left = update(ARCHIVE_FILES).where(is_file(file), COLUMNS.verified.is_(False))
+        with write_transaction(self._engine) as connection:
+            return bool(connection.execute(left.values(doomed=True)).rowcount)
 
     def purged(self, file: ArchiveFile, at: datetime) -> None:
         """Note that purges before a moment are done in a file."""
@@ -95,7 +103,7 @@ class ArchiveFiles:
     def forget(self, file: ArchiveFile) -> None:
         """Forget a file that was removed."""
         with write_transaction(self._engine) as connection:
-            connection.execute(delete(ARCHIVE_FILES).where(_is(file)))
+            connection.execute(delete(ARCHIVE_FILES).where(is_file(file)))
 
     def to_purge(self, dataset: str) -> list[ArchiveFile]:
         """Return the files of texts that a purge since concerns, or may."""
@@ -111,10 +119,11 @@ class ArchiveFiles:
 
     def _update(self, file: ArchiveFile, **values: Any) -> None:
         with write_transaction(self._engine) as connection:
-            connection.execute(update(ARCHIVE_FILES).where(_is(file)).values(**values))
+            connection.execute(update(ARCHIVE_FILES).where(is_file(file)).values(**values))
 
 
-def _is(file: ArchiveFile) -> Any:
+def is_file(file: ArchiveFile) -> ColumnElement[bool]:
+    """Return the condition that a row is this file's."""
     return and_(COLUMNS.run_id == file.run_id, COLUMNS.path == file.path)
 
 

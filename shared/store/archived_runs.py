@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, delete, select, update
+from sqlalchemy import Connection, Engine, bindparam, delete, func, select, update
 
 from shared.contracts import RUN_GATHER, Features, Probe, Record, Response, Run
 from shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
@@ -37,6 +37,8 @@ class ArchiveState(StrEnum):
     """Its files are removed too, as the retention says."""
 
 
+LOCK_HEX_DIGITS = 15
+"""Of a run's id: the number of a lock has 63 bits."""
 AWAY = (ArchiveState.REMOVING, ArchiveState.ARCHIVED, ArchiveState.RESTORING, ArchiveState.EXPIRED)
 """States in which the store does not have all answers of a run, and takes in none."""
 
@@ -131,8 +133,8 @@ class ArchivedRuns:
             query = select(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run.run_id)
             begun = _archived(connection.execute(query).mappings().one())
         with write_transaction(self._engine) as connection:
-            # Who is just adding answers to the window, and did not see this, has done so now.
-            lock_window(connection, run.run_id)
+            # Who is just adding files of answers to it, and did not see this, has done so now.
+            lock_run(connection, run.run_id)
         return begun
 
     def note(self, run_id: str, state: ArchiveState, now: datetime, **amounts: int) -> None:
@@ -144,8 +146,10 @@ class ArchivedRuns:
     def forget(self, run_id: str) -> None:
         """Forget a run whose answers are all in the store again."""
         with write_transaction(self._engine) as connection:
-            for table in (ARCHIVE_FILES, ARCHIVED_RUNS):
-                connection.execute(delete(table).where(table.c.run_id == run_id))
+            # Files with an address of their own are left to the sweep, or are being written.
+            mine = (ARCHIVE_FILES.c.run_id == run_id, ARCHIVE_FILES.c.uri.is_(None))
+            connection.execute(delete(ARCHIVE_FILES).where(*mine))
+            connection.execute(delete(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run_id))
 
 
 def _archived(row: Mapping[Any, Any]) -> ArchivedRun:
@@ -188,11 +192,14 @@ def _unread_windows(connection: Connection, before: datetime) -> list[Archivable
     return found
 
 
-def lock_window(connection: Connection, run_id: str) -> None:
-    """Wait for who adds answers to a window; keep others from it till the transaction ends."""
-    windows = TRAFFIC_WINDOWS.c
-    mine = select(windows.run_id).where(windows.run_id == run_id).with_for_update()
-    connection.execute(mine).all()
+def lock_run(connection: Connection, run_id: str) -> None:
+    """Wait for who adds files to a run; keep others from it till the transaction ends.
+
+    SQLite has one writer, which this transaction is.
+    """
+    if connection.dialect.name == "postgresql":
+        number = int(run_id[:LOCK_HEX_DIGITS], 16)
+        connection.execute(select(func.pg_advisory_xact_lock(number)))
 
 
 RUNS_AWAY = select(ARCHIVED_RUNS.c.run_id).where(

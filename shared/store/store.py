@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, text
 
 from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError
 from shared.store.alarm_deliveries import AlarmDeliveries, Channels
+from shared.store.answer_file_writer import AnswerFilesLocation, AnswerFileWriter
 from shared.store.answer_files import AnswerFiles
 from shared.store.answer_parts import AnswerParts
 from shared.store.archive_files import ArchiveFiles
@@ -19,7 +20,6 @@ from shared.store.audit import AuditTrail
 from shared.store.calls import Calls
 from shared.store.engine import READS, engine_of, explain_open_errors
 from shared.store.extractors import Baselines, Calibrations, Extractors
-from shared.store.filing import AnswerFiling, FilingPlace
 from shared.store.gathers import Gathers
 from shared.store.judged_items import JudgedItems
 from shared.store.labelled_runs import LabelledRuns
@@ -119,12 +119,12 @@ class Store:
         scope: ScopeNow = everything,
         *,
         answer_files: AnswerFiles | None = None,
-        filing: AnswerFiling | None = None,
+        writer: AnswerFileWriter | None = None,
     ) -> None:
         self._engine = engine
         self._scope = scope
         self.answer_files = answer_files or AnswerFiles(engine)
-        self.records = StoredRecords(engine, scope, files=self.answer_files, filing=filing)
+        self.records = StoredRecords(engine, scope, files=self.answer_files, writer=writer)
         self.rounds = ClosedRounds(self.records)
         self.results = RunConclusions(self.records)
         self.purges = Purges(engine, scope)
@@ -156,7 +156,7 @@ class Store:
         self.archive_files = ArchiveFiles(engine)
 
     @classmethod
-    def open(cls, url: str, answers_to: FilingPlace | None = None) -> "Store":
+    def open(cls, url: str, answers_to: AnswerFilesLocation | None = None) -> "Store":
         """Open the store at `url`.
 
         Answers of live systems that are written through it become rows, or files of a place.
@@ -172,11 +172,11 @@ class Store:
         try:
             _check(engine)
             files = AnswerFiles(engine)
-            filing = AnswerFiling(engine, files, answers_to) if answers_to else None
+            writer = AnswerFileWriter(engine, files, answers_to) if answers_to else None
         except BiaswatchError:
             engine.dispose()
             raise
-        return cls(engine, answer_files=files, filing=filing)
+        return cls(engine, answer_files=files, writer=writer)
 
     def empty_write_ahead_log(self) -> None:
         """Write SQLite's log into the database and empty it: what was deleted would stay there.

@@ -13,9 +13,9 @@ from sqlalchemy import Engine
 
 from shared.contracts import Features, Probe, Record, Response
 from shared.contracts.identity import BEGINNING_HEX_DIGITS, is_id
+from shared.store.answer_file_writer import AnswerFileWriter, goes_to_file
 from shared.store.answer_files import AnswerFiles
 from shared.store.engine import chunks
-from shared.store.filing import AnswerFiling, is_filed
 from shared.store.record_rows import Row
 from shared.store.records import PAGE, ByKind, Records, WriteResult
 from shared.store.scope import ScopeNow, everything
@@ -29,7 +29,8 @@ BEGINNING = 2 * BEGINNING_HEX_DIGITS
 class StoredRecords(Records):
     """Reads and writes records; who reads one need not know where it is.
 
-    A row comes before a file: what was kept as rows before stays there.
+    A row comes before a file: what was kept as rows before stays there. Nobody asks for answers of
+    live systems by their age, or by columns other than these: such methods look at rows alone.
     """
 
     def __init__(
@@ -38,11 +39,11 @@ class StoredRecords(Records):
         scope: ScopeNow = everything,
         *,
         files: AnswerFiles,
-        filing: AnswerFiling | None = None,
+        writer: AnswerFileWriter | None = None,
     ) -> None:
         super().__init__(engine, scope)
         self._files = files
-        self._filing = filing
+        self._writer = writer
 
     def write(self, records: Iterable[Record]) -> WriteResult:
         """Write records and those embedded in them; the first copy stays, wherever it is.
@@ -58,19 +59,19 @@ class StoredRecords(Records):
         """
         by_kind = self._by_kind(records)
         filed: ByKind = {
-            kind.kind: {id_: each for id_, each in found.items() if is_filed(each)}
+            kind.kind: {id_: each for id_, each in found.items() if goes_to_file(each)}
             for kind in FILED
             if (found := by_kind.get(kind.kind))
         }
         filed = {kind: found for kind, found in filed.items() if found}
         if not filed:
             return self._write_rows(by_kind)
-        if self._filing is None:
+        if self._writer is None:
             known = {kind: self._files.present(kind, found) for kind, found in filed.items()}
             written = self._write_rows(_without(by_kind, known))
             written.known.update({kind: len(there) for kind, there in known.items() if there})
             return written
-        new = self._filing.write(filed)
+        new = self._writer.write(filed)
         written = self._write_rows(_without(by_kind, filed))
         written.new.update(new)
         written.known.update(Counter({kind: len(found) for kind, found in filed.items()}) - new)
@@ -79,8 +80,8 @@ class StoredRecords(Records):
     def count(self, kind: type[Record], **keys: str) -> int:
         """Count the records of a kind: all, or those with this run_id, purpose, monitor_id, ..."""
         found = super().count(kind, **keys)
-        if kind in FILED and keys.keys() == {"run_id"}:
-            found += self._files.count(kind.kind, keys["run_id"], self._scope().tenant)
+        if kind in FILED and not keys.keys() - {"run_id"}:
+            found += self._files.count(kind.kind, keys.get("run_id"), self._scope().tenant)
         return found
 
     def count_without(self, kind: type[Record], other: type[Record], *, run_id: str) -> int:
@@ -100,14 +101,15 @@ class StoredRecords(Records):
             return wanted
         if self._scope().tenant is not None:
             return wanted - self._rows(kind, wanted).keys()
-        return wanted - self._files.present(kind.kind, wanted)
+        return wanted - self._files.present(kind.kind, filter(is_id, wanted))
 
     def read(self, kind: type[R], *, run_id: str, texts: bool = True) -> Iterator[R]:
         """Return the records of a run, in the order of their ids; faster without texts."""
         rows = super().read(kind, run_id=run_id, texts=texts)
         if kind not in FILED or not self._files.any_of(run_id):
             return rows
-        return merge(rows, self._filed_of_run(kind, run_id, texts=texts), key=attrgetter("id"))
+        both = merge(rows, self._filed_of_run(kind, run_id, texts=texts), key=attrgetter("id"))
+        return _once(both)
 
     def numbers(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
         """Return a run's records without texts and embedded records, as plain data.
@@ -203,11 +205,20 @@ class StoredRecords(Records):
     def _rows(self, kind: type[Record], ids: Iterable[str]) -> dict[str, Row]:
         if kind not in FILED:
             return {}
-        return self._files.rows(kind.kind, ids, self._scope().tenant)
+        return self._files.rows(kind.kind, filter(is_id, ids), self._scope().tenant)
 
     def _of_tenant(self) -> dict[str, str]:
         tenant = self._scope().tenant
         return {} if tenant is None else {"tenant": tenant}
+
+
+def _once(records: Iterable[R]) -> Iterator[R]:
+    """Return each record once, the row before what is in a file."""
+    last = None
+    for each in records:
+        if each.id != last:
+            yield each
+        last = each.id
 
 
 def _without(by_kind: ByKind, known: Mapping[str, Collection[str]]) -> ByKind:

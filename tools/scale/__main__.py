@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,9 +34,15 @@ def needs_table() -> Table:
           for name in ("gateway", "extractor", "recorder", "diagnoser")),
         ("memory", *(f"{each.memory_gib:.1f} GiB" for each in found)),
         ("store, 7 days", *(f"{each.stored_gib:,.0f} GiB" for each in found)),
-        ("archive, a year", *(f"{each.archived_gib_a_year:,.0f} GiB" for each in found)),
+        ("store, 7 days, where answers are in files",
+         *(f"{needs_of(replace(t, in_files=True)).stored_gib:,.0f} GiB"
+           for t in TURNED_ON.values())),
+        ("archive or files, a year", *(f"{each.archived_gib_a_year:,.0f} GiB" for each in found)),
         ("the store's disk writes",
          *(f"{each.written_mb_a_second:,.0f} MB/s" for each in found)),
+        ("the same, where answers are in files",
+         *(f"{needs_of(replace(t, in_files=True)).written_mb_a_second:,.0f} MB/s"
+           for t in TURNED_ON.values())),
         ("a stream after 30 minutes without recorder",
          *(f"{each.backlog_gib:.2f} GiB" for each in found)),
     ]  # fmt: skip
@@ -46,6 +53,9 @@ def limits_table() -> Table:
     """Return at how many answers a day each limit is passed, the first one first."""
     names = load_of(ScaledTraffic(1e6))
     rows = [(name, f"{most_answers(name) / 1e6:,.1f} M a day") for name in names]
+    disk = "the store's disk"
+    most = most_answers(disk, in_files=True) / 1e6
+    rows.append((f"{disk}, where answers are in files", f"{most:,.1f} M a day"))
     return ("limit", "passed at"), rows
 
 

@@ -28,8 +28,13 @@ class AnswerCosts:
     """On FEATURES, of two extractors, as above."""
     stored_bytes: float = 4_680.0
     """Kept in the store (`python -m benchmarks.lake_writes`)."""
-    archived_bytes: float = 258.0
-    """As Parquet (`python -m benchmarks.lake_writes`)."""
+    archived_bytes: float = 440.0
+    """As Parquet, also as it came (`python -m benchmarks.lake_writes`)."""
+    beside_files_bytes: float = 1_060.0
+    """Kept in the store where answers are in files: lists, what is waited for, users (PostgreSQL,
+    `python -m benchmarks.traffic_writes 60000 --window 20000 --database postgresql --files`)."""
+    written_beside_files_bytes: float = 3_640.0
+    """Given to the store's disk for that, the last window of the same run."""
 
     @property
     def services(self) -> dict[str, float]:

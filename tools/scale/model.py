@@ -37,6 +37,8 @@ class ScaledTraffic:
     partitions: int = 1
     """Streams that answers are spread over, by a hash of their unit."""
     stream_gib: float = STREAM_GIB
+    in_files: bool = False
+    """Whether answers are written to files as they come, and not as rows."""
     costs: AnswerCosts = MEASURED
 
     @property
@@ -79,15 +81,17 @@ def needs_of(traffic: ScaledTraffic) -> ScaleNeeds:
     cores = {name: rate * us / 1e6 for name, us in costs.services.items()}
     replicas = {name: max(1, ceil(each / USABLE)) for name, each in cores.items()}
     replicas["planner"] = 1
-    written = rate * costs.stored_bytes * WRITTEN_PER_KEPT
+    kept, written = costs.stored_bytes, costs.stored_bytes * WRITTEN_PER_KEPT
+    if traffic.in_files:
+        kept, written = costs.beside_files_bytes, costs.written_beside_files_bytes
     return ScaleNeeds(
         cores=cores,
         replicas=replicas,
         memory_gib=sum(MEMORY_MIB[name] * count for name, count in replicas.items()) / 1024,
         backlog_gib=rate * DEAD_S * costs.response_bytes / traffic.partitions / GIB,
-        stored_gib=traffic.mean_rate * DAY_S * KEPT_DAYS * costs.stored_bytes / GIB,
+        stored_gib=traffic.mean_rate * DAY_S * KEPT_DAYS * kept / GIB,
         archived_gib_a_year=traffic.mean_rate * DAY_S * 365 * costs.archived_bytes / GIB,
-        written_mb_a_second=written / 1e6,
+        written_mb_a_second=rate * written / 1e6,
     )
 
 
@@ -105,9 +109,9 @@ def load_of(traffic: ScaledTraffic) -> dict[str, float]:
     return dict(sorted(used.items(), key=lambda each: -each[1]))
 
 
-def most_answers(limit: str) -> float:
+def most_answers(limit: str, *, in_files: bool = False) -> float:
     """Return how many answers a day just pass a limit of `load_of`."""
-    a_million = load_of(ScaledTraffic(1e6))[limit]
+    a_million = load_of(ScaledTraffic(1e6, in_files=in_files))[limit]
     return 1e6 / a_million
 
 

@@ -21,8 +21,8 @@ from shared.parquet.rows import TEXTS, rows_of
 from shared.store import Store, migrate
 from shared.store.archived_runs import ArchivableRun
 from shared.store.scope import Scope
+from tests.support.answer_files import open_with_files
 from tests.support.archived import DiedError, DyingAt, files_below
-from tests.support.filed_stores import open_filed
 from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPlatform, said
 
 KINDS: tuple[type[Record], ...] = (Probe, Response, Features)
@@ -37,7 +37,7 @@ def live(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def filed(store_url: str, live: Path) -> Iterator[Store]:
-    with open_filed(store_url, live) as opened:
+    with open_with_files(store_url, live) as opened:
         yield opened
 
 
@@ -94,7 +94,7 @@ def test_an_answer_is_in_one_file_however_often_and_in_which_order_it_comes(file
 def test_recorders_that_bring_the_same_answers_at_the_same_time_write_each_once(
     store_url: str, live: Path
 ) -> None:
-    with open_filed(store_url, live) as one, open_filed(store_url, live) as two:
+    with open_with_files(store_url, live) as one, open_with_files(store_url, live) as two:
         records = answers_for(one)
         for seed in range(3):
             some = answers_for(one, 30 + seed)
@@ -125,19 +125,19 @@ def test_a_recorder_that_dies_at_any_step_leaves_nothing_lost_twice_or_lying_abo
     while died:
         step += 1
         died = False
-        with open_filed(store_url, live) as store:
-            filing: Any = store.records._filing
+        with open_with_files(store_url, live) as store:
+            writer: Any = store.records._writer
             dying = DyingAt(step)
-            dying.wrap(filing, ("_commit", "_write_files", "_write_file"))
-            dying.wrap(filing._named, ("name", "forget"))
-            dying.wrap(filing._folder, ("written", "remove"))
+            dying.wrap(writer, ("_commit", "_write_files", "_write_file"))
+            dying.wrap(writer._named, ("name", "forget"))
+            dying.wrap(writer._folder, ("written", "remove"))
             try:
                 store.records.write(records[: 2 + step % 5])
                 store.records.write(records)
             except DiedError:
                 died = True
     assert step > 5
-    with open_filed(store_url, live) as store:
+    with open_with_files(store_url, live) as store:
         store.records.write(records)
         check_each_is_there_once(store, records)
         ArchivePurge(store, lambda: LATER).sweep()
@@ -181,7 +181,7 @@ def test_whoever_reads_finds_what_rows_would_have_said(tmp_path: Path, live: Pat
     urls = [f"sqlite:///{tmp_path / name}.db" for name in ("rows", "files")]
     for url in urls:
         migrate(url)
-    with Store.open(urls[0]) as rows, open_filed(urls[1], live) as filed:
+    with Store.open(urls[0]) as rows, open_with_files(urls[1], live) as filed:
         records = answers_for(rows)
         rows.records.write(records)
         for batch in batches_of(records, Random(4)):
@@ -204,7 +204,7 @@ def test_whoever_reads_finds_what_rows_would_have_said(tmp_path: Path, live: Pat
 def test_what_was_rows_before_stays_there_and_the_rest_goes_to_files(
     store_url: str, live: Path
 ) -> None:
-    with Store.open(store_url) as rows, open_filed(store_url, live) as filed:
+    with Store.open(store_url) as rows, open_with_files(store_url, live) as filed:
         records = answers_for(rows)
         for turn, batch in enumerate(batches_of(records, Random(5))):
             (rows, filed)[turn % 2].records.write(batch)
@@ -320,7 +320,7 @@ def test_a_file_that_is_lost_or_damaged_is_an_error_and_no_smaller_number(
 def test_without_pyarrow_it_is_said_what_to_install(
     store_url: str, live: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with open_filed(store_url, live) as filed:
+    with open_with_files(store_url, live) as filed:
         records = answers_for(filed)
         filed.records.write(records)
     for name in [each for each in sys.modules if each.split(".")[0] == "pyarrow"]:
@@ -331,7 +331,7 @@ def test_without_pyarrow_it_is_said_what_to_install(
     with Store.open(store_url) as reader, pytest.raises(ConfigurationError, match="`parquet`"):
         list(reader.records.read(Response, run_id=run_of(records)))
     with pytest.raises(ConfigurationError, match="`parquet`"):
-        open_filed(store_url, live)
+        open_with_files(store_url, live)
 
 
 def test_only_answers_of_live_systems_go_to_files(filed: Store, live: Path) -> None:

@@ -8,34 +8,32 @@ commits holds the window's row, so that of two who bring the same answer one see
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from operator import itemgetter
 from typing import Any
 
-from pydantic_core import to_json
 from sqlalchemy import Connection, Engine, select, update
 
 from shared.contracts import Purpose, Record, Response
 from shared.contracts.identity import BEGINNING_HEX_DIGITS
 from shared.errors import TransientError
+from shared.store.answer_file_reader import open_folder
+from shared.store.answer_file_rows import record_row, text_rows
 from shared.store.answer_files import TEXT, AnswerFiles
-from shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles
+from shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles, is_file
 from shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
-from shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_window
+from shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_run
 from shared.store.engine import chunks, read_transaction, write_transaction
 from shared.store.membership import among
-from shared.store.read_files import open_folder
 from shared.store.record_counts import count_new
-from shared.store.record_rows import PURPOSES
-from shared.store.tables import KEYS, RECORDS
-from shared.store.texts import Purged, body_of, purged, texts_of
+from shared.store.tables import RECORDS
+from shared.store.texts import Purged, purged
 
 TRIES = 5
 """How often a file is written anew because somebody else brought some of its answers meanwhile."""
 CLOCKS_APART = timedelta(hours=1)
 """A purge that was noted so long before texts were written is taken for one that came after."""
-PRODUCTION = PURPOSES[Purpose.PRODUCTION]
 Row = dict[str, Any]
 ByKind = Mapping[str, Mapping[str, Record]]
 
@@ -52,7 +50,7 @@ class Commit(Enum):
 
 
 @dataclass(frozen=True)
-class FilingPlace:
+class AnswerFilesLocation:
     """Where answers of live systems are written as they come."""
 
     uri: str
@@ -62,10 +60,10 @@ class FilingPlace:
     """A name that nobody else uses."""
 
 
-class AnswerFiling:
+class AnswerFileWriter:
     """Writes batches of answers as files, one of each kind of record and run."""
 
-    def __init__(self, engine: Engine, files: AnswerFiles, place: FilingPlace) -> None:
+    def __init__(self, engine: Engine, files: AnswerFiles, place: AnswerFilesLocation) -> None:
         self._engine = engine
         self._files = files
         self._named = ArchiveFiles(engine)
@@ -99,7 +97,7 @@ class AnswerFiling:
                 }
             new = {kind: _without(found, known[kind]) for kind, found in by_kind.items()}
             new = {kind: found for kind, found in new.items() if found}
-            if not new:
+            if not new or self._is_archived(run_id):
                 return Counter()
             files = self._write_files(run_id, new, gone)
             outcome = self._commit(run_id, files, new, {each.path for each in there})
@@ -111,6 +109,11 @@ class AnswerFiling:
             if outcome is Commit.ARCHIVED:
                 return Counter()
         raise TransientError(f"Others bring the same answers of the run {run_id} all the time.")
+
+    def _is_archived(self, run_id: str) -> bool:
+        """Tell whether a run takes no answers any more, before anything is written for it."""
+        with read_transaction(self._engine) as connection:
+            return _is_away(connection, run_id)
 
     def _overlapping(
         self, connection: Connection, run_id: str, by_kind: ByKind
@@ -141,11 +144,11 @@ class AnswerFiling:
 
         ordered = {kind: [found[id_] for id_ in sorted(found)] for kind, found in new.items()}
         files = [
-            self._write_file(run_id, kind, OF_RECORDS, [_row(each) for each in records])
+            self._write_file(run_id, kind, OF_RECORDS, [record_row(each) for each in records])
             for kind, records in ordered.items()
         ]
         texts = [
-            row for records in ordered.values() for each in records for row in _texts(each, gone)
+            row for records in ordered.values() for each in records for row in text_rows(each, gone)
         ]
         if texts:
             texts.sort(key=itemgetter("record_id"))
@@ -157,7 +160,7 @@ class AnswerFiling:
 
         schema = SCHEMAS[dataset]
         ids = schema.names[0]
-        tenant, day = rows[0]["tenant"], min(row["at"] for row in rows).date().isoformat()
+        tenant, day = rows[0]["tenant"], _day(min(row["at"] for row in rows))
         name = f"{kind}-{self._place.new_name()}-0"
         file = ArchiveFile(
             run_id, live_path_of(dataset, tenant, day, run_id, name), tenant, dataset, day,
@@ -180,73 +183,58 @@ class AnswerFiling:
     ) -> Commit:
         """Take files into the run, unless others have brought some of it meanwhile."""
         with write_transaction(self._engine) as connection:
+            lock_run(connection, run_id)
             if _is_away(connection, run_id):
                 return Commit.ARCHIVED
             for file in self._overlapping(connection, run_id, new):
                 if file.path not in seen and self._files.ids_in(file, sorted(new[str(file.kind)])):
                     return Commit.AGAIN
+            if any(_are_rows(connection, kind, found) for kind, found in new.items()):
+                return Commit.AGAIN  # a recorder that writes rows has brought some
+            if any(_was_given_up(connection, file) for file in files):
+                return Commit.AGAIN
             for file in files:
-                mine = (COLUMNS.run_id == run_id, COLUMNS.path == file.path)
                 values = {"rows": file.rows, "digest": file.digest, "verified": True}
-                connection.execute(update(ARCHIVE_FILES).where(*mine).values(values))
+                connection.execute(update(ARCHIVE_FILES).where(is_file(file)).values(values))
             count_new(connection, [each for found in new.values() for each in found.values()])
         return Commit.TAKEN
 
 
 def _is_away(connection: Connection, run_id: str) -> bool:
-    """Lock a window; tell whether its answers are archived, so that it takes none any more.
+    """Tell whether the answers of a run are archived, so that it takes none any more.
 
     Raises
     ------
     TransientError
         They are just being archived: what comes now waits for the end of that.
     """
-    lock_window(connection, run_id)
     state = connection.scalar(select(ARCHIVED_RUNS.c.state).where(ARCHIVED_RUNS.c.run_id == run_id))
     if state == ArchiveState.WRITING:
         raise TransientError(f"The answers of the run {run_id} are being archived.")
     return state in AWAY
 
 
-def _row(record: Record) -> Row:
-    """Return the row of a record with the columns that every kind has; the others as JSON."""
-    keys = {key: str(getattr(record, key)) for key in KEYS.get(record.kind, ())}
-    return {
-        "kind": record.kind,
-        "id": record.id,
-        "tenant": record.tenant,
-        "purpose": PRODUCTION,
-        "lane": record.lane,
-        "run_id": record.run,
-        "unit_id": record.unit,
-        "at": record.at,
-        "keys": to_json(keys).decode(),
-        "body": body_of(record),
-    }
+def _are_rows(connection: Connection, kind: str, ids: Iterable[str]) -> bool:
+    table = RECORDS[kind]
+    queries = (select(table.c.id).where(among(table.c.id, some)) for some in chunks(ids))
+    return any(connection.scalar(query.limit(1)) is not None for query in queries)
 
 
-def _texts(record: Record, gone: Purged) -> list[Row]:
-    """Return the rows of a record's texts; none where they must not be kept."""
-    said = texts_of(record)
-    if not said or gone.covers(record):
-        return []
-    common = {
-        "record_id": record.id,
-        "kind": record.kind,
-        "tenant": record.tenant,
-        "run_id": record.run,
-        "unit_id": record.unit,
-        "at": record.at,
-        "purpose": PRODUCTION,
-    }
-    return [{**common, "field": name, "body": said[name]} for name in sorted(said)]
+def _was_given_up(connection: Connection, file: ArchiveFile) -> bool:
+    """Tell whether somebody took a file for left over, and removes it or has done so."""
+    doomed = select(COLUMNS.doomed).where(is_file(file)).with_for_update()
+    return connection.scalar(doomed) is not False
+
+
+def _day(moment: datetime) -> str:
+    return moment.astimezone(UTC).date().isoformat()
 
 
 def _without(found: Mapping[str, Record], known: set[str]) -> dict[str, Record]:
     return {id_: record for id_, record in found.items() if id_ not in known}
 
 
-def is_filed(record: Record) -> bool:
+def goes_to_file(record: Record) -> bool:
     """Tell whether a record is an answer of a live system, or what was measured of one.
 
     Those whose ids are not in order, of an older version, are rows.

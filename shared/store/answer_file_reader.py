@@ -29,7 +29,7 @@ IdBounds = tuple[str, str]
 """The first id of a part of a file, and the last."""
 
 
-class ReadFiles:
+class AnswerFileReader:
     """Reads parts of files, which never change; several threads may ask at the same time."""
 
     def __init__(self) -> None:
@@ -98,7 +98,9 @@ class ReadFiles:
         with self._lock:
             if (known := self._bounds.get(file.path)) is not None:
                 return known
-        bounds: list[IdBounds] = parquet_parts().id_bounds_of(self._folder(file), file.path)
+        bounds: list[IdBounds] = parquet_parts().id_bounds_of(
+            self._folder(file), file.path, file.rows
+        )
         with self._lock:
             self._bounds[file.path] = bounds
             if len(self._bounds) > KEPT_BOUNDS:

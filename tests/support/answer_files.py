@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from shared.store import FilingPlace, Store
+from shared.store import AnswerFilesLocation, Store
 
 _numbers = count()
 
 
-def open_filed(url: str, folder: Path | str, now: datetime | None = None) -> Store:
+def open_with_files(url: str, folder: Path | str, now: datetime | None = None) -> Store:
     """Open a store whose answers of live systems go to files below a folder."""
     moment = now or datetime(2026, 1, 1, tzinfo=UTC)
-    return Store.open(url, FilingPlace(str(folder), lambda: moment, lambda: f"{next(_numbers)}"))
+    return Store.open(
+        url, AnswerFilesLocation(str(folder), lambda: moment, lambda: f"{next(_numbers)}")
+    )
 
 
 @pytest.fixture(params=["rows", "files"])
@@ -24,5 +26,7 @@ def traffic_store(
 ) -> Iterator[Store]:
     """Return a store that holds nothing: what live systems say becomes rows, and then files."""
     filed = request.param == "files"
-    with open_filed(store_url, tmp_path / "live") if filed else Store.open(store_url) as opened:
+    with (
+        open_with_files(store_url, tmp_path / "live") if filed else Store.open(store_url) as opened
+    ):
         yield opened
