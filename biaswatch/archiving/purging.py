@@ -6,18 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from biaswatch.archiving.moving import CLOCKS_APART, is_judging
+from biaswatch.archiving.proofs import is_whole
 from shared.errors import TransientError
 from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import (
-    SCHEMAS,
-    TEXTS,
-    Proof,
-    Row,
-    RowsWriter,
-    bytes_proof_of,
-    proof_of,
-    rows_of,
-)
+from shared.parquet.rows import SCHEMAS, TEXTS, Proof, Row, RowsWriter, rows_of
 from shared.store import Store
 from shared.store.archive_files import ArchiveFile
 from shared.store.archived_runs import ArchiveState
@@ -88,17 +80,17 @@ class ArchivePurge:
         new = replace(file, path=_next_path(file.path), verified=False, purged_at=began_at)
         self._store.archive_files.name(new)
         opened = RowsWriter.of_bytes if file.uri else RowsWriter.of_rows
-        read_back = bytes_proof_of if file.uri else proof_of
         with folder.written(new.path) as stream, opened(stream, SCHEMAS[TEXTS]) as writer:
             for rows in _kept(folder, file, purged):
                 writer.add(rows)
             proof: Proof = writer.close()
-        if read_back(folder, new.path) != proof:
+        written = replace(new, rows=proof.rows, digest=proof.digest)
+        if not is_whole(folder, written):
             raise TransientError(
                 f"{new.path} in {folder.uri} does not hold what was written to it. Repeat the"
                 " purge: the texts are still there."
             )
-        return replace(new, rows=proof.rows, digest=proof.digest)
+        return written
 
     def _remove(self, folder: ParquetFolder, file: ArchiveFile) -> None:
         folder.remove(file.path)

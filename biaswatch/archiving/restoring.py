@@ -4,11 +4,12 @@ from collections.abc import Callable
 from datetime import datetime
 
 from biaswatch.archiving.moving import Told, record_ids
+from biaswatch.archiving.proofs import is_whole
 from biaswatch.archiving.purging import owner_of
 from shared.contracts import Record
 from shared.errors import NotFoundError, TransientError, UsageError
 from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import RECORDS, TEXTS, Proof, bytes_proof_of, proof_of, rows_of
+from shared.parquet.rows import RECORDS, TEXTS, rows_of
 from shared.store import Store
 from shared.store.archive_files import ArchiveFile
 from shared.store.archived_runs import MOVED, ArchivedRun, ArchiveState
@@ -94,8 +95,7 @@ def check_file(folder: ParquetFolder, file: ArchiveFile) -> None:
     TransientError
         It cannot be read, or does not hold what was written.
     """
-    proof = bytes_proof_of if file.uri else proof_of
-    if proof(folder, file.path) != Proof(file.rows, file.digest):
+    if not is_whole(folder, file):
         raise TransientError(
             f"{file.path} in {folder.uri} does not hold what was written to it. Restore that"
             " file from a backup of the archive."

@@ -1,5 +1,6 @@
 """Parts of files whose first column is in order: read alone, and looked through."""
 
+import hashlib
 from collections.abc import Collection, Sequence
 
 import pyarrow
@@ -8,6 +9,23 @@ import pyarrow.parquet
 
 from shared.parquet.folder import ParquetFolder
 from shared.parquet.rows import WORD
+
+READ_BYTES = 1024 * 1024
+
+
+def digest_of_bytes(folder: ParquetFolder, path: str) -> str:
+    """Return the hash of a file's bytes.
+
+    Raises
+    ------
+    TransientError
+        It cannot be read now.
+    """
+    read = hashlib.sha256()
+    with folder.opened(path) as stream:
+        while data := stream.read(READ_BYTES):
+            read.update(data)
+    return read.hexdigest()
 
 
 def table_of(folder: ParquetFolder, path: str, group: int | None = None) -> pyarrow.Table:
@@ -28,17 +46,9 @@ def table_of(folder: ParquetFolder, path: str, group: int | None = None) -> pyar
         return file.read_row_group(group, use_threads=False)
 
 
-def id_bounds_of(folder: ParquetFolder, path: str, rows: int) -> list[tuple[str, str]]:
-    """Return the least and the largest value of the first column in each group of a file.
-
-    Raises
-    ------
-    TransientError
-        It cannot be read now, or is not the file that was written: it has not so many rows.
-    """
+def id_bounds_of(folder: ParquetFolder, path: str) -> list[tuple[str, str]]:
+    """Return the least and the largest value of the first column in each group of a file."""
     with folder.opened(path) as stream, pyarrow.parquet.ParquetFile(stream) as file:
-        if file.metadata.num_rows != rows:
-            raise pyarrow.ArrowInvalid(f"it has {file.metadata.num_rows} rows, not {rows}")
         groups = [file.metadata.row_group(n).column(0) for n in range(file.num_row_groups)]
     return [(each.statistics.min, each.statistics.max) for each in groups]
 

@@ -2,9 +2,8 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import pyarrow
@@ -16,11 +15,10 @@ from shared.parquet.folder import ParquetFolder
 RECORDS, TEXTS, NUMBERS = "records", "texts", "numbers"
 AT_ONCE = 2000
 """Rows that are read together."""
-READ_BYTES = 1024 * 1024
 ROW_GROUP = 20_000
 """Rows of one group in a file: small ones cost every reader, large ones our memory."""
-LIVE_GROUP = 1_000
-"""Rows of one group of answers as they came: who looks for some of them reads whole groups."""
+LIVE_GROUP, LIVE_GROUP_BYTES = 1_000, 1024 * 1024
+"""About the most rows, and bytes, of a group of answers as they came: readers take whole groups."""
 pyarrow.set_memory_pool(pyarrow.system_memory_pool())
 # Services have little memory: what pyarrow's own pool is given, it keeps.
 MOMENT = pyarrow.timestamp("us", tz="UTC")
@@ -38,8 +36,7 @@ SCHEMAS = {
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(NamedTuple):
     """What a file holds, so that it can be told whether it still does."""
 
     rows: int
@@ -105,7 +102,7 @@ class RowsWriter:
     def __init__(self, stream: Any, schema: pyarrow.Schema, digest: RowsDigest | None) -> None:
         self._schema = schema
         self._digest = digest
-        self._group = ROW_GROUP if digest else LIVE_GROUP
+        self._live = digest is None
         self._stream = stream
         self._writer = pyarrow.parquet.ParquetWriter(
             stream, schema, compression="zstd", write_page_checksum=True
@@ -151,8 +148,15 @@ class RowsWriter:
                 for field in self._schema
             ]
             table = pyarrow.table(columns, schema=self._schema)
-            self._writer.write_table(table, row_group_size=self._group)
+            size = _live_group(table) if self._live else ROW_GROUP
+            self._writer.write_table(table, row_group_size=size)
             self._waiting = []
+
+
+def _live_group(table: pyarrow.Table) -> int:
+    """Return how many rows of a table of answers go into a group."""
+    in_bytes = LIVE_GROUP_BYTES * table.num_rows // max(1, table.nbytes)
+    return int(max(1, min(LIVE_GROUP, in_bytes)))
 
 
 def rows_of(
@@ -162,16 +166,6 @@ def rows_of(
     with folder.opened(path) as stream, pyarrow.parquet.ParquetFile(stream) as file:
         for batch in file.iter_batches(batch_size=AT_ONCE, columns=columns):
             yield batch.to_pylist()
-
-
-def bytes_proof_of(folder: ParquetFolder, path: str) -> Proof:
-    """Return how many rows a file says it holds, and the hash of its bytes."""
-    read = hashlib.sha256()
-    with folder.opened(path) as stream:
-        while data := stream.read(READ_BYTES):
-            read.update(data)
-        rows = pyarrow.parquet.ParquetFile(stream).metadata.num_rows
-    return Proof(rows, read.hexdigest())
 
 
 def proof_of(folder: ParquetFolder, path: str) -> Proof:

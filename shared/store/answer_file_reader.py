@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TransientError
 from shared.store.archive_files import ArchiveFile
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class AnswerFileReader:
         TransientError
             It cannot be read now.
         """
+        self._bounds_of(file)  # checks the file
         found = parquet_parts().among(self._table(file, None), among)
         return set(found.column(0).to_pylist())
 
@@ -95,12 +96,17 @@ class AnswerFileReader:
                 yield from parquet_parts().after(self._table(file, part), id_).to_pylist()
 
     def _bounds_of(self, file: ArchiveFile) -> list[IdBounds]:
+        """Return where the parts of a file begin and end; who asks first checks the whole file."""
         with self._lock:
             if (known := self._bounds.get(file.path)) is not None:
                 return known
-        bounds: list[IdBounds] = parquet_parts().id_bounds_of(
-            self._folder(file), file.path, file.rows
-        )
+        folder = self._folder(file)
+        if parquet_parts().digest_of_bytes(folder, file.path) != file.digest:
+            raise TransientError(
+                f"{file.path} in {file.uri} does not hold what was written to it. Restore that file"
+                " from a backup."
+            )
+        bounds: list[IdBounds] = parquet_parts().id_bounds_of(folder, file.path)
         with self._lock:
             self._bounds[file.path] = bounds
             if len(self._bounds) > KEPT_BOUNDS:
@@ -119,7 +125,7 @@ class AnswerFileReader:
             if key not in self._kept:
                 self._kept[key] = read
                 self._bytes += read.nbytes
-            while self._bytes > KEPT_BYTES and len(self._kept) > 1:
+            while self._bytes > KEPT_BYTES:
                 self._bytes -= self._kept.popitem(last=False)[1].nbytes
         return read
 

@@ -192,14 +192,14 @@ def _unread_windows(connection: Connection, before: datetime) -> list[Archivable
     return found
 
 
-def lock_run(connection: Connection, run_id: str) -> None:
+def lock_run(connection: Connection, run_id: str, *, shared: bool = False) -> None:
     """Wait for who adds files to a run; keep others from it till the transaction ends.
 
-    SQLite has one writer, which this transaction is.
+    Who adds rows shares the lock with others who do. SQLite has one writer, which this is.
     """
     if connection.dialect.name == "postgresql":
-        number = int(run_id[:LOCK_HEX_DIGITS], 16)
-        connection.execute(select(func.pg_advisory_xact_lock(number)))
+        lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
+        connection.execute(select(lock(int(run_id[:LOCK_HEX_DIGITS], 16))))
 
 
 RUNS_AWAY = select(ARCHIVED_RUNS.c.run_id).where(

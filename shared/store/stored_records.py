@@ -9,12 +9,13 @@ from operator import attrgetter, itemgetter
 from typing import TypeVar
 
 from pydantic_core import from_json
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from shared.contracts import Features, Probe, Record, Response
 from shared.contracts.identity import BEGINNING_HEX_DIGITS, is_id
 from shared.store.answer_file_writer import AnswerFileWriter, goes_to_file
 from shared.store.answer_files import AnswerFiles
+from shared.store.archived_runs import lock_run
 from shared.store.engine import chunks
 from shared.store.record_rows import Row
 from shared.store.records import PAGE, ByKind, Records, WriteResult
@@ -58,24 +59,27 @@ class StoredRecords(Records):
             A record is another tenant's than that of the scope: a fault of the caller.
         """
         by_kind = self._by_kind(records)
-        filed: ByKind = {
-            kind.kind: {id_: each for id_, each in found.items() if goes_to_file(each)}
-            for kind in FILED
-            if (found := by_kind.get(kind.kind))
-        }
-        filed = {kind: found for kind, found in filed.items() if found}
-        if not filed:
+        filed = _going_to_files(by_kind)
+        if self._writer is None or not filed:
             return self._write_rows(by_kind)
-        if self._writer is None:
-            known = {kind: self._files.present(kind, found) for kind, found in filed.items()}
-            written = self._write_rows(_without(by_kind, known))
-            written.known.update({kind: len(there) for kind, there in known.items() if there})
-            return written
         new = self._writer.write(filed)
         written = self._write_rows(_without(by_kind, filed))
         written.new.update(new)
         written.known.update(Counter({kind: len(found) for kind, found in filed.items()}) - new)
         return written
+
+    def _without_files(self, connection: Connection, by_kind: ByKind) -> ByKind:
+        """Return the records that become rows: what a file has, from before or beside, does not.
+
+        Who adds a file to a run waits for this transaction, and this one for them.
+        """
+        filed = _going_to_files(by_kind)
+        for run_id in sorted(
+            {str(each.run) for found in filed.values() for each in found.values()}
+        ):
+            lock_run(connection, run_id, shared=True)
+        known = {kind: self._files.present(kind, found) for kind, found in filed.items()}
+        return _without(by_kind, known) if filed else by_kind
 
     def count(self, kind: type[Record], **keys: str) -> int:
         """Count the records of a kind: all, or those with this run_id, purpose, monitor_id, ..."""
@@ -210,6 +214,16 @@ class StoredRecords(Records):
     def _of_tenant(self) -> dict[str, str]:
         tenant = self._scope().tenant
         return {} if tenant is None else {"tenant": tenant}
+
+
+def _going_to_files(by_kind: ByKind) -> ByKind:
+    """Return the records that belong into files, where those are kept."""
+    found = {
+        kind.kind: {id_: each for id_, each in by_kind[kind.kind].items() if goes_to_file(each)}
+        for kind in FILED
+        if kind.kind in by_kind
+    }
+    return {kind: some for kind, some in found.items() if some}
 
 
 def _once(records: Iterable[R]) -> Iterator[R]:

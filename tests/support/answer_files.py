@@ -1,13 +1,19 @@
 """Stores that write answers of live systems to files as they come."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from shared.contracts import Features, Probe, Record, Response
 from shared.store import AnswerFilesLocation, Store
+from tests.support.traffic_platform import HOUR, MONITOR, NOON, TrafficPlatform, said
+
+KINDS: tuple[type[Record], ...] = (Probe, Response, Features)
+ANSWERS = 40
 
 _numbers = count()
 
@@ -30,3 +36,46 @@ def traffic_store(
         open_with_files(store_url, tmp_path / "live") if filed else Store.open(store_url) as opened
     ):
         yield opened
+
+
+def answers_for(store: Store, amount: int = ANSWERS, *, windows: int = 1) -> list[Record]:
+    """Take answers in, and return what recorders are given of them."""
+    platform = TrafficPlatform(store)
+    platform.rounds.define(MONITOR)
+    platform.time = NOON + windows * HOUR
+    records: list[Record] = []
+    for number in range(windows):
+        moments = (NOON + number * HOUR + timedelta(seconds=n) for n in range(amount))
+        exchanges = [each for n, at in enumerate(moments) for each in said([n], at)]
+        responses = list(platform.ingest(exchanges))
+        records += [*responses, *(platform.measured(each) for each in responses)]
+    return records
+
+
+def batches_of(records: Sequence[Record], luck: Random) -> Iterator[list[Record]]:
+    """Yield batches as a bus delivers them: each record at least once, and many again."""
+    coming = [*records, *luck.sample(records, len(records) // 2)]
+    luck.shuffle(coming)
+    while coming:
+        size = luck.randrange(1, 30)
+        yield coming[:size]
+        coming = coming[size:]
+
+
+def run_of(records: Iterable[Record]) -> str:
+    """Return the run of some records."""
+    return str(next(iter(records)).run)
+
+
+def check_each_is_there_once(store: Store, records: Sequence[Record], windows: int = 1) -> None:
+    """Check that each record is there once, wherever, and counted so."""
+    amount = len(records) // 2 // windows
+    for run_id in {str(each.run) for each in records}:
+        for kind in KINDS:
+            found = [each.id for each in store.records.read(kind, run_id=run_id)]
+            assert found == sorted(set(found))
+            assert len(found) == store.records.count(kind, run_id=run_id) == amount
+        counted = store.counted_runs.of([run_id])[run_id]
+        assert (counted.count(Response), counted.count(Features)) == (amount, amount)
+    ids = {kind: [each.id for each in records if isinstance(each, kind)] for kind in KINDS}
+    assert not any(store.records.missing(kind, some) for kind, some in ids.items())

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import httpx2
 import pytest
@@ -19,6 +20,14 @@ from biaswatch.archiving.restoring import archived_run, check_files, restore_run
 from shared.contracts import MonitoredWindow, Response, SentAnswer, Window
 from shared.parquet.folder import ParquetFolder
 from shared.store import Store, migrate
+from shared.store.archived_runs import ArchivableRun
+from tests.support.answer_files import (
+    answers_for,
+    batches_of,
+    check_each_is_there_once,
+    open_with_files,
+    run_of,
+)
 from tests.support.api import api_on
 from tests.support.archived import CLOSED, LATER, answers_in, end_run, files_below, keep_ended_run
 from tests.support.commands import CommandLine, RunningCommand
@@ -202,6 +211,28 @@ def test_an_archive_lies_on_a_server_that_speaks_s3(s3: str, state: Path) -> Non
         assert len(answers_in(store, run_id)) == len(before)
         listed = folder._files.get_file_info(_everything())
         assert [each.path for each in listed if each.is_file] == []
+
+
+def test_answers_as_they_come_lie_on_a_server_that_speaks_s3(s3: str, state: Path) -> None:
+    live = s3.replace("/archive?", "/live?")
+    with opened(state):
+        url = f"sqlite:///{state / 'store.db'}"
+    with open_with_files(url, live) as store:
+        records = answers_for(store)
+        for batch in batches_of(records, Random(1)):
+            store.records.write(batch)
+        check_each_is_there_once(store, records)
+        biaswatch = CommandLine(state)
+        purged = biaswatch("purge", "--unit", "user-1", "--yes", "--json")
+        assert json.loads(purged.stdout)["archived_texts"] == 2, purged.stderr
+        assert "of answers of live systems" in biaswatch("archive", "verify").stdout
+        found = store.records.read(Response, run_id=run_of(records))
+        assert [each.unit for each in found if each.text is None] == ["user-1"]
+        run = ArchivableRun(run_of(records), "default", "support")
+        move_run(store, ParquetFolder(s3), run, lambda: CLOSED)
+        assert biaswatch("purge", "--unit", "user-2", "--yes").returncode == 0  # and sweeps
+        listed = ParquetFolder(live)._files.get_file_info(_everything())
+        assert [each.path for each in listed if each.is_file and "live" in each.path] == []
 
 
 def _everything() -> object:
