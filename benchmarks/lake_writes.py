@@ -1,6 +1,6 @@
 """CPU and bytes of a production answer as rows, and as files, as the recorder writes both.
 
-The same answers with two extractors' features, each way: in batches of 500, and in files of 5,000
+The same answers with two extractors' features, each way: in batches of 500, and in files of 2,000
 records with their place in the store (`BIASWATCH_RECORDER_ANSWER_FILES`). Words are drawn at
 random, so that they compress no better than text does.
 """
@@ -19,7 +19,7 @@ from shared.contracts import Features, Purpose, Response, derived_id
 from shared.store import AnswerFilesLocation, Store, migrate
 from tests.support.records import make_features, make_probe, make_response
 
-ANSWERS, STORE_BATCH, FILE_BATCH, WORDS = 20_000, 500, 5_000, 110
+ANSWERS, STORE_BATCH, FILE_BATCH, WORDS = 20_000, 500, 2_000, 110
 VOCABULARY = 4_000
 RUN = derived_id("run", "lake_writes")
 AT = datetime(2026, 6, 1, tzinfo=UTC)

@@ -23,7 +23,7 @@ from shared.store import AnswerFilesLocation, Store
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import TrafficPlatform
 
-BATCH, FILE_BATCH = 500, 5000
+BATCH, FILE_BATCH = 500, 2000
 BAR_WRITTEN = 5.0
 NOON, HOUR = datetime(2026, 1, 1, 12, tzinfo=UTC), timedelta(hours=1)
 WORDS = WatchedFeature(extractor="words", feature="words", high=1000, method=Method.MATCHED)

@@ -223,6 +223,7 @@ def test_answers_as_they_come_lie_on_a_server_that_speaks_s3(s3: str, state: Pat
             store.records.write(batch)
         check_each_is_there_once(store, records)
         biaswatch = CommandLine(state)
+        biaswatch("provision")
         purged = biaswatch("purge", "--unit", "user-1", "--yes", "--json")
         assert json.loads(purged.stdout)["archived_texts"] == 2, purged.stderr
         assert "of answers of live systems" in biaswatch("archive", "verify").stdout
