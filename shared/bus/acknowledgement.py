@@ -41,8 +41,7 @@ class Acknowledger:
 
     async def ack(self, deliveries: Sequence[Delivery]) -> None:
         """Acknowledge what was handled and whose outputs the bus has taken."""
-        for delivery in deliveries:
-            await self._consumer.ack(delivery)
+        await self._consumer.ack(*deliveries)
         self._accepted.inc(len(deliveries))
         self.last_success_at = self._clock()
         self._last_success.set(self.last_success_at)

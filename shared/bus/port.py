@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from shared.bus.bundles import publication_of
 from shared.contracts import Record
 from shared.errors import BiaswatchError
 
@@ -21,6 +20,10 @@ class Delivery:
     message_id: str
     """`<record id>/<publication>`, or empty where the publisher gave none; where its message has
     several records, the message's name and the record's number stand for the record's id."""
+    publication: int
+    """The number of its message's publication; the handler's outputs carry the same one.
+
+    Otherwise a record that is repeated on purpose would be dropped as a duplicate one hop later."""
     attempt: int
     """1 for the first delivery of its message to this durable."""
     sequence: int
@@ -33,15 +36,6 @@ class Delivery:
     """Where its record is in its journey, if somebody traces."""
     line: int = 0
     """Which record of its message it is, counted from 0."""
-
-    @property
-    def publication(self) -> int:
-        """The number of this publication; the handler's outputs carry the same one.
-
-        Otherwise a record that is repeated on purpose would be dropped as a duplicate one hop
-        later.
-        """
-        return publication_of(self.message_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +107,7 @@ class Consumer(Protocol):
     async def restore(self) -> None:
         """Recreate the durable if it is gone; raise TransientError if that fails."""
 
-    async def ack(self, delivery: Delivery) -> None:
+    async def ack(self, *deliveries: Delivery) -> None:
         """Acknowledge: done, never deliver again."""
 
     async def nak(self, delivery: Delivery, delay_s: float) -> None:

@@ -50,6 +50,16 @@ class Part(BaseModel):
         ignored_types=(computed_once,),
     )
 
+    def json_bytes(self, without: set[str] | None = None) -> bytes:
+        """Return its JSON, without what is null and without some fields.
+
+        Straight from the serializer: `model_dump_json` takes half as long again, and makes a text.
+        """
+        written: bytes = self.__pydantic_serializer__.to_json(
+            self, exclude=without, exclude_none=True
+        )
+        return written
+
 
 class Record(Part):
     """One message on the bus and one row in the store; it never changes."""
@@ -119,7 +129,7 @@ class Record(Part):
     def encode(self) -> bytes:
         """Return the JSON of the message."""
         measured: bytes | None = self.__dict__.pop(_MEASURED, None)
-        return measured or self.model_dump_json(exclude_none=True).encode()
+        return measured or self.json_bytes()
 
     def message_bytes(self) -> int:
         """Return the size of the message, which is kept until `encode` is asked for it."""
@@ -144,10 +154,11 @@ class Record(Part):
             never repeats its content.
         """
         try:
-            return cls.model_validate_json(data)
+            read: Self = cls.__pydantic_validator__.validate_json(data)
         except ValidationError as error:
             said = first_mistake(error).in_words("the whole message")
             more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
             raise UndecodableError(
                 f"These bytes are not a {cls.kind} record: {said}{more}."
             ) from None
+        return read

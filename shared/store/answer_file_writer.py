@@ -19,14 +19,14 @@ from shared.contracts import Purpose, Record, Response
 from shared.contracts.identity import BEGINNING_HEX_DIGITS
 from shared.errors import TransientError
 from shared.store.answer_file_reader import open_folder
-from shared.store.answer_file_rows import record_row, text_rows
+from shared.store.answer_file_rows import PRODUCTION, record_row, text_rows
 from shared.store.answer_files import TEXT, AnswerFiles
 from shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles, is_file
 from shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
 from shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_run
 from shared.store.engine import chunks, read_transaction, write_transaction
 from shared.store.membership import among
-from shared.store.record_counts import count_new
+from shared.store.record_counts import CountedAs, count_new, counted_as
 from shared.store.tables import RECORDS
 from shared.store.texts import Purged, purged
 
@@ -196,7 +196,7 @@ class AnswerFileWriter:
             for file in files:
                 values = {"rows": file.rows, "digest": file.digest, "verified": True}
                 connection.execute(update(ARCHIVE_FILES).where(is_file(file)).values(values))
-            count_new(connection, [each for found in new.values() for each in found.values()])
+            count_new(connection, _counted(new))
         return Commit.TAKEN
 
 
@@ -218,6 +218,15 @@ def _are_rows(connection: Connection, kind: str, ids: Iterable[str]) -> bool:
     table = RECORDS[kind]
     queries = (select(table.c.id).where(among(table.c.id, some)) for some in chunks(ids))
     return any(connection.scalar(query.limit(1)) is not None for query in queries)
+
+
+def _counted(new: ByKind) -> Counter[CountedAs]:
+    """Return what records add to the counts of their runs."""
+    counted: Counter[CountedAs] = Counter()
+    for kind, found in new.items():
+        rows = ({"run_id": r.run, "purpose": PRODUCTION, "lane": r.lane} for r in found.values())
+        counted += counted_as(kind, rows)
+    return counted
 
 
 def _was_given_up(connection: Connection, file: ArchiveFile) -> bool:

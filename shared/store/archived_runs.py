@@ -213,9 +213,9 @@ def here(
 ) -> dict[str, dict[str, Record]]:
     """Return the records that belong into the store: late copies of archived answers do not."""
     of_answers = (found for kind, found in by_kind.items() if kind in MOVED_KINDS)
-    runs: Iterable[str] = {each.run for found in of_answers for each in found.values() if each.run}
+    runs = {each.run for found in of_answers for each in found.values()}
     away: set[str] = set()
-    for some in chunks(runs):
+    for some in chunks(run for run in runs if run):
         away.update(connection.scalars(RUNS_AWAY, {"runs": some}))
     if not away:
         return dict(by_kind)

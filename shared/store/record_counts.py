@@ -2,28 +2,41 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from operator import itemgetter
 
 from sqlalchemy import Connection
 
-from shared.contracts import Diagnosis, Features, PairVerdict, Record, Response
+from shared.contracts import Diagnosis, Features, PairVerdict, Response
 from shared.store.engine import upsert
-from shared.store.record_rows import PURPOSES
+from shared.store.record_rows import Row
 from shared.store.run_tables import RECORD_COUNTS
 
 COUNTED = {kind.kind for kind in (Response, Features, Diagnosis, PairVerdict)}
 """What progress is told by."""
+CountedAs = tuple[str, str, str, str]
+"""Run, kind, purpose and lane."""
+_of_run = itemgetter("run_id", "purpose", "lane")
 
 
-def count_new(connection: Connection, records: Iterable[Record]) -> None:
+def counted_as(kind: str, rows: Iterable[Row]) -> Counter[CountedAs]:
+    """Return how often each row's record is counted as what; not at all where it is of no run."""
+    if kind not in COUNTED:
+        return Counter()
+    counted = Counter(map(_of_run, rows))
+    return Counter(
+        {
+            (run_id, kind, purpose, lane): records
+            for (run_id, purpose, lane), records in counted.items()
+            if run_id is not None
+        }
+    )
+
+
+def count_new(connection: Connection, counted: Counter[CountedAs]) -> None:
     """Count records in the transaction that has written them, which this is the last step of.
 
     The rows are taken in one order, so that two writers cannot wait for each other.
     """
-    counted = Counter(
-        (each.run, each.kind, PURPOSES[each.purpose], each.lane)
-        for each in records
-        if each.kind in COUNTED and each.run is not None
-    )
     names = ("run_id", "kind", "purpose", "lane")
     for key in sorted(counted):
         row = {**dict(zip(names, key, strict=True)), "records": counted[key]}

@@ -27,17 +27,17 @@ def row_of(record: Record) -> Row:
     }
 
 
-def text_rows_of(record: Record, gone: Purged) -> list[Row]:
-    """Return the rows of a record's texts; none where they must not be kept."""
-    if gone.covers(record):
+def text_rows_of(record: Record, row: Row, gone: Purged) -> list[Row]:
+    """Return the rows of a record's texts, beside its own; none where they must not be kept."""
+    if not (texts := texts_of(record)) or gone.covers(record):
         return []
     common = {
-        "record_id": record.id,
-        "tenant": record.tenant,
+        "record_id": row["id"],
+        "tenant": row["tenant"],
         "kind": record.kind,
-        "run_id": record.run,
-        "unit_id": record.unit,
-        "unit_part": unit_part_of(record.unit),
-        "at": record.at,
+        "run_id": row["run_id"],
+        "unit_id": row["unit_id"],
+        "unit_part": unit_part_of(row["unit_id"]),
+        "at": row["at"],
     }
-    return [{**common, "field": name, "body": body} for name, body in texts_of(record).items()]
+    return [{**common, "field": name, "body": body} for name, body in texts.items()]

@@ -16,7 +16,7 @@ from shared.store.archived_runs import here
 from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
 from shared.store.inserts import insert_missing, insert_records
 from shared.store.membership import among
-from shared.store.record_counts import count_new
+from shared.store.record_counts import CountedAs, count_new, counted_as
 from shared.store.record_rows import Row, row_of, text_rows_of
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import RECORDS
@@ -73,18 +73,18 @@ class Records:
         written = WriteResult()
         with write_transaction(self._engine) as connection:
             gone = purged(connection)
-            added: list[Record] = []
+            counted: Counter[CountedAs] = Counter()
             left = self._without_files(connection, here(connection, by_kind))
             for kind, found in sorted(left.items()):
                 # In the order of ids, so that two writers of the same records cannot deadlock.
-                rows = [row_of(found[id_]) for id_ in sorted(found)]
-                new = insert_records(connection, RECORDS[kind], rows)
+                rows = {id_: row_of(found[id_]) for id_ in sorted(found)}
+                new = insert_records(connection, RECORDS[kind], list(rows.values()))
                 written.new[kind] += len(new)
                 written.known[kind] += len(found) - len(new)
-                texts = [row for id_ in new for row in text_rows_of(found[id_], gone)]
+                texts = [row for id_ in new for row in text_rows_of(found[id_], rows[id_], gone)]
                 insert_missing(connection, TEXTS, texts)
-                added += (found[id_] for id_ in new)
-            count_new(connection, added)
+                counted += counted_as(kind, (rows[id_] for id_ in new))
+            count_new(connection, counted)
         return written
 
     def _without_files(self, connection: Connection, by_kind: ByKind) -> ByKind:

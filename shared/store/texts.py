@@ -29,12 +29,14 @@ def _apart(record: type[Record]) -> set[str]:
 
 def body_of(record: Record) -> str:
     """Return the record's JSON without its texts, its embedded records and its id."""
-    return record.model_dump_json(exclude=_apart(type(record)), exclude_none=True)
+    return record.json_bytes(_apart(type(record))).decode()
 
 
 def texts_of(record: Record) -> dict[str, str]:
     """Return the JSON of each text the record has."""
-    texts = ((name, getattr(record, name)) for name in type(record).text_fields())
+    if not (names := type(record).text_fields()):
+        return {}
+    texts = [(name, getattr(record, name)) for name in names]
     return {name: to_json(text).decode() for name, text in texts if text not in NOTHING}
 
 

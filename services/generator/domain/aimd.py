@@ -68,7 +68,10 @@ class AimdLimit:
         seen = self.latency_s + weight * (took - self.latency_s)
         held = now < self.paused_until or in_use < self.allowed
         limit = self.limit if held else min(self.bounds.most, self.limit + self._gain())
-        return replace(self, latency_s=max(0.0, seen), limit=limit)
+        # Not by `replace`, which looks at every field: each answer comes here.
+        return AimdLimit(
+            self.bounds, limit, self.cut_at, self.cut_from, self.paused_until, max(0.0, seen)
+        )
 
     def _gain(self) -> float:
         """Return what one answer adds: a whole call until the first 429, then a part of one."""

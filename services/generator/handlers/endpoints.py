@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
@@ -35,26 +34,22 @@ class RateLimiter:
         self._next_at = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
 
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Wait for a slot, hold it while the context lasts, and learn from how it ends."""
-        await self._enter()
-        started = self._clock()
-        try:
-            yield
-        except CallFailed as failure:
-            if failure.why is Failure.RATE_LIMITED:
-                self.limit = self.limit.limited(self._clock(), started=started)
-            elif failure.why is Failure.SERVER_ERROR:
-                self.limit = self.limit.faulted(self._clock())
-            raise
-        else:
-            now = self._clock()
-            self.limit = self.limit.answered(now, started=started, in_use=self._in_flight)
-        finally:
-            self._leave()
+    def slot(self) -> "Slot":
+        """Return a context that waits for a slot, holds it, and learns from how it ends."""
+        return Slot(self, self._clock)
 
-    async def _enter(self) -> None:
+    def learn(self, ended: BaseException | None, now: float, started: float) -> None:
+        """Move the limit by how a call ended that began at `started`."""
+        if ended is None:
+            self.limit = self.limit.answered(now, started=started, in_use=self._in_flight)
+        elif isinstance(ended, CallFailed):
+            if ended.why is Failure.RATE_LIMITED:
+                self.limit = self.limit.limited(now, started=started)
+            elif ended.why is Failure.SERVER_ERROR:
+                self.limit = self.limit.faulted(now)
+
+    async def enter(self) -> None:
+        """Wait for a slot."""
         if not self._waiting and self._may_begin(now := self._clock()):
             self._begin(now)
             return
@@ -65,10 +60,11 @@ class RateLimiter:
             await admitted
         except asyncio.CancelledError:
             if admitted.done() and not admitted.cancelled():  # both in the same moment
-                self._leave()
+                self.leave()
             raise
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """Return a slot to the others."""
         self._in_flight -= 1
         self._admit()
 
@@ -96,6 +92,28 @@ class RateLimiter:
     def _on_timer(self) -> None:
         self._timer = None
         self._admit()
+
+
+class Slot:
+    """A slot of a rate limiter, held while the context lasts; every call of a model has one."""
+
+    def __init__(self, limiter: RateLimiter, clock: Callable[[], float]) -> None:
+        self._limiter, self._clock = limiter, clock
+        self._started = 0.0
+
+    async def __aenter__(self) -> None:
+        """Wait for the slot."""
+        await self._limiter.enter()
+        self._started = self._clock()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, ended: BaseException | None, _: object
+    ) -> None:
+        """Return it to the others."""
+        try:
+            self._limiter.learn(ended, self._clock(), self._started)
+        finally:
+            self._limiter.leave()
 
 
 def metric_name(target: Target) -> str:

@@ -21,9 +21,20 @@ class Together(NamedTuple):
 class OpenBundle:
     """A bundle that takes more records, and what its records wait for."""
 
-    end: "asyncio.Future[None]"
-    """Done when the stream has taken the bundle; what it raises is every record's outcome."""
     bundle: Bundle = field(default_factory=Bundle)
+    ends: "list[asyncio.Future[None]]" = field(default_factory=list)
+    """Of each record: done when the stream has taken the bundle, or raises what became of it."""
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Tell everybody who waits; one who was cancelled waits no more."""
+        for end in self.ends:
+            if end.done():
+                continue
+            if error is None:
+                end.set_result(None)
+            else:
+                end.set_exception(error)
+                end.exception()  # whoever waited may not ask
 
 
 class Bundling:
@@ -42,22 +53,21 @@ class Bundling:
     def join(
         self, common: Together, record_id: str, data: bytes, publication: int
     ) -> "asyncio.Future[None]":
-        """Put a record into a bundle; return what ends when the stream has taken that.
-
-        Several wait for the same future: shield it from the cancellation of one.
-        """
+        """Put a record into a bundle; return what ends when the stream has taken that."""
         mine = self._open.get(common)
         if mine is not None and not mine.bundle.takes(data):
             self._send(common, mine)
             mine = None
+        loop = asyncio.get_running_loop()
         if mine is None:
-            loop = asyncio.get_running_loop()
-            mine = self._open[common] = OpenBundle(loop.create_future())
+            mine = self._open[common] = OpenBundle()
             if not self._under_way[common]:
                 # What is published in this turn of the event loop goes along.
                 loop.call_soon(self._send, common, mine)
         mine.bundle.add(record_id, data, publication)
-        return mine.end
+        end: asyncio.Future[None] = loop.create_future()
+        mine.ends.append(end)
+        return end
 
     def _send(self, common: Together, mine: OpenBundle) -> None:
         if self._open.get(common) is not mine:
@@ -72,14 +82,11 @@ class Bundling:
         try:
             await self._send_bundle(common, mine.bundle)
         except BaseException as error:
-            if not mine.end.done():
-                mine.end.set_exception(error)
-                mine.end.exception()  # whoever waited may have been cancelled
+            mine.finish(error)
             if not isinstance(error, Exception):
                 raise
         else:
-            if not mine.end.done():
-                mine.end.set_result(None)
+            mine.finish()
         finally:
             self._under_way[common] -= 1
             if not self._under_way[common]:

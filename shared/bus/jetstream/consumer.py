@@ -5,12 +5,14 @@ import json
 from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
 
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
-from shared.bus.bundles import MESSAGE_NAME, records_in
+from shared.bus.bundles import MESSAGE_NAME, publication_of, records_in
 from shared.bus.jetstream.admin import Admin
 from shared.bus.jetstream.connection import Connection
 from shared.bus.port import ConsumerLost, Delivery
@@ -190,38 +192,39 @@ class JetStreamConsumer:
         self._lost = None
         self._forget_pulls()
 
-    async def ack(self, delivery: Delivery) -> None:
+    async def ack(self, *deliveries: Delivery) -> None:
         """See `Consumer.ack`."""
-        await self._answer(delivery, b"+ACK")
+        for ack_subject, some in groupby(deliveries, attrgetter("ack_subject")):
+            await self._answer(ack_subject, {each.line for each in some}, b"+ACK")
 
     async def nak(self, delivery: Delivery, delay_s: float) -> None:
         """See `Consumer.nak`."""
-        await self._answer(delivery, b"-NAK", again_s=delay_s)
+        await self._answer(delivery.ack_subject, {delivery.line}, b"-NAK", again_s=delay_s)
 
     async def term(self, delivery: Delivery, reason: str) -> None:
         """See `Consumer.term`."""
-        await self._answer(delivery, f"+TERM {reason}".encode())
+        await self._answer(delivery.ack_subject, {delivery.line}, f"+TERM {reason}".encode())
 
     async def _answer(
-        self, delivery: Delivery, answer: bytes, *, again_s: float | None = None
+        self, ack_subject: str, lines: set[int], answer: bytes, *, again_s: float | None = None
     ) -> None:
-        """Answer for a record, and for its message once all of its records are answered for.
+        """Answer for records of a message, and for it once all of its records are answered for.
 
         A message of which one record was refused comes again; those that were handled are left out
         then, if it comes to this process. If an answer is lost, keyed writes absorb the redelivery.
         """
-        message = self._in_hand.get(delivery.ack_subject, MISSING)
+        message = self._in_hand.get(ack_subject, MISSING)
         if message is None:
-            del self._in_hand[delivery.ack_subject]
+            del self._in_hand[ack_subject]
             self._records_in_hand -= 1
-            await self._acknowledge(delivery.ack_subject, answer, again_s)
+            await self._acknowledge(ack_subject, answer, again_s)
             return
-        if message is MISSING or delivery.line not in message.unanswered:
+        if not (answered := lines & message.unanswered):
             return
-        self._records_in_hand -= 1
-        message.unanswered.remove(delivery.line)
+        self._records_in_hand -= len(answered)
+        message.unanswered -= answered
         if again_s is None:
-            message.handled.add(delivery.line)
+            message.handled |= answered
         else:
             message.again_s = max(again_s, message.again_s or 0.0)
         if not message.unanswered:
@@ -282,12 +285,14 @@ def deliveries_of(message: Msg) -> list[Delivery]:
     words, headers = message.reply.split("."), message.headers or {}
     delivered, sequence, _, published_at_ns, _ = words[-5:] if len(words) == 9 else words[6:11]
     message_id, context = headers.get(MESSAGE_NAME, ""), headers.get(HEADER, "")
-    of_message = int(delivered), int(sequence), int(published_at_ns), message.reply, context
+    publication = publication_of(message_id)
+    numbers = publication, int(delivered), int(sequence), int(published_at_ns)
+    of_message = *numbers, message.reply, context
     records = records_in(message.data, headers)
     if len(records) == 1:
         return [Delivery(message.subject, message.data, message_id, *of_message)]
-    name, _, publication = message_id.rpartition("/")
+    name, _, said = message_id.rpartition("/")
     return [
-        Delivery(message.subject, data, f"{name}-{line}/{publication}", *of_message, line)
+        Delivery(message.subject, data, f"{name}-{line}/{said}", *of_message, line)
         for line, data in enumerate(records)
     ]

@@ -72,7 +72,7 @@ class JetStreamPublisher:
         """See `Publisher.publish`."""
         data = encoded(record)
         if record.kind in self._bundled:
-            await asyncio.shield(self._join(record, data, publication))
+            await self._join(record, data, publication)
         else:
             message = message_of(record, data, publication)
             await self.publish_copy(message.subject, data, message.headers)
@@ -100,9 +100,7 @@ class JetStreamPublisher:
         for place in alone:
             if outcomes[place] is None:
                 _published(records[place].kind).inc()
-        if ends:
-            await asyncio.wait(set(ends.values()))
-        outcomes |= {place: _outcome(end) for place, end in ends.items()}
+        outcomes |= {place: await _outcome(end) for place, end in ends.items()}
         return [outcomes[place] for place in range(len(records))]
 
     async def publish_copy(self, subject: str, data: bytes, headers: Mapping[str, str]) -> None:
@@ -266,9 +264,10 @@ def _give_up(futures: "Iterable[asyncio.Future[Reply]]") -> None:
             future.set_result(None)
 
 
-def _outcome(end: "asyncio.Future[None]") -> BiaswatchError | None:
-    """Return how a bundle ended; what nobody foresaw is raised."""
-    error = end.exception()
-    if error is None or isinstance(error, BiaswatchError):
+async def _outcome(end: "asyncio.Future[None]") -> BiaswatchError | None:
+    """Wait for a record's bundle; return how it ended; what nobody foresaw is raised."""
+    try:
+        await end
+    except BiaswatchError as error:
         return error
-    raise error
+    return None

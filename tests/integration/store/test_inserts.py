@@ -9,7 +9,13 @@ from sqlalchemy import select
 from shared.contracts import Features
 from shared.store import Store
 from shared.store.engine import read_transaction, write_transaction
-from shared.store.inserts import MOST_BYTES, MOST_ROWS, insert_missing, insert_records
+from shared.store.inserts import (
+    MOST_BYTES,
+    MOST_ROWS,
+    ROWS_A_STATEMENT,
+    insert_missing,
+    insert_records,
+)
 from shared.store.tables import RECORDS
 from shared.store.text_tables import TEXTS
 from tests.support.records import make_features, make_response
@@ -43,6 +49,25 @@ def test_rows_are_kept_as_they_are(store: Store) -> None:
         )
     assert first == row(1, body=body) | {"at": AT.astimezone(UTC)}
     assert second == row(2, run_id="r") | {"at": AT.astimezone(UTC)}
+
+
+@pytest.mark.parametrize(
+    "rows", [1, ROWS_A_STATEMENT - 1, ROWS_A_STATEMENT, ROWS_A_STATEMENT + 1, 3 * ROWS_A_STATEMENT]
+)
+def test_every_row_is_there_however_many_a_statement_takes(store: Store, rows: int) -> None:
+    given = [row(n, body=f'"{n}"') for n in range(rows)]
+    with write_transaction(store.records._engine) as connection:
+        insert_missing(connection, TEXTS, given[: rows // 2 + 1])
+        insert_missing(connection, TEXTS, [*given, row(0, body='"later"')])
+    assert bodies(store) == {each["record_id"]: each["body"] for each in given}
+
+
+@pytest.mark.parametrize("at", [AT, AT.replace(microsecond=0), datetime.min.replace(tzinfo=UTC)])
+def test_a_moment_is_found_again_as_it_was_written(store: Store, at: datetime) -> None:
+    with write_transaction(store.records._engine) as connection:
+        insert_missing(connection, TEXTS, [row(1, at=at)])
+    with read_transaction(store.records._engine) as connection:
+        assert connection.scalar(select(TEXTS.c.at).where(TEXTS.c.at == at)) == at
 
 
 def test_what_is_there_stays_and_only_what_is_new_is_named(store: Store) -> None:
