@@ -1,4 +1,4 @@
-"""Rows of files of answers: read whole, kept in memory while there is room for them."""
+"""Parts of files of answers: each file is checked once, some parts of it are kept in memory."""
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict

@@ -2,7 +2,7 @@
 
 A file is named in the store, written, and then committed: that it is there, how many records it
 adds to the counts of its run, and that none of them was there before, in one transaction. Who
-commits holds the window's row, so that of two who bring the same answer one sees the other's file.
+commits holds the lock of that run, so that of two who bring the same answer one sees the other's.
 """
 
 from collections import Counter
@@ -63,12 +63,12 @@ class AnswerFilesLocation:
 class AnswerFileWriter:
     """Writes batches of answers as files, one of each kind of record and run."""
 
-    def __init__(self, engine: Engine, files: AnswerFiles, place: AnswerFilesLocation) -> None:
+    def __init__(self, engine: Engine, files: AnswerFiles, location: AnswerFilesLocation) -> None:
         self._engine = engine
         self._files = files
         self._named = ArchiveFiles(engine)
-        self._folder = open_folder(place.uri)
-        self._place = place
+        self._folder = open_folder(location.uri)
+        self._location = location
 
     def write(self, by_kind: ByKind) -> Counter[str]:
         """Write records of live systems; return how many of each kind were new.
@@ -161,11 +161,11 @@ class AnswerFileWriter:
         schema = SCHEMAS[dataset]
         ids = schema.names[0]
         tenant, day = rows[0]["tenant"], _day(min(row["at"] for row in rows))
-        name = f"{kind}-{self._place.new_name()}-0"
+        name = f"{kind}-{self._location.new_name()}-0"
         file = ArchiveFile(
             run_id, live_path_of(dataset, tenant, day, run_id, name), tenant, dataset, day,
             rows=0, digest="", verified=False, doomed=False,
-            purged_at=self._place.now() - CLOCKS_APART, uri=self._folder.uri, kind=kind,
+            purged_at=self._location.now() - CLOCKS_APART, uri=self._folder.uri, kind=kind,
             source=rows[0]["lane"] if kind == Response.kind else None,
             first_id=rows[0][ids], last_id=rows[-1][ids],
         )  # fmt: skip

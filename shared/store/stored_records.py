@@ -22,7 +22,7 @@ from shared.store.records import PAGE, ByKind, Records, WriteResult
 from shared.store.scope import ScopeNow, everything
 
 R = TypeVar("R", bound=Record)
-FILED: tuple[type[Record], ...] = (Response, Probe, Features)
+IN_FILES: tuple[type[Record], ...] = (Response, Probe, Features)
 BEGINNING = 2 * BEGINNING_HEX_DIGITS
 """What the ids of an answer and of its measurements have in common, where they are in order."""
 
@@ -59,13 +59,13 @@ class StoredRecords(Records):
             A record is another tenant's than that of the scope: a fault of the caller.
         """
         by_kind = self._by_kind(records)
-        filed = _going_to_files(by_kind)
-        if self._writer is None or not filed:
+        in_files = _going_to_files(by_kind)
+        if self._writer is None or not in_files:
             return self._write_rows(by_kind)
-        new = self._writer.write(filed)
-        written = self._write_rows(_without(by_kind, filed))
+        new = self._writer.write(in_files)
+        written = self._write_rows(_without(by_kind, in_files))
         written.new.update(new)
-        written.known.update(Counter({kind: len(found) for kind, found in filed.items()}) - new)
+        written.known.update(Counter({kind: len(found) for kind, found in in_files.items()}) - new)
         return written
 
     def _without_files(self, connection: Connection, by_kind: ByKind) -> ByKind:
@@ -73,24 +73,24 @@ class StoredRecords(Records):
 
         Who adds a file to a run waits for this transaction, and this one for them.
         """
-        filed = _going_to_files(by_kind)
-        for run_id in sorted(
-            {str(each.run) for found in filed.values() for each in found.values()}
-        ):
+        if not (in_files := _going_to_files(by_kind)):
+            return by_kind
+        every = (each for found in in_files.values() for each in found.values())
+        for run_id in sorted({str(each.run) for each in every}):
             lock_run(connection, run_id, shared=True)
-        known = {kind: self._files.present(kind, found) for kind, found in filed.items()}
-        return _without(by_kind, known) if filed else by_kind
+        known = {kind: self._files.present(kind, found) for kind, found in in_files.items()}
+        return _without(by_kind, known)
 
     def count(self, kind: type[Record], **keys: str) -> int:
         """Count the records of a kind: all, or those with this run_id, purpose, monitor_id, ..."""
         found = super().count(kind, **keys)
-        if kind in FILED and not keys.keys() - {"run_id"}:
+        if kind in IN_FILES and not keys.keys() - {"run_id"}:
             found += self._files.count(kind.kind, keys.get("run_id"), self._scope().tenant)
         return found
 
     def count_without(self, kind: type[Record], other: type[Record], *, run_id: str) -> int:
         """Count the records of a run that name another one which is not there."""
-        if kind not in FILED or not self._files.any_of(run_id):
+        if kind not in IN_FILES or not self._files.any_of(run_id):
             return super().count_without(kind, other, run_id=run_id)
         lacking = 0
         with closing(self.numbers(kind, run_id=run_id)) as bodies:
@@ -101,7 +101,7 @@ class StoredRecords(Records):
     def missing(self, kind: type[Record], ids: Iterable[str]) -> set[str]:
         """Return the ids that are not in the store."""
         wanted = super().missing(kind, ids)
-        if kind not in FILED or not wanted:
+        if kind not in IN_FILES or not wanted:
             return wanted
         if self._scope().tenant is not None:
             return wanted - self._rows(kind, wanted).keys()
@@ -110,9 +110,9 @@ class StoredRecords(Records):
     def read(self, kind: type[R], *, run_id: str, texts: bool = True) -> Iterator[R]:
         """Return the records of a run, in the order of their ids; faster without texts."""
         rows = super().read(kind, run_id=run_id, texts=texts)
-        if kind not in FILED or not self._files.any_of(run_id):
+        if kind not in IN_FILES or not self._files.any_of(run_id):
             return rows
-        both = merge(rows, self._filed_of_run(kind, run_id, texts=texts), key=attrgetter("id"))
+        both = merge(rows, self._in_files_of_run(kind, run_id, texts=texts), key=attrgetter("id"))
         return _once(both)
 
     def numbers(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
@@ -122,7 +122,7 @@ class StoredRecords(Records):
         it is open.
         """
         yield from super().numbers(kind, run_id=run_id)
-        if kind in FILED:
+        if kind in IN_FILES:
             for row in self._files.in_order(kind.kind, run_id, tenant=self._scope().tenant):
                 yield from_json(row["body"])
 
@@ -149,7 +149,7 @@ class StoredRecords(Records):
 
         Text that cannot be an id never reaches the database. Without texts it is faster.
         """
-        if kind not in FILED:
+        if kind not in IN_FILES:
             yield from super().get(kind, ids, texts=texts)
             return
         for some in chunks(filter(is_id, ids)):
@@ -180,20 +180,20 @@ class StoredRecords(Records):
     def all(self, kind: type[R]) -> Iterator[R]:
         """Return every record of a kind: rows in the order of their ids, then those in files."""
         yield from super().all(kind)
-        if kind in FILED:
+        if kind in IN_FILES:
             for run_id in self._files.runs():
-                yield from self._filed_of_run(kind, run_id, texts=True)
+                yield from self._in_files_of_run(kind, run_id, texts=True)
 
     def ids_of_run(self, kind: type[Record], run_id: str, *, after: str, most: int) -> list[str]:
         """Return at most so many ids of a run's records that come after an id, in their order."""
         ids = super().ids_of_run(kind, run_id, after=after, most=most)
-        if kind not in FILED:
+        if kind not in IN_FILES:
             return ids
         tenant = self._scope().tenant
         rows = self._files.in_order(kind.kind, run_id, after=after, tenant=tenant)
         return sorted({*ids, *(row["id"] for row in islice(rows, most))})[:most]
 
-    def _filed_of_run(self, kind: type[R], run_id: str, *, texts: bool) -> Iterator[R]:
+    def _in_files_of_run(self, kind: type[R], run_id: str, *, texts: bool) -> Iterator[R]:
         rows = self._files.in_order(kind.kind, run_id, tenant=self._scope().tenant)
         while page := list(islice(rows, PAGE)):
             yield from self._records(kind, page, texts=texts)
@@ -207,7 +207,7 @@ class StoredRecords(Records):
         yield from self._whole(kind, rows, said, texts=texts)
 
     def _rows(self, kind: type[Record], ids: Iterable[str]) -> dict[str, Row]:
-        if kind not in FILED:
+        if kind not in IN_FILES:
             return {}
         return self._files.rows(kind.kind, filter(is_id, ids), self._scope().tenant)
 
@@ -220,7 +220,7 @@ def _going_to_files(by_kind: ByKind) -> ByKind:
     """Return the records that belong into files, where those are kept."""
     found = {
         kind.kind: {id_: each for id_, each in by_kind[kind.kind].items() if goes_to_file(each)}
-        for kind in FILED
+        for kind in IN_FILES
         if kind.kind in by_kind
     }
     return {kind: some for kind, some in found.items() if some}
