@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from biaswatch.cli.options import Json, moment_of
 from biaswatch.local.operator_audit import operator_act, write_acts
-from shared.contracts import AuditAction
+from shared.contracts import AuditAction, Response
 from shared.contracts.audit import AuditedAct
 from shared.errors import UsageError
 from shared.runtime.settings import Settings, load_settings
@@ -89,7 +89,7 @@ def archive(
 def list_runs(as_json: Json = False) -> None:
     """List what is archived, or on its way, and where."""
     with Store.open(load_settings(Settings).store) as store:
-        found = store.archived_runs.all()
+        found, live = store.archived_runs.all(), store.archive_files.as_they_came()
     if as_json:
         typer.echo(json.dumps([{**vars(each), "at": each.at.isoformat()} for each in found]))
         return
@@ -100,6 +100,9 @@ def list_runs(as_json: Json = False) -> None:
         )
     if not found:
         typer.echo("Nothing is archived.")
+    for uri in sorted({str(each.uri) for each in live}):
+        rows = sum(each.rows for each in live if each.uri == uri and each.kind == Response.kind)
+        typer.echo(f"{rows:,} answers of live systems lie as they came in {uri}.")
 
 
 @app.command()

@@ -227,6 +227,7 @@ def test_answers_as_they_come_lie_on_a_server_that_speaks_s3(s3: str, state: Pat
         purged = biaswatch("purge", "--unit", "user-1", "--yes", "--json")
         assert json.loads(purged.stdout)["archived_texts"] == 2, purged.stderr
         assert "of answers of live systems" in biaswatch("archive", "verify").stdout
+        assert "40 answers of live systems lie as they came" in biaswatch("archive", "list").stdout
         found = store.records.read(Response, run_id=run_of(records))
         assert [each.unit for each in found if each.text is None] == ["user-1"]
         run = ArchivableRun(run_of(records), "default", "support")
