@@ -46,12 +46,15 @@ from shared.contracts import (
 from shared.runtime.memory import bound_garbage
 from shared.store import Store, migrate
 from tests.support.api import api_on
+from tests.support.archived import end_run
 from tests.support.monitored import play
-from tests.support.records import make_diagnosis, make_response, make_run
+from tests.support.records import make_diagnosis, make_features, make_probe, make_response, make_run
 from tests.support.stratified_traffic import NAME as STRATIFIED
 from tests.support.stratified_traffic import stratified_traffic
 
 BAR_MS = 300.0
+LISTED, LIST_BAR_MS = 1000, 100.0
+"""Runs that are listed at once, and what that may take."""
 GROUPS = tuple(f"group {n:02}" for n in range(20))
 FEATURES = tuple(f"feature_{n}" for n in range(10))
 PAIRS = 50
@@ -64,6 +67,7 @@ DRAWN, LABELLED = 1000, 900
 PERSON = "this machine"
 """What the gateway calls whoever needs no token."""
 TRIES = 3
+LIST = f"/v1/runs?last={LISTED}"
 WRITTEN_AT_ONCE = 5000
 
 
@@ -98,6 +102,19 @@ def postgresql_url(folder: Path, end: ExitStack) -> str:
     return url
 
 
+def list_of_runs(store: Store) -> None:
+    """Keep small runs that have ended, each with an answer, what was measured, and a finding."""
+    for number in range(LISTED):
+        at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number)
+        run = make_run(at=at, suite=f"suite {number % 7}", suite_hash=f"{number:032x}")
+        probe = make_probe(number, run_id=run.id, at=at)
+        response = make_response(number, probe=probe, at=at)
+        of = {"run_id": run.id, "probe_id": probe.id, "response_id": response.id}
+        found = make_diagnosis(run_id=run.id, target=run.targets[0].name)
+        store.records.write([run, response, make_features(number, **of), found])
+        end_run(store, run.id)
+
+
 async def filled(store: Store, answers: int, rounds: int) -> None:
     """Write a run, its findings, and a monitor whose last rounds are repeated backwards."""
     now = datetime.now(UTC)
@@ -113,6 +130,7 @@ async def filled(store: Store, answers: int, rounds: int) -> None:
             store.records.write(some)
             some.clear()
     store.records.write(some)
+    list_of_runs(store)
     await watched(store, rounds)
     store.records.write(stratified_traffic([f"topic {n:02}" for n in range(STRATA)], rounds))
     label(store, run)
@@ -230,6 +248,7 @@ async def measured(store: Store) -> int:
         *("/monitors/long/charts.json", "/monitors/long/alarms", "/compare"),
         *(f"/monitors/{STRATIFIED}", f"/monitors/{STRATIFIED}/strata"),
         *(f"{at}/label/{sample.id}", f"{at}/label/{sample.id}?hide=1"),
+        LIST,
         *(f"/compare?before={run.id}&after={run.id}", "/extractors", "/traffic", "/audit", "/docs"),
     ]
     over = False
@@ -243,10 +262,10 @@ async def measured(store: Store) -> int:
                 size = len(reply.content) >> 10
                 if reply.status_code != 200:
                     raise RuntimeError(f"{address}: {reply.status_code} {reply.text[:200]}")
-            over |= min(times) > BAR_MS
+            over |= min(times) > (LIST_BAR_MS if address == LIST else BAR_MS)
             shown = address.replace(run.id, "RUN").replace(sample.id, "SAMPLE")
             print(f"{min(times):7.0f} ms (first {times[0]:5.0f})  {size:5} KB  {shown}")
-    print(f"bar: {BAR_MS:.0f} ms of CPU a page")
+    print(f"bar: {BAR_MS:.0f} ms of CPU a page, {LIST_BAR_MS:.0f} the list of {LISTED} runs")
     return int(over)
 
 

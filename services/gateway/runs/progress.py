@@ -18,6 +18,7 @@ from shared.contracts import (
 )
 from shared.contracts.paused_target import PausedTarget
 from shared.store import CountedRun, PlannedProbes, Store
+from shared.store.archived_runs import ArchivedRun
 
 MOST_KNOWN = 1000
 """Suites whose outlines are kept at once, and closed runs that are known to be diagnosed."""
@@ -63,8 +64,13 @@ class ProgressQueries:
         stops = self._stops(id_ for id_, state in states.items() if state is RunState.CANCELLED)
         waiting = any(state in WAITING for state in states.values())
         paused = self._store.paused_targets.read() if waiting else []
+        archived = self._store.archived_runs.among(
+            id_ for id_, state in states.items() if state not in WAITING
+        )
         return [
-            self._progress(each, states[each.run.id], stops.get(each.run.id), paused)
+            self._progress(
+                each, states[each.run.id], stops.get(each.run.id), paused, archived.get(each.run.id)
+            )
             for each in found
         ]
 
@@ -126,16 +132,13 @@ class ProgressQueries:
             return found.gather.expected // len(run.extractors)
         return PlannedProbes(self._store.suites, suite, run).amount(len(run.targets))
 
-    def _archived(self, run: Run) -> str | None:
-        found = self._store.archived_runs.find(run.id)
-        return None if found is None else archived_sentence(found)
-
     def _progress(
         self,
         found: StoredProgress,
         state: RunState,
         stop: Cancellation | None,
         paused: Sequence[PausedTarget],
+        archived: ArchivedRun | None,
     ) -> RunProgress:
         run, counted, probes = found.run, found.counted, self._probes(found)
         lanes = lanes_of(run) if state in WAITING else set()
@@ -158,7 +161,7 @@ class ProgressQueries:
             verdicts_expected=verdicts_due,
             paused=mine,
             held=_held(found, mine, probes // max(1, len(run.targets))),
-            archived=None if state in WAITING else self._archived(run),
+            archived=archived_sentence(archived) if archived else None,
         )
 
 
