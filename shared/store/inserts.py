@@ -17,9 +17,10 @@ from sqlalchemy import Connection, Dialect, Table
 from shared.store.tables import UtcDateTime, check_zones
 
 Row = Mapping[str, Any]
-ROWS_A_STATEMENT = 20
+ROWS_A_STATEMENT = 4
 """Rows of a statement to SQLite, whose driver hands the interpreter over at every statement: for a
-row each, that and going from one to the next take a quarter of the time."""
+row each, that and going from one to the next take a quarter of the time. A statement of many rows
+keeps a journal of its own: with twenty rows the disk gets 7 % more bytes, with four 4 %."""
 MOST_ROWS = 500
 MOST_BYTES = 1024 * 1024
 """About how much of texts goes in one statement to PostgreSQL, which gets a copy of them."""
