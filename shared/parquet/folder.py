@@ -14,7 +14,7 @@ from shared.errors import TransientError, UsageError
 KINDS = ("s3", "gs", "file")
 UNFINISHED = ".unfinished"
 REPEAT = "The same command goes on where this one stopped."
-AGAIN = "It is tried again."
+AGAIN = "Once the place of the files works again, so does this."
 
 
 class ParquetFolder:

@@ -21,8 +21,8 @@ KEPT_BOUNDS = 2000
 OF_RECORDS = ["id", "tenant", "keys", "body"]
 WITHOUT_PARQUET = (
     "Answers of live systems are in files (BIASWATCH_RECORDER_ANSWER_FILES), which takes pyarrow:"
-    " install biaswatch with the extra `parquet`, also in the images of recorder, planner,"
-    " diagnoser and gateway."
+    " install biaswatch with the extra `parquet` (on a laptop: `make extras`), also in the images"
+    " of recorder, planner, diagnoser and gateway."
 )
 Row = dict[str, Any]
 IdBounds = tuple[str, str]

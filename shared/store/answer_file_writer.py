@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, select, update
 
 from shared.contracts import Purpose, Record, Response
 from shared.contracts.identity import BEGINNING_HEX_DIGITS
-from shared.errors import TransientError
+from shared.errors import ConfigurationError, TransientError, UsageError
 from shared.store.answer_file_reader import open_folder
 from shared.store.answer_file_rows import PRODUCTION, record_row, text_rows
 from shared.store.answer_files import TEXT, AnswerFiles
@@ -67,7 +67,10 @@ class AnswerFileWriter:
         self._engine = engine
         self._files = files
         self._named = ArchiveFiles(engine)
-        self._folder = open_folder(location.uri)
+        try:
+            self._folder = open_folder(location.uri)
+        except UsageError as error:
+            raise ConfigurationError(f"BIASWATCH_RECORDER_ANSWER_FILES: {error}") from None
         self._location = location
 
     def write(self, by_kind: ByKind) -> Counter[str]:

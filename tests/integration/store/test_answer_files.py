@@ -308,3 +308,16 @@ def test_only_answers_of_live_systems_go_to_files(filed: Store, live: Path) -> N
         object.__setattr__(each, "probe", each.probe.model_copy(update=of_a_study))
     filed.records.write(study)
     assert not live.exists()
+
+
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [("s4://bucket/live", "begins with none of"), ("s3://me:hunter2@bucket/live", "hold no key")],
+)
+def test_a_wrong_place_names_the_setting_and_shows_no_key(
+    store_url: str, uri: str, said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        open_with_files(store_url, uri)
+    assert "BIASWATCH_RECORDER_ANSWER_FILES" in str(refused.value)
+    assert "hunter2" not in str(refused.value)
