@@ -1,11 +1,12 @@
 """CPU a response costs in each stage of the whole pipeline: recorded answers, no models.
 
 Every service is a process of its own; its CPU time is what the system counts for it between the
-publication of a run and its diagnosis. A small run goes before, so that imports, first statements
-and the reading of the recorded answers, which stand for the models, are not counted. Three runs
-follow, as what else works on the machine makes caches cold. The bars are 500 us a response in the
-cheapest (planner to diagnoser; the servers of bus and database are printed beside it), and with
-`--growth` 1.2 times the mean of the three at 200,000.
+publication of a run and its diagnosis. What is recorded is looked up: what calls a model (limits,
+tries, budgets) is not in it. A small run goes before, so that imports, first statements and the
+reading of the recorded answers, which stand for the models, are not counted. Three runs follow, as
+what else works on the machine makes caches cold. The bars are 500 us a response in the cheapest
+(planner to diagnoser; the servers of bus and database are printed beside it), and with `--growth`
+1.2 times the mean of the three at 200,000.
 
     python -m benchmarks.pipeline --database postgresql --responses 200000
 """

@@ -18,6 +18,7 @@ from tests.support.containers import (
     until,
     why_no_engine,
 )
+from tools.deployment.services import bus_services
 
 pytestmark = [
     pytest.mark.containers,
@@ -77,7 +78,7 @@ def test_a_browser_is_shown_the_dashboard_once_it_has_signed_in(
         assert browser.get("/").headers["location"] == "/login?next=/"
         assert browser.get("/style.css").headers["content-type"].startswith("text/css")
         assert browser.post("/login", data={"token": token}).headers["location"] == "/"
-        assert "<h1>Monitors</h1>" in browser.get("/").text
+        assert "<h1>Overview</h1>" in browser.get("/").text
 
 
 @pytest.mark.parametrize("victim", ["extractor", "generator", "recorder", "planner", "nats"])
@@ -146,7 +147,7 @@ def test_the_streams_come_back_from_a_copy_of_the_stopped_servers_folder(
 
 
 def test_prometheus_sees_every_service_and_has_the_rules(platform: ContainerPlatform) -> None:
-    names = {path.parent.name for path in (ROOT / "services").glob("*/app.py")} - {"simulator"}
+    names = set(bus_services())
 
     def up() -> set[str]:
         reply = platform.http.get(
@@ -184,9 +185,8 @@ def test_how_long_each_service_takes_from_start_to_ready_is_told(
     platform: ContainerPlatform,
 ) -> None:
     """The bar is 3 s; a test asserts no time, so it is printed."""
-    for service in sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py")):
-        if service != "simulator":
-            print(f"cold start of the {service}: {platform.cold_start_s(service):.2f} s")
+    for service in bus_services():
+        print(f"cold start of the {service}: {platform.cold_start_s(service):.2f} s")
 
 
 def test_no_secret_is_in_the_logs(platform: ContainerPlatform, tmp_path: Path) -> None:

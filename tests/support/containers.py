@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
@@ -61,6 +61,8 @@ class Compose(DockerCompose):
         """Return the command that works on this machine."""
         plugin = run("docker", "compose", "version", check=False).returncode == 0
         words = ["docker", "compose"] if plugin else ["docker-compose"]
+        for file in self.compose_file_name or ():
+            words += ["--file", file]
         for profile in self.profiles or ():
             words += ["--profile", profile]
         return words
@@ -174,8 +176,13 @@ def make_secrets(directory: Path, *words: str) -> Path:
 
 
 @contextmanager
-def platform_in_containers(directory: Path, **environment: str) -> Iterator[ContainerPlatform]:
-    """Bring the platform up with the simulator, and take it down with everything it kept."""
+def platform_in_containers(
+    directory: Path, *, over: Sequence[Path] = (), **environment: str
+) -> Iterator[ContainerPlatform]:
+    """Bring the platform up with the simulator, and take it down with everything it kept.
+
+    `over` are files that compose lays over docker-compose.yml.
+    """
     secrets = make_secrets(directory / "secrets")
     ports = {name: _free_port() for name in ("GATEWAY_PORT", "PROMETHEUS_PORT")}
     project = f"biaswatch-test-{os.getpid()}"
@@ -200,7 +207,8 @@ def platform_in_containers(directory: Path, **environment: str) -> Iterator[Cont
     }
     os.environ.update(given)
     try:
-        with Compose(ROOT, wait=False, profiles=["simulator"]) as compose:
+        files = ["docker-compose.yml", *map(str, over)]
+        with Compose(ROOT, files, wait=False, profiles=["simulator"]) as compose:
             up = ContainerPlatform(compose, project, secrets, ports)
             with up.http:
                 yield up

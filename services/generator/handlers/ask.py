@@ -16,7 +16,6 @@ from services.generator.domain.outcome import (
 )
 from services.generator.domain.pausing import MOST_REFUSALS
 from services.generator.domain.questions import UnfitProbe, check_purged
-from services.generator.domain.recorded_steps import recorded_results
 from services.generator.domain.scaffolds import (
     ANSWER,
     CallResult,
@@ -27,6 +26,7 @@ from services.generator.domain.scaffolds import (
 from services.generator.handlers.budget_and_cancellation import BudgetSpent, RunCancelled
 from services.generator.handlers.caller import ModelCaller
 from services.generator.handlers.endpoints import Endpoint
+from services.generator.handlers.recorded_answers import RecordedAnswers
 from services.generator.handlers.target_pauses import TargetPauses, TargetRefused
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.contracts.providers import PROVIDERS
@@ -65,6 +65,7 @@ class Ask:
         )
         self._endpoint_of = endpoint_of
         self._caller = caller
+        self._recorded = RecordedAnswers(caller.cancellation, now=now)
         self._pauses = pauses
         self._now = now
         self._clock = clock
@@ -81,6 +82,8 @@ class Ask:
         if known := await self._known.get(response_id_of(probe)):
             return [known]
         try:
+            if (provider := PROVIDERS.get(probe.target.provider)) and provider.recorded:
+                return [await self._looked_up(probe)]
             return [await self._asked(probe)]
         except RunCancelled:
             return []
@@ -92,6 +95,14 @@ class Ask:
         for endpoint in (*self._endpoints.values(), *self._retired):
             await endpoint.model.close()
 
+    async def _looked_up(self, probe: Probe) -> Response:
+        """Return what was recorded; a target that is a file is never paused."""
+        endpoint = await self._endpoint(probe.target)
+        try:
+            return fitting(await self._recorded.of(probe, endpoint))
+        except UNRECORDABLE as error:
+            return self._unrecordable(probe, error)
+
     async def _asked(self, probe: Probe) -> Response:
         """Ask as soon as the target accepts calls; until then the probe waits."""
         pause, refusals = self._pauses.of(probe.target), list[float]()
@@ -102,8 +113,7 @@ class Ask:
                     await self._renew(probe.target)
                 response = fitting(await self._response(probe))
             except UNRECORDABLE as error:
-                log("generator").error("a reply cannot be recorded", error=type(error).__name__)
-                response = unrecordable(probe, error, self._now())
+                response = self._unrecordable(probe, error)
             except TargetRefused as refused:
                 refusals += [] if refused.began is None else [refused.began]
                 if outcome := self._refused(probe, refusals, str(refused)):
@@ -116,6 +126,10 @@ class Ask:
             if trial:
                 await pause.resume()
             return response
+
+    def _unrecordable(self, probe: Probe, error: Exception) -> Response:
+        log("generator").error("a reply cannot be recorded", error=type(error).__name__)
+        return unrecordable(probe, error, self._now())
 
     def _refused(self, probe: Probe, began: Sequence[float], why: str) -> Response | None:
         """Return the outcome of a probe whose calls were refused; None where it is to wait."""
@@ -134,8 +148,6 @@ class Ask:
             raise TargetRefused(str(missing)) from None
         began = self._clock()
         try:
-            if PROVIDERS[probe.target.provider].recorded:
-                return await self._recorded(probe, endpoint)
             check_purged(probe)
             scaffold = scaffold_of(probe.scaffold)
             calls = scaffold.first(probe)
@@ -145,12 +157,6 @@ class Ask:
             [result] = await self._round(probe, calls, endpoint)
             return answered(probe, result, self._now())
         return await self._several(probe, scaffold, calls, endpoint, began)
-
-    async def _recorded(self, probe: Probe, endpoint: Endpoint) -> Response:
-        """Return what was recorded under a scaffold: that is its answer, with the steps to it."""
-        [result] = await self._round(probe, (PlannedCall(ANSWER, probe.messages),), endpoint)
-        steps = recorded_results(probe, result.answer.steps) if result.answer else {}
-        return answered(probe, result, self._now(), steps)
 
     async def _several(
         self,

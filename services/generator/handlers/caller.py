@@ -76,8 +76,6 @@ class ModelCaller:
 
         Two copies of a probe may be in hand at once: the second waits for what the first pays for.
         """
-        if not endpoint.paid:
-            return await self._paid_call(probe, planned, endpoint)
         async with self._locks.setdefault(call_id(probe, planned.name), asyncio.Lock()):
             if known := await self._paid.get(probe, planned.name):
                 endpoint.metrics.cached()
@@ -94,8 +92,7 @@ class ModelCaller:
         try:
             tried, outcome = await self._outcome(probe, planned, endpoint)
         except TargetRefused:
-            if endpoint.paid:
-                await self._paid.take_back(probe, planned.name)
+            await self._paid.take_back(probe, planned.name)
             raise
         usage = Usage(
             calls=tried,
@@ -113,7 +110,7 @@ class ModelCaller:
     ) -> tuple[int, ModelAnswer | CallFailed]:
         """Try until there is an outcome; return how many tries it took, and the outcome."""
         await self._check(probe, endpoint)
-        begun = await self._paid.begin(probe, planned.name) if endpoint.paid else 1
+        begun = await self._paid.begin(probe, planned.name)
         if begun > self._limits.begins:
             return 0, _used_up(begun - 1)
         call = call_of(probe, planned, self._limits.timeout_s)
@@ -136,8 +133,7 @@ class ModelCaller:
     async def _check(self, probe: Probe, endpoint: Endpoint) -> None:
         """Raise RunCancelled or BudgetSpent where the probe's run may not go on."""
         await self.cancellation.check(probe)
-        if endpoint.paid:
-            await self.budgets.check(probe, priced=endpoint.price is not None)
+        await self.budgets.check(probe, priced=endpoint.price is not None)
 
     async def _try(
         self, probe: Probe, call: ModelCall, endpoint: Endpoint
@@ -174,7 +170,7 @@ class ModelCaller:
         outcome: ModelAnswer | CallFailed,
     ) -> None:
         """Count what one try cost, before anything is made of what it brought."""
-        if not endpoint.paid or (isinstance(outcome, CallFailed) and outcome.tokens is None):
+        if isinstance(outcome, CallFailed) and outcome.tokens is None:
             return
         cost, (read, written) = _cost(outcome, endpoint.price), _tokens(outcome).values()
         tokens = None if read is None or written is None else read + written

@@ -146,6 +146,11 @@ class CallMetrics:
             self._shown = allowed
             self._allowed.set(allowed)
 
+    def looked_up(self, failure: Failure | None) -> None:
+        """Count an answer that was recorded: nothing was called."""
+        counted = CALLS.labels(self._name, failure.value) if failure else self._answered
+        counted.inc()
+
     def paid(self, read: int | None, written: int | None, cost: float | None) -> None:
         """Count tokens and money, as far as they are known."""
         TOKENS.labels(self._name, "read").inc(read or 0)
@@ -165,8 +170,6 @@ class Endpoint:
     limiter: RateLimiter
     metrics: CallMetrics
     price: Price | None
-    paid: bool
-    """Whether its answers are paid for, so that they are kept and counted against a budget."""
 
 
 def endpoint_of(
@@ -191,7 +194,6 @@ def endpoint_of(
         limiter=RateLimiter(bounds, clock=clock),
         metrics=CallMetrics(target),
         price=price_of(target, prices),
-        paid=not provider.recorded,
     )
 
 

@@ -76,7 +76,6 @@ def ask_of(
     *,
     tries: int = 3,
     price: Price | None = PRICE,
-    keeps: bool = True,
     clock: Callable[[], float] = lambda: 0.0,
     limited_s: float = 60,
     now: Callable[[], datetime] = lambda: AT,
@@ -92,7 +91,7 @@ def ask_of(
 
     def endpoint_of(target: Target) -> Endpoint:
         limiter = RateLimiter(AimdBounds(), clock=clock)
-        return Endpoint(model, limiter, CallMetrics(target), price, keeps)  # type: ignore[arg-type]
+        return Endpoint(model, limiter, CallMetrics(target), price)  # type: ignore[arg-type]
 
     pauses = TargetPauses(store.paused_targets, now=now, wait_s=5)
     return Ask(store.records, endpoint_of, caller, pauses, now=lambda: AT, clock=clock)
@@ -206,7 +205,7 @@ async def test_recorded_answers_stand_for_any_scaffold(store: Store, tmp_path: P
     path = tmp_path / "answers.jsonl"
     line = {"key": "probe-0", "scaffold": "multi_layer", "repeat": 2, "text": "Rating: 3"}
     path.write_text(json.dumps(line))
-    ask = ask_of(store, Replay(path.name, tmp_path), keeps=False)
+    ask = ask_of(store, Replay(path.name, tmp_path))
     response = await one(ask, make_probe(scaffold="multi_layer", repeat=2))
     assert (response.ending, response.text) == (Ending.ANSWERED, "Rating: 3")
     assert (await one(ask, make_probe(scaffold="multi_layer"))).reason == "not_recorded"
@@ -227,7 +226,7 @@ async def test_recorded_steps_come_with_the_answer_and_what_cannot_be_read_has_a
     path = tmp_path / "answers.jsonl"
     line = {"key": "probe-0", "scaffold": "multi_layer", "text": "Rating: 3", "steps": STEPS}
     path.write_text(json.dumps(line))
-    ask = ask_of(store, Replay(path.name, tmp_path), keeps=False)
+    ask = ask_of(store, Replay(path.name, tmp_path))
     response = await one(ask, make_probe(messages=(), variables=CV, scaffold="multi_layer"))
     assert (response.ending, response.text) == (Ending.ANSWERED, "Rating: 3")
     assert [(step.name, step.rating, step.reason) for step in response.steps] == [
@@ -253,7 +252,7 @@ async def test_a_recording_that_cannot_be_read_leaves_its_probes_unanswered_unti
     store: Store, tmp_path: Path
 ) -> None:
     path = tmp_path / "answers.jsonl"
-    ask = ask_of(store, Replay(path.name, tmp_path), keeps=False)
+    ask = ask_of(store, Replay(path.name, tmp_path))
     response = await one(ask, make_probe())
     assert (response.ending, response.reason) == (Ending.FAILED, "not_recorded")
     assert response.detail is not None
