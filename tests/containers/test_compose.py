@@ -38,7 +38,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerPlat
         "BIASWATCH_GENERATOR_SLOTS": "4",
         "BIASWATCH_PLANNER_RECONCILE_S": "5",
     }
-    with platform_in_containers(tmp_path_factory.mktemp("compose"), **given) as up:
+    with platform_in_containers(tmp_path_factory.mktemp("compose"), given) as up:
         try:
             until(lambda: up.http.get("/v1/runs").status_code == 200)
             yield up

@@ -177,7 +177,7 @@ def make_secrets(directory: Path, *words: str) -> Path:
 
 @contextmanager
 def platform_in_containers(
-    directory: Path, *, over: Sequence[Path] = (), **environment: str
+    directory: Path, environment: Mapping[str, str] | None = None, *, over: Sequence[Path] = ()
 ) -> Iterator[ContainerPlatform]:
     """Bring the platform up with the simulator, and take it down with everything it kept.
 
@@ -203,7 +203,7 @@ def platform_in_containers(
         "COMPOSE_PROJECT_NAME": project,
         "HTTP_GET": "wget -q -O /dev/null" if probe.returncode == 0 else GET_WITH_PYTHON,
         **{name: str(port) for name, port in ports.items()},
-        **environment,
+        **(environment or {}),
     }
     os.environ.update(given)
     try:
