@@ -29,7 +29,7 @@ from services.generator.handlers.endpoints import Endpoint
 from services.generator.handlers.recorded_answers import RecordedAnswers
 from services.generator.handlers.target_pauses import TargetPauses, TargetRefused
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
-from shared.contracts.providers import PROVIDERS
+from shared.contracts.providers import is_recorded
 from shared.errors import ConfigurationError
 from shared.llm.port import Failure
 from shared.parsing import Unreadable
@@ -82,7 +82,7 @@ class Ask:
         if known := await self._known.get(response_id_of(probe)):
             return [known]
         try:
-            if (provider := PROVIDERS.get(probe.target.provider)) and provider.recorded:
+            if is_recorded(probe.target.provider):
                 return [await self._looked_up(probe)]
             return [await self._asked(probe)]
         except RunCancelled:

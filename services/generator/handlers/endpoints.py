@@ -11,7 +11,7 @@ from services.generator.domain.model_calls import Price, Prices, price_of
 from services.generator.settings import GeneratorSettings
 from shared import __name__ as shared_package
 from shared.contracts import Target
-from shared.contracts.providers import PROVIDERS
+from shared.contracts.providers import PROVIDERS, is_recorded
 from shared.errors import PoisonError
 from shared.llm.port import HOST_KEY_SOURCE, CallFailed, ChatModel, Failure, ModelEndpoint
 from shared.telemetry import ALLOWED, CALL_SECONDS, CALLS, COST, KEPT, TOKENS
@@ -118,8 +118,7 @@ class Slot:
 
 def metric_name(target: Target) -> str:
     """Return what a target is counted as."""
-    provider = PROVIDERS.get(target.provider)
-    recorded = provider is not None and provider.recorded
+    recorded = is_recorded(target.provider)
     name = target.provider if recorded else f"{target.provider}:{target.model}"[:96]
     if name not in _named and len(_named) >= MOST_NAMES:
         return OTHERS

@@ -51,6 +51,12 @@ PROVIDERS: Mapping[str, Provider] = {
 """By the name that begins a target, which is that of the file."""
 
 
+def is_recorded(provider: str) -> bool:
+    """Tell whether targets of a provider are files of answers; one that is not known has none."""
+    known = PROVIDERS.get(provider)
+    return known is not None and known.recorded
+
+
 def key_variables() -> tuple[str, ...]:
     """Return the variables that hold providers' keys, each once."""
     return tuple(dict.fromkeys(p.key_variable for p in PROVIDERS.values() if p.key_variable))
