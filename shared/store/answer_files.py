@@ -153,13 +153,11 @@ class AnswerFiles:
 
     def _holding(self, kind: str, ids: Iterable[str]) -> list[tuple[ArchiveFile, Sequence[str]]]:
         """Return the files that may hold some of these ids, each with those ids."""
-        if kind not in KINDS:
+        if kind not in KINDS or not self._has_any(kind):
             return []
         by_beginning: dict[str, list[str]] = {}
         for id_ in sorted(set(ids)):
             by_beginning.setdefault(id_[:BEGINNING_HEX_DIGITS], []).append(id_)
-        if not self._has_any(kind):
-            return []
         return [
             (file, mine)
             for some in by_beginning.values()
