@@ -7,7 +7,6 @@ may end nothing for want of memory, and nothing may start anew.
 """
 
 import argparse
-import re
 import sys
 import tempfile
 import time
@@ -18,7 +17,7 @@ from typing import Any
 import yaml
 
 from benchmarks.large_run import LOOK_EVERY_S, bbq_suite, suite
-from benchmarks.memory_limits import MIB_IN, deployed_limit_mib
+from benchmarks.memory_limits import deployed_limit_mib, mib_of
 from tests.support.containers import (
     ROOT,
     ContainerPlatform,
@@ -31,7 +30,7 @@ from tools.deployment.services import service_names, spec_of
 
 SERVERS = ("nats", "postgres")
 COMPONENTS = ROOT / "deploy" / "k8s" / "components"
-WHOLE, PART = 58_492, 1000
+PART = 1000
 ENDED = {"complete", "incomplete", "cancelled"}
 STARTED_S = 120.0
 
@@ -46,8 +45,7 @@ def _limit_of_server_mib(manifest: Path) -> int:
     for each in yaml.safe_load_all(manifest.read_text()):
         if each["kind"] == "StatefulSet":
             limit = each["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]
-            number, unit = re.fullmatch(r"(\d+)(Mi|Gi)", limit["memory"]).groups()  # type: ignore[union-attr]
-            return int(number) * MIB_IN[unit]
+            return mib_of(limit["memory"])
     raise SystemExit(f"{manifest} holds no StatefulSet.")
 
 

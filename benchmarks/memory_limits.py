@@ -36,7 +36,11 @@ class MemoryGroup:
 
 def deployed_limit_mib(service: str) -> int:
     """Return what `deploy/k8s` allows a service."""
-    limit = spec_of(service).memory[1]
+    return mib_of(spec_of(service).memory[1])
+
+
+def mib_of(limit: str) -> int:
+    """Read a limit as Kubernetes writes it: `384Mi`, `2Gi`."""
     return int(limit[:-2]) * MIB_IN[limit[-2:]]
 
 
