@@ -211,6 +211,33 @@ async def test_recorded_answers_stand_for_any_scaffold(store: Store, tmp_path: P
     assert (await one(ask, make_probe(scaffold="multi_layer"))).reason == "not_recorded"
 
 
+async def test_recorded_answers_are_looked_up_without_a_limit_and_nothing_is_spent(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\n".join(json.dumps({"key": f"probe-{n}", "text": "3"}) for n in range(300)))
+    ask = ask_of(store, Replay(path.name, tmp_path))
+    probes = [make_probe(n) for n in range(300)]
+    store.calls.allow(probes[0].run_id, Budget(tokens=1))
+    responses = await asyncio.gather(*(one(ask, probe) for probe in probes))
+    assert {response.ending for response in responses} == {Ending.ANSWERED}
+    assert {(each.usage.calls, each.usage.retries, each.usage.cost) for each in responses} == {
+        (1, 0, None)
+    }
+    run_id = probes[0].run_id
+    assert store.calls.spending([run_id])[run_id].tokens == 0
+
+
+async def test_recorded_answers_of_a_cancelled_run_are_not_looked_up(
+    store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"key": "probe-0", "text": "3"}))
+    probe = make_probe()
+    store.records.write([make_cancellation(run_id=probe.run_id)])
+    assert list(await ask_of(store, Replay(path.name, tmp_path))(probe)) == []
+
+
 STEPS: list[dict[str, Any]] = [
     {"name": "criterion:skills", "rating": 3, "text": "Two tools, used in earnest."},
     {"name": "criterion:care", "text": "Tidy.\n\nRating: 4"},
