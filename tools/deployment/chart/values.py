@@ -194,6 +194,25 @@ class Backup(Choices):
     copy_image: str = "rclone/rclone:1"
 
 
+class AnswerFiles(Choices):
+    """Answers of live systems in files; images end in -parquet, and take 128Mi more of memory."""
+
+    uri: str = Field(
+        "",
+        pattern="^((s3|gs)://.+)?$",
+        description="A bucket and a path: s3://our-bucket/live. Without it, answers are rows.",
+    )
+    write: bool = Field(
+        True, description="false: what comes becomes rows again, and files are only read."
+    )
+    secret: str = Field(
+        "biaswatch-answer-files",
+        min_length=1,
+        description="Holds AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION; not needed"
+        " where the service accounts of recorder, planner, diagnoser and gateway have a role.",
+    )
+
+
 class ChartValues(Choices):
     """All of it."""
 
@@ -226,6 +245,7 @@ class ChartValues(Choices):
     http_route: HttpRoute = HttpRoute()
     external_secrets: ExternalSecrets = ExternalSecrets()
     gpu: Gpu = Gpu()
+    answer_files: AnswerFiles = AnswerFiles()
     channels: dict[str, Any] = Field(
         {}, description="Where alarms are sent; the Secret biaswatch-channels holds their secrets."
     )
