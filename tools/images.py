@@ -74,26 +74,27 @@ def compressed_bytes(tag: str) -> int:
     return packed + len(packer.flush())
 
 
+def build_arguments(asked: argparse.Namespace) -> list[str]:
+    """Return what a build is told of the base image, torch and extras that were asked for."""
+    given = {"BASE": asked.base, "EXTRAS": " ".join(asked.extras)}
+    if asked.torch != "none":
+        given |= {"TORCH": asked.torch, "TORCH_VERSION": asked.torch_version}
+    return [word for name, value in given.items() if value for word in _argument(name, value)]
+
+
+def tag_suffix(asked: argparse.Namespace) -> str:
+    """Return what the tag of an image with torch or extras ends in: `-cuda`, `-parquet`."""
+    chosen = [*([] if asked.torch == "none" else [asked.torch]), *asked.extras]
+    return "".join(f"-{each}" for each in chosen)
+
+
 def main() -> int:
     """Build, then print the sizes."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("services", nargs="*", default=buildable())
-    parser.add_argument("--prefix", default="biaswatch")
-    parser.add_argument("--version", default="dev")
-    parser.add_argument("--torch", choices=["none", "cpu", "cuda"], default="none")
-    parser.add_argument("--torch-version", help="instead of the locked one")
-    parser.add_argument("--base", help="the base image, a Python 3.11 or newer")
-    parser.add_argument("--no-sizes", action="store_true")
-    asked = parser.parse_args()
-    more = ["--build-arg", f"BASE={asked.base}"] if asked.base else []
+    asked = _parser().parse_args()
+    more, suffix = build_arguments(asked), tag_suffix(asked)
     lent: list[Path] = []
-    if asked.torch != "none":
-        lent = lend_wheels(
-            pip_configured(), "torch-*+cpu-*.whl" if asked.torch == "cpu" else "none"
-        )
-        more += ["--build-arg", f"TORCH={asked.torch}"]
-        more += ["--build-arg", f"TORCH_VERSION={asked.torch_version or ''}"]
-    suffix = "" if asked.torch == "none" else f"-{asked.torch}"
+    if asked.torch == "cpu":
+        lent = lend_wheels(pip_configured(), "torch-*+cpu-*.whl")
     try:
         for service in asked.services:
             tag = f"{asked.prefix}-{service}:{asked.version}{suffix}"
@@ -103,6 +104,26 @@ def main() -> int:
         for wheel in lent:
             wheel.unlink()  # it would travel with every other build
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("services", nargs="*", default=buildable())
+    parser.add_argument("--prefix", default="biaswatch")
+    parser.add_argument("--version", default="dev")
+    parser.add_argument("--torch", choices=["none", "cpu", "cuda"], default="none")
+    parser.add_argument("--torch-version", help="instead of the locked one")
+    parser.add_argument(
+        "--extras", action="append", default=[], choices=["parquet"],
+        help="parquet: for answers of live systems in files; the tag ends in -parquet",
+    )  # fmt: skip
+    parser.add_argument("--base", help="the base image, a Python 3.11 or newer")
+    parser.add_argument("--no-sizes", action="store_true")
+    return parser
+
+
+def _argument(name: str, value: str) -> list[str]:
+    return ["--build-arg", f"{name}={value}"]
 
 
 def _size(tag: str) -> str:

@@ -54,6 +54,18 @@ AS_OVERLAY["production-channels"] = {
     },
 }
 AS_OVERLAY["production-backup"] = {**AS_OVERLAY["production"], "backup": {"enabled": True}}
+AS_OVERLAY["production-files"] = {
+    **AS_OVERLAY["production"],
+    "answerFiles": {"uri": "s3://biaswatch-answers/live"},
+    "services": {
+        name: {"resources": {"requests": {"memory": least}, "limits": {"memory": most}}}
+        for name, least, most in (
+            ("recorder", "192Mi", "512Mi"),
+            ("planner", "192Mi", "512Mi"),
+            ("gateway", "224Mi", "640Mi"),
+        )
+    },
+}
 """Values by which the chart is one of the overlays."""
 DIGEST = f"sha256:{'0123456789abcdef' * 4}"
 EXCLAIMS = (ROOT / "examples" / "exclaims.py").read_text()
@@ -162,6 +174,21 @@ def test_choices_are_where_they_belong() -> None:
     assert not brought & {"StatefulSet", "NetworkPolicy"}
 
 
+def test_files_of_answers_are_read_on_where_none_are_written_any_more() -> None:
+    given = {"uri": "s3://ours/live?region=eu-west-1&scheme=https", "secret": "ours"}
+    keys = {"secretRef": {"name": "ours", "optional": True}}
+    for write in (True, False):
+        made = _by_name(chart_objects({"answerFiles": {**given, "write": write}}))
+        pod = made["Deployment", "recorder"]["spec"]["template"]["spec"]
+        [container] = pod["containers"]
+        env = {each["name"]: each["value"] for each in container["env"]}
+        place = env.get("BIASWATCH_RECORDER_ANSWER_FILES")
+        assert place == (given["uri"] if write else None)
+        assert container["image"] == "biaswatch-recorder:dev-parquet"
+        assert keys in container["envFrom"]
+        assert ("NetworkPolicy", "answer-files") in made
+
+
 def test_a_drop_in_is_what_the_example_applies_and_a_few_lines_change_it() -> None:
     made = _by_name(chart_objects(CHOICES["drop-ins"]))
     said = run("kubectl", "kustomize", "deploy/k8s/examples/drop-in").stdout
@@ -206,6 +233,8 @@ def test_secrets_may_come_from_a_vault() -> None:
         ({"services": {"planner": {"replica": 2}}}, "replica"),
         ({"nats": {"replicas": 2}}, "replicas"),
         ({"autoscaling": {"kind": "magic"}}, "kind"),
+        ({"answerFiles": {"url": "s3://ours"}}, "url"),
+        ({"answerFiles": {"uri": "/answers"}}, "uri"),
     ],
 )
 def test_a_misspelt_choice_is_refused_by_name(values: dict[str, Any], word: str) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tools.deployment.chart.manifests import read
 from tools.deployment.chart.templates import chart_files, templates
-from tools.deployment.chart.values import ChartValues, Nats, Postgres, schema, values_text
+from tools.deployment.chart.values import ChartValues, Nats, Postgres
+from tools.deployment.chart.values_files import schema, values_text
 from tools.deployment.services import ROOT
 
 CHART = ROOT / "deploy" / "helm" / "biaswatch"

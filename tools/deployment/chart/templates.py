@@ -8,6 +8,7 @@ import yaml
 
 from tools.deployment import monitoring, operator
 from tools.deployment.chart import optional_parts, surroundings
+from tools.deployment.chart.answer_files import reading_files, way_to_files, writing_files
 from tools.deployment.chart.manifests import K8S, NAMESPACE, read, released
 from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of, yaml_of
 from tools.deployment.services import NOT_ON_BUS, OPERATOR, ROOT, SIMULATOR, bus_services
@@ -28,9 +29,12 @@ SCRAPED = """  {{- if .Values.monitoring.annotations }}
   {{- end }}"""
 
 
-OPTIONAL: dict[str, Callable[[Object], None]] = {
-    "extractor": optional_parts.on_gpu,
-    "diagnoser": optional_parts.with_channels,
+OPTIONAL: dict[str, tuple[Callable[[Object], None], ...]] = {
+    "extractor": (optional_parts.on_gpu,),
+    "diagnoser": (optional_parts.with_channels, reading_files),
+    "gateway": (reading_files,),
+    "planner": (reading_files,),
+    "recorder": (writing_files,),
 }
 """What is put into the Deployment of these services by choice."""
 
@@ -46,7 +50,8 @@ def templates() -> dict[str, str]:
     for name in services:
         objects = [_chosen(each, name, f".Values.services.{name}") for each in workload(name)]
         [deployment] = [each for each in objects if each["kind"] == "Deployment"]
-        OPTIONAL.get(name, lambda _: None)(deployment)
+        for put_into in OPTIONAL.get(name, ()):
+            put_into(deployment)
         files[f"{name}.yaml"] = template_of(objects, f".Values.services.{name}.enabled")
     files["provision.yaml"] = template_of([_prepared(each) for each in provision()])
     simulator = [_chosen(each, SIMULATOR, ".Values.simulator") for each in workload(SIMULATOR)]
@@ -57,6 +62,7 @@ def templates() -> dict[str, str]:
     files |= surroundings.policies() | surroundings.scalers() | surroundings.monitors()
     files["channels.yaml"] = optional_parts.channels()
     files |= optional_parts.backup()
+    files["network-answer-files.yaml"] = way_to_files()
     files["drop-ins.yaml"] = optional_parts.drop_ins()
     files["priorities.yaml"] = optional_parts.priorities()
     files["external-secrets.yaml"] = surroundings.external_secrets()

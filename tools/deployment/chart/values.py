@@ -1,11 +1,10 @@
-"""What a user of the chart may choose: the values, their defaults and their JSON Schema."""
+"""What a user of the chart may choose: the values and their defaults."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from tools.deployment.chart.templating import yaml_of
 from tools.deployment.services import OPERATOR, SIMULATOR, bus_services
 from tools.deployment.workloads import resources_of
 
@@ -195,6 +194,25 @@ class Backup(Choices):
     copy_image: str = "rclone/rclone:1"
 
 
+class AnswerFiles(Choices):
+    """Answers of live systems in files; images end in -parquet, and take 128Mi more of memory."""
+
+    uri: str = Field(
+        "",
+        pattern="^((s3|gs)://.+)?$",
+        description="A bucket and a path: s3://our-bucket/live. Without it, answers are rows.",
+    )
+    write: bool = Field(
+        True, description="false: what comes becomes rows again, and files are only read."
+    )
+    secret: str = Field(
+        "biaswatch-answer-files",
+        min_length=1,
+        description="Holds AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION; not needed"
+        " where the service accounts of recorder, planner, diagnoser and gateway have a role.",
+    )
+
+
 class ChartValues(Choices):
     """All of it."""
 
@@ -227,61 +245,7 @@ class ChartValues(Choices):
     http_route: HttpRoute = HttpRoute()
     external_secrets: ExternalSecrets = ExternalSecrets()
     gpu: Gpu = Gpu()
+    answer_files: AnswerFiles = AnswerFiles()
     channels: dict[str, Any] = Field(
         {}, description="Where alarms are sent; the Secret biaswatch-channels holds their secrets."
     )
-
-
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of the values; the services there are, and no others."""
-    made = ChartValues.model_json_schema(by_alias=True)
-    own = {"$ref": "#/$defs/ServiceChoices"}
-    services = {"type": "object", "additionalProperties": False}
-    services["properties"] = dict.fromkeys(bus_services(), own)
-    made["properties"]["services"] = services
-    # Helm hands `global` to every chart.
-    made["properties"]["global"] = {"type": "object"}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_without_titles(made)}
-
-
-def _without_titles(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        kept = {
-            key: value for key, value in schema.items()
-            if not (key == "title" and isinstance(value, str)) and key != "default"
-        }  # fmt: skip
-        return {key: _without_titles(value) for key, value in kept.items()}
-    if isinstance(schema, list):
-        return [_without_titles(each) for each in schema]
-    return schema
-
-
-def values_text(values: ChartValues) -> str:
-    """Return the defaults as a file, with what each group and field means as comments."""
-    lines: list[str] = []
-    for name, field in ChartValues.model_fields.items():
-        value = getattr(values, name)
-        about = field.description or (
-            (type(value).__doc__ or "").strip() if isinstance(value, Choices) else ""
-        )
-        lines += [""] if lines else []
-        lines += [f"# {about}"] if about else []
-        lines += _entry(to_camel(name), value, 0)
-    return "\n".join(lines) + "\n"
-
-
-def _entry(key: str, value: Any, indent: int) -> list[str]:
-    pad = "  " * indent
-    if isinstance(value, Choices):
-        inner = [f"{pad}{key}:"]
-        for name, field in type(value).model_fields.items():
-            if field.description:
-                inner.append(f"{pad}  # {field.description}")
-            inner += _entry(to_camel(name), getattr(value, name), indent + 1)
-        return inner
-    if isinstance(value, dict) and any(isinstance(each, Choices) for each in value.values()):
-        return [
-            f"{pad}{key}:",
-            *(line for k, v in value.items() for line in _entry(k, v, indent + 1)),
-        ]
-    return [pad + line for line in yaml_of({key: value}).splitlines()]

@@ -1,0 +1,63 @@
+"""Answers in files on Kubernetes: who reads and writes them has what it takes, and nobody else."""
+
+from copy import deepcopy
+from typing import Any
+
+from shared.store.answer_file_reader import WITHOUT_PARQUET
+from tests.support.manifests import FILES_KEYS, READ_FILES, objects
+
+PLACE = {"name": "BIASWATCH_RECORDER_ANSWER_FILES", "value": "s3://biaswatch-answers/live"}
+MEBIBYTES = {"Mi": 1, "Gi": 1024}
+MOST_RESIDENT_MIB = {"planner": 188, "diagnoser": 291, "gateway": 310}
+"""Measured where answers are in files: docs/decisions/0039."""
+
+
+def test_production_with_files_gives_four_services_image_and_keys_and_changes_nothing_else() -> (
+    None
+):
+    plain, with_files = _by_name("production"), _by_name("production-files")
+    assert with_files.keys() - plain.keys() == {("NetworkPolicy", "answer-files")}
+    for (kind, name), each in plain.items():
+        changed = deepcopy(each)
+        if kind == "Deployment" and name in READ_FILES:
+            [before] = changed["spec"]["template"]["spec"]["containers"]
+            [after] = with_files[kind, name]["spec"]["template"]["spec"]["containers"]
+            before["image"] = f"biaswatch-{name}:dev-parquet"
+            before["envFrom"].append(FILES_KEYS)
+            before["env"] += [PLACE] if name == "recorder" else []
+            for which in ("requests", "limits"):  # a test of its own looks at how much
+                before["resources"][which]["memory"] = after["resources"][which]["memory"]
+        assert with_files[kind, name] == changed, name
+
+
+def test_files_are_reached_by_https_at_public_addresses_alone_as_models_are() -> None:
+    made = _by_name("production-files")
+    files, models = (made["NetworkPolicy", name]["spec"] for name in ("answer-files", "models"))
+    assert files["policyTypes"] == ["Egress"]
+    assert files["egress"] == models["egress"]
+    assert [rule["ports"] for rule in files["egress"]] == [[{"protocol": "TCP", "port": 443}]]
+
+
+def test_a_reader_of_files_has_the_memory_that_was_measured_and_a_fifth_to_spare() -> None:
+    plain, with_files = _by_name("production"), _by_name("production-files")
+    for name in READ_FILES:
+        before, after = (_memory(made["Deployment", name]) for made in (plain, with_files))
+        assert after["limits"] > 1.2 * MOST_RESIDENT_MIB.get(name, 0)
+        if name != "diagnoser":  # which has enough for a window
+            assert after["limits"] == before["limits"] + 128
+            assert after["requests"] == before["requests"] + 64
+
+
+def test_the_services_are_those_that_the_error_without_pyarrow_names() -> None:
+    named = WITHOUT_PARQUET.partition("images of ")[2].rstrip(".")
+    assert set(named.replace(" and ", ", ").split(", ")) == READ_FILES
+
+
+def _by_name(overlay: str) -> dict[tuple[str, str], Any]:
+    return {(each["kind"], each["metadata"]["name"]): each for each in objects(overlay)}
+
+
+def _memory(deployment: dict[str, Any]) -> dict[str, int]:
+    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    given = {which: each["memory"] for which, each in container["resources"].items()}
+    return {which: int(each[:-2]) * MEBIBYTES[each[-2:]] for which, each in given.items()}
