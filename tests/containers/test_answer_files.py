@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from tests.support.containers import (
@@ -86,6 +85,3 @@ def test_answers_are_written_into_the_folder_and_read_from_it(
     texts = {each["text"] for each in exported()}
     assert texts == {answer(number)["text"] for number in range(ANSWERS)}
     assert list(folder.rglob("*.parquet"))
-    [window, *_] = platform.ask("GET", "/v1/monitors/support/windows")
-    page: httpx2.Response = platform.http.get(f"/runs/{window['run_id']}/answers")
-    assert "is on its way." in page.text
