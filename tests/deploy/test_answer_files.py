@@ -4,9 +4,15 @@ from copy import deepcopy
 from typing import Any
 
 from shared.store.answer_file_reader import WITHOUT_PARQUET
-from tests.support.manifests import FILES_KEYS, READ_FILES, objects
+from tests.support.manifests import FILES_SECRET, READ_FILES, objects
 
 PLACE = {"name": "BIASWATCH_RECORDER_ANSWER_FILES", "value": "s3://biaswatch-answers/live"}
+KEYS = {"name": "AWS_SHARED_CREDENTIALS_FILE", "value": "/run/secrets/answer-files/credentials"}
+MOUNT = {"name": "answer-files", "mountPath": "/run/secrets/answer-files", "readOnly": True}
+VOLUME = {
+    "name": "answer-files",
+    "secret": {"secretName": FILES_SECRET, "optional": True, "defaultMode": 0o440},
+}
 MEBIBYTES = {"Mi": 1, "Gi": 1024}
 MOST_RESIDENT_MIB = {"planner": 188, "diagnoser": 291, "gateway": 310}
 """Measured where answers are in files: docs/decisions/0039."""
@@ -23,8 +29,9 @@ def test_production_with_files_gives_four_services_image_and_keys_and_changes_no
             [before] = changed["spec"]["template"]["spec"]["containers"]
             [after] = with_files[kind, name]["spec"]["template"]["spec"]["containers"]
             before["image"] = f"biaswatch-{name}:dev-parquet"
-            before["envFrom"].append(FILES_KEYS)
-            before["env"] += [PLACE] if name == "recorder" else []
+            before["env"] += [KEYS, *([PLACE] if name == "recorder" else [])]
+            before["volumeMounts"].append(MOUNT)
+            changed["spec"]["template"]["spec"]["volumes"].append(VOLUME)
             for which in ("requests", "limits"):  # a test of its own looks at how much
                 before["resources"][which]["memory"] = after["resources"][which]["memory"]
         assert with_files[kind, name] == changed, name

@@ -176,7 +176,6 @@ def test_choices_are_where_they_belong() -> None:
 
 def test_files_of_answers_are_read_on_where_none_are_written_any_more() -> None:
     given = {"uri": "s3://ours/live?region=eu-west-1&scheme=https", "secret": "ours"}
-    keys = {"secretRef": {"name": "ours", "optional": True}}
     for write in (True, False):
         made = _by_name(chart_objects({"answerFiles": {**given, "write": write}}))
         pod = made["Deployment", "recorder"]["spec"]["template"]["spec"]
@@ -185,7 +184,8 @@ def test_files_of_answers_are_read_on_where_none_are_written_any_more() -> None:
         place = env.get("BIASWATCH_RECORDER_ANSWER_FILES")
         assert place == (given["uri"] if write else None)
         assert container["image"] == "biaswatch-recorder:dev-parquet"
-        assert keys in container["envFrom"]
+        [keys] = [each for each in pod["volumes"] if each["name"] == "answer-files"]
+        assert keys["secret"] == {"secretName": "ours", "optional": True, "defaultMode": 0o440}
         assert ("NetworkPolicy", "answer-files") in made
 
 

@@ -11,16 +11,7 @@ import pytest
 
 from services.extractor.settings import ExtractorSettings
 from shared.bus.topology import StreamLimits, durables, streams
-from tests.support.manifests import (
-    FILES_KEYS,
-    OVERLAYS,
-    READ_FILES,
-    ROOT,
-    clean,
-    objects,
-    pods,
-    rendered,
-)
+from tests.support.manifests import OVERLAYS, READ_FILES, ROOT, clean, objects, pods, rendered
 from tools.deployment.monitoring import NAMESPACE
 from tools.deployment.services import bus_services
 
@@ -29,7 +20,6 @@ WAIVED = {
     "CKV_K8S_43": "who deploys names the digests of their registry, under `images`",
     "CKV_K8S_15": "a version's image never changes, so it is not fetched again",
 }
-WAIVED_IN = {"production-files": {"CKV_K8S_35": "S3 libraries take a bucket's keys as environment"}}
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -52,8 +42,7 @@ def test_checkov_finds_nothing(overlay: str, tmp_path: Path) -> None:
     path = tmp_path / "rendered.yaml"
     path.write_text(rendered(overlay))
     words = ["checkov", "--skip-download", "--quiet", "--compact", "--framework", "kubernetes"]
-    waived = WAIVED | WAIVED_IN.get(overlay, {})
-    clean(*words, "--skip-check", ",".join(waived), "--file", str(path))
+    clean(*words, "--skip-check", ",".join(WAIVED), "--file", str(path))
 
 
 @pytest.mark.parametrize("component", sorted((ROOT / "deploy" / "k8s" / "components").iterdir()))
@@ -204,9 +193,7 @@ def test_a_changed_setting_rolls_the_pods_out(overlay: str) -> None:
     assert re.fullmatch(r"biaswatch-[a-z0-9]{10}", settings)
     for service in bus_services():
         [container] = pods(overlay)[service]["containers"]
-        with_files = overlay == "production-files" and service in READ_FILES
-        keys = [FILES_KEYS] if with_files else []
-        assert container["envFrom"] == [{"configMapRef": {"name": settings}}, *keys]
+        assert container["envFrom"] == [{"configMapRef": {"name": settings}}]
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)

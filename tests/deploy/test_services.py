@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from shared.bus.permissions import service_names as with_a_key
-from tests.support.manifests import OVERLAYS, ROOT, objects, pods
+from tests.support.manifests import FILES_SECRET, OVERLAYS, READ_FILES, ROOT, objects, pods
 from tools.deployment.services import OPERATOR, bus_services, secrets_of, service_names, spec_of
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -44,6 +44,8 @@ def test_a_service_holds_its_own_secrets_and_nobody_elses(service: str) -> None:
             own = [f"biaswatch-{service}", "nats-tls"]
             if overlay.endswith("-channels") and service == "diagnoser":
                 own.append("biaswatch-channels")
+            if overlay.endswith("-files") and service in READ_FILES:
+                own.append(FILES_SECRET)
             assert [each["secretName"] for each in volumes] == own
             assert volumes[1]["items"] == [{"key": "ca.crt", "path": "ca.crt"}]
 

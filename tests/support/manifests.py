@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[2]
 OVERLAYS = tuple(sorted(path.name for path in (ROOT / "deploy" / "k8s" / "overlays").iterdir()))
 READ_FILES = {"recorder", "planner", "diagnoser", "gateway"}
 """The services that read answers of live systems, which may be in files of a bucket."""
-FILES_KEYS = {"secretRef": {"name": "biaswatch-answer-files", "optional": True}}
-"""Where they have the keys of the bucket from."""
+FILES_SECRET = "biaswatch-answer-files"
+"""The Secret that they have the keys of the bucket from."""
 WHERE = {
     "kubectl": "install Kubernetes' command line",
     "promtool": "it is in Debian's package prometheus",

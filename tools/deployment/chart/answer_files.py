@@ -9,19 +9,33 @@ PLACE = """{{- if and .Values.answerFiles.uri .Values.answerFiles.write }}
   value: {{ .Values.answerFiles.uri | quote }}
 {{- end }}"""
 KEYS = """{{- if .Values.answerFiles.uri }}
-- secretRef:
-    name: {{ .Values.answerFiles.secret }}
+- name: AWS_SHARED_CREDENTIALS_FILE
+  value: /run/secrets/answer-files/credentials
+{{- end }}"""
+KEYS_MOUNT = """{{- if .Values.answerFiles.uri }}
+- name: answer-files
+  mountPath: /run/secrets/answer-files
+  readOnly: true
+{{- end }}"""
+KEYS_VOLUME = """{{- if .Values.answerFiles.uri }}
+- name: answer-files
+  secret:
+    secretName: {{ .Values.answerFiles.secret }}
     optional: true
+    defaultMode: 288
 {{- end }}"""
 
 
 def reading_files(deployment: Object) -> None:
     """Let a service read files of answers: by an image with pyarrow, and the keys of the bucket."""
     service = deployment["metadata"]["name"]
-    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    pod = deployment["spec"]["template"]["spec"]
+    [container] = pod["containers"]
     suffix = f'(ternary "-parquet" "" (ne {CHOSEN} ""))'
     container["image"] = Filled(f'include "biaswatch.image" (list .Values "{service}" {suffix})')
-    container["envFrom"].append(Lines(KEYS))
+    container["env"].append(Lines(KEYS))
+    container["volumeMounts"].append(Lines(KEYS_MOUNT))
+    pod["volumes"].append(Lines(KEYS_VOLUME))
 
 
 def writing_files(deployment: Object) -> None:

@@ -208,8 +208,8 @@ class AnswerFiles(Choices):
     secret: str = Field(
         "biaswatch-answer-files",
         min_length=1,
-        description="Holds AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION; not needed"
-        " where the service accounts of recorder, planner, diagnoser and gateway have a role.",
+        description="Its file `credentials` holds the bucket's keys, as AWS's programs read them;"
+        " not needed where recorder, planner, diagnoser and gateway have a role.",
     )
 
 
