@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo first-hour bare-machine test test-unit test-integration test-models test-studies check format bench bench-models bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras cluster test-cluster sbom
+.PHONY: help setup demo first-hour bare-machine test test-unit test-integration test-models test-studies check format bench bench-models bench-containers bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras cluster test-cluster sbom
 
 help: ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -102,6 +102,9 @@ calibration: .venv/.dev ## Simulate how often verdicts and monitors err, and wha
 
 bench-models: .venv/.models ## Measure texts a second, batched against one by one
 	$(BIN)/python -m benchmarks.extractors
+
+bench-containers: .venv/.dev ## Run all of BBQ in containers with the memory that deploy/k8s allows
+	$(BIN)/python -m benchmarks.large_run_in_containers
 
 bench-checker: .venv/.dev ## Plant errors in sentences about two dozen tables; print how many code finds
 	$(BIN)/python -m benchmarks.checker
