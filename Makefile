@@ -7,7 +7,7 @@ BIN := .venv/bin
 .PHONY: help setup demo first-hour bare-machine test test-unit test-integration test-models test-studies check format bench bench-models bench-containers bench-checker calibration chaos disturb soak hostile contracts suites locks images manifests secrets up test-containers test-deploy test-browser test-otlp test-engines clean site release extras cluster test-cluster sbom
 
 help: ## List the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 .venv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "biaswatch needs Python 3.11 or newer; set PYTHON=python3.11 (found: $$($(PYTHON) --version))"; exit 2; }
