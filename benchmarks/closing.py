@@ -153,11 +153,13 @@ def main() -> int:
     """Measure and print; 1 where a bar is missed."""
     watch, rng = monitor(), np.random.default_rng(1)
     closed: Closed | None = None
+    seen: RoundAnswers | None = None
     for number in range(ROUNDS):
         seen = answers(rng)
         with nothing_collected():
             closed = close(watch, number, seen, closed.records if closed else [])
     assert closed is not None
+    assert seen is not None
     here = len(watch.plan.watched)
     times = COMPARISONS / here
     total = sum(closed.seconds.values()) * times

@@ -93,6 +93,16 @@ def modal(values: pd.Series) -> float:
     return float(edges[stats.mode(np.digitize(values, edges)).mode - 1] + 0.05)
 
 
+def spread(values: pd.Series) -> float:
+    """Return the range the obvious way."""
+    return float(values.max() - values.min())
+
+
+def share_from(standard: float) -> Callable[[pd.Series], float]:
+    """Return what takes the share of values that reach a standard, the obvious way."""
+    return lambda values: float((values >= standard).mean())
+
+
 def naive_diagnosis(table: Table) -> None:
     """Summarise and compare with a lambda per statistic."""
     assert table.baseline is not None
@@ -107,9 +117,9 @@ def naive_diagnosis(table: Table) -> None:
             lambda x: x.std(ddof=0),
             lambda x: stats.skew(x),
             lambda x: stats.kurtosis(x),
-            lambda x: x.max() - x.min(),
-            lambda x: x.quantile(0.75) - x.quantile(0.25),
-            lambda x, s=standard: (x >= s).mean(),
+            spread,
+            lambda x: float(x.quantile(0.75) - x.quantile(0.25)),
+            share_from(standard),
         ]
         found = [groups["x"].agg(function) for function in of_values]
         found.append(groups.apply(lambda pair: pair["x"].corr(pair["b"])))
@@ -129,7 +139,7 @@ def naive_permutations(table: Table) -> None:
     for _ in range(PERMUTATIONS // TENTH**2):
         labels = pd.Series(table.codes).groupby(domain).transform(rng.permutation)
         means = frame.groupby(labels.to_numpy()).mean()
-        means.groupby(domain_of(table)).agg(lambda x: x.max() - x.min())
+        means.groupby(domain_of(table)).agg(spread)
 
 
 def seconds(work: Callable[[Table], None], table: Table, rounds: int = 1) -> float:

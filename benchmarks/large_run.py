@@ -163,7 +163,7 @@ def measured(
     ]
     if large:
         print(f"More than allowed: {', '.join(large)}")
-    return len(large) + (look_ms > LOOK_BAR_MS) + (progress["stand"] != "complete")
+    return len(large) + (look_ms > LOOK_BAR_MS) + bool(progress["stand"] != "complete")
 
 
 def _cost_of_a_look_ms(queries: RunQueries, run_id: str) -> float:

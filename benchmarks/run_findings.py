@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def main() -> int:
     for against, bar_s in BARS_S.items():
         ours, records, comparisons = _diagnosed(against, models)
         bar_s *= models / MODELS
-        naive = models * _cpu_s(lambda against=against: _naive(against))
+        naive = models * _cpu_s(partial(_naive, against))
         kept = kept and ours <= bar_s
         print(
             f"{against.value}: {comparisons:,} comparisons in {ours:.0f} s of CPU (bar"

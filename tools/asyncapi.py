@@ -21,7 +21,11 @@ BUNDLED = (
     f"Up to {MOST_RECORDS} records that are published at the same time go in one message, a line of"
     f" JSON each; the header {RECORDS} then says how many."
 )
-ASKED = {"spec": (None, DropInSpec), "check": (None, Checked), "extract": (Call, CallAnswer)}
+ASKED: dict[str, tuple[type[BaseModel] | None, type[BaseModel]]] = {
+    "spec": (None, DropInSpec),
+    "check": (None, Checked),
+    "extract": (Call, CallAnswer),
+}
 
 
 def document() -> Document:

@@ -7,8 +7,12 @@ import subprocess
 import sys
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from install import pip_settings
+if TYPE_CHECKING:
+    from tools.install import pip_settings
+else:  # as a script, this finds its neighbour by its bare name
+    from install import pip_settings
 
 ROOT = Path(__file__).parents[1]
 WHEELS = ROOT / "deploy" / "image" / "wheels"

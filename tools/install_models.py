@@ -10,8 +10,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from install import pip_settings, uv_environment
+if TYPE_CHECKING:
+    from tools.install import pip_settings, uv_environment
+else:  # as a script, this finds its neighbour by its bare name
+    from install import pip_settings, uv_environment
 
 LOCK = Path("requirements/models.txt")
 TORCH = "torch==2.13.0"

@@ -4,8 +4,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from install import locked
+if TYPE_CHECKING:
+    from tools.install import locked
+else:  # as a script, this finds its neighbour by its bare name
+    from install import locked
 
 ROOT = Path(__file__).parents[1]
 INTO = ROOT / "build" / "sbom"

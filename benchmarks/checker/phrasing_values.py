@@ -208,7 +208,8 @@ def _root(slot: str, values: Values) -> str:
         return slot
     if slot in _ROOTS:
         return _ROOTS[slot]
-    return "rate" + re.findall(r"\d", slot)[0]
+    digit: str = re.findall(r"\d", slot)[0]
+    return "rate" + digit
 
 
 def wrong_number(template: str, values: Values, rng: random.Random) -> str | None:

@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from biaswatch.planted_labels.rows import LabelledOutcome, LabelledRow, broken, labelled_row
@@ -55,7 +55,8 @@ def _studies(studies: int, only: str, executor: ProcessPoolExecutor) -> list[str
             continue
         began = time.monotonic()
         row = row_of(case, studies, executor)
-        cells = [row[name.replace(" ", "_")] for name in HEAD]
+        found: Mapping[str, object] = row
+        cells = [found[name.replace(" ", "_")] for name in HEAD]
         said = " | ".join("-" if each is None else f"{each}" for each in cells)
         print(f"| {case.name} | {said} | {time.monotonic() - began:.0f} |", flush=True)
         if broken(row):

@@ -11,7 +11,6 @@ WRONG = {"a": 0.05, "b": 0.15}
 NO_GAP = replace(rates({"a": 0.2, "b": 0.2}, WRONG), answers=1000)
 GAP = replace(rates({"a": 0.2, "b": 0.3}, WRONG), answers=1000)
 RARE = rates({"a": 0.02, "b": 0.02}, WRONG)
-DIFFER = {"people": 2, "person_error": 0.1}
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,10 @@ def _unequal(study: LabelledStudy) -> LabelledStudy:
     return replace(study, draw=LabelDraw.UNCERTAINTY)
 
 
+def _differing(study: LabelledStudy) -> LabelledStudy:
+    return replace(study, people=2, person_error=0.1)
+
+
 STEPS = (100, 150, 300)
 
 CASES: Sequence[LabelledCase] = (
@@ -41,7 +44,7 @@ CASES: Sequence[LabelledCase] = (
     LabelledCase("rates, unequal draw, 100 labels", _unequal(NO_GAP), 100),
     LabelledCase("rates, gap .1, unequal draw, 150 labels", _unequal(GAP), 150, gap=0.1),
     LabelledCase("rare rates, 100 labels", RARE, 100),
-    LabelledCase("rates, two people who differ, 100 labels", replace(NO_GAP, **DIFFER), 100),
+    LabelledCase("rates, two people who differ, 100 labels", _differing(NO_GAP), 100),
     *(LabelledCase(f"ratings, {n} labels", ratings(0.0, 0.4), n) for n in STEPS),
     *(LabelledCase(f"ratings, gap .3, {n} labels", ratings(0.3, 0.4), n, gap=0.3) for n in STEPS),
     *(
@@ -54,7 +57,7 @@ CASES: Sequence[LabelledCase] = (
     *(
         LabelledCase(
             f"ratings, two people who differ, {n} labels",
-            replace(ratings(0.0, 0.4), **DIFFER), n,
+            _differing(ratings(0.0, 0.4)), n,
         )
         for n in STEPS
     ),

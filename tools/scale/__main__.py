@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ TURNED_ON = {
     1e8: ScaledTraffic(1e8, stream_gib=12),
 }
 """What each size runs with."""
-Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
+Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 def needs_table() -> Table:
@@ -93,12 +94,16 @@ TABLES = {
 def with_tables(text: str) -> str:
     """Return the page with every table as the model has it now."""
     for name, table in TABLES.items():
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-        text = re.sub(pattern, lambda m, of=table: m[1] + _written(*of()) + m[2], text, flags=re.S)
+        text = _with_table(text, name, _written(*table()))
     return text
 
 
-def _written(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _with_table(text: str, name: str, written: str) -> str:
+    pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+    return re.sub(pattern, lambda found: found[1] + written + found[2], text, flags=re.S)
+
+
+def _written(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

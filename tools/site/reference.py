@@ -100,7 +100,8 @@ def settings() -> str:
     head = "Variables of the environment; those in the first table are read by every service."
     lines = ["# Settings", "", head]
     common = set(Settings.model_fields)
-    for name, kind in {"every service": Settings, **dict(_service_settings())}.items():
+    kinds: dict[str, type[Settings]] = {"every service": Settings, **dict(_service_settings())}
+    for name, kind in kinds.items():
         own = {
             field: each
             for field, each in kind.model_fields.items()

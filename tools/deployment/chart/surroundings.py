@@ -5,7 +5,7 @@ from typing import Any
 from tools.deployment import monitoring
 from tools.deployment.chart.manifests import NAMESPACE, read, released
 from tools.deployment.chart.optional_parts import to_zero
-from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of
+from tools.deployment.chart.templating import Block, Entries, Filled, Lines, Object, template_of
 from tools.deployment.compose import PASSWORD
 from tools.deployment.services import OPERATOR_SECRET, OPERATOR_TOKEN, bus_services, secrets_of
 from tools.deployment.workloads import kubernetes_object
@@ -66,7 +66,7 @@ def _limits(each: Object, suffix: str) -> Object:
     return each
 
 
-def _asked(metadata: Object) -> None:
+def _asked(metadata: Entries) -> None:
     if "serverAddress" in metadata:
         metadata["serverAddress"] = Filled(".Values.autoscaling.prometheusUrl")
         metadata["threshold"] = _waiting(metadata["threshold"])

@@ -10,7 +10,15 @@ from tools.deployment import monitoring, operator
 from tools.deployment.chart import optional_parts, surroundings
 from tools.deployment.chart.answer_files import reading_files, way_to_files, writing_files
 from tools.deployment.chart.manifests import K8S, NAMESPACE, read, released
-from tools.deployment.chart.templating import Block, Filled, Lines, Object, template_of, yaml_of
+from tools.deployment.chart.templating import (
+    Block,
+    Entries,
+    Filled,
+    Lines,
+    Object,
+    template_of,
+    yaml_of,
+)
 from tools.deployment.services import NOT_ON_BUS, OPERATOR, ROOT, SIMULATOR, bus_services
 from tools.deployment.workloads import provision, workload
 
@@ -159,7 +167,7 @@ def _annotate(template: Object, *, scraped: bool = True) -> None:
     template["metadata"][Lines(CHECKSUM + ("\n" + SCRAPED if scraped else ""))] = None
 
 
-def _pulled(pod: Object) -> None:
+def _pulled(pod: Entries) -> None:
     pod[_given(".Values.images.pullSecrets", "imagePullSecrets: {{- toYaml . | nindent 8 }}")] = (
         None
     )

@@ -32,6 +32,8 @@ class Lines:
 
 
 Part = Filled | Block | Lines
+Entries = dict[str | Lines, Any]
+"""A part of an object that may have lines of the template among its keys."""
 
 
 class _Indented(yaml.SafeDumper):
@@ -62,8 +64,9 @@ def _token(dumper: _Dumper, part: Part) -> yaml.Node:
     return dumper.represent_str(name)
 
 
-for _kind in (Filled, Block, Lines):
-    _Dumper.add_representer(_kind, _token)
+_Dumper.add_representer(Filled, _token)
+_Dumper.add_representer(Block, _token)
+_Dumper.add_representer(Lines, _token)
 
 
 def template_of(objects: list[Object], condition: str | None = None) -> str:
