@@ -62,11 +62,12 @@ def as_deployed(composed: Mapping[str, Any], allowed_mib: Mapping[str, int]) -> 
     }
 
 
-def write_limits(path: Path, allowed_mib: Mapping[str, int]) -> None:
-    """Write the file that compose reads beside its own."""
+def write_limits(path: Path, allowed_mib: Mapping[str, int]) -> dict[str, int]:
+    """Write the file that compose reads beside its own; return the limits of what runs there."""
     composed = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     services = as_deployed(composed["services"], allowed_mib)
     path.write_text(yaml.safe_dump({"services": services}))
+    return {name: mib for name, mib in allowed_mib.items() if name in services}
 
 
 def study_in(
@@ -91,11 +92,14 @@ def _begun(platform: ContainerPlatform, asked: dict[str, Any]) -> Callable[[], A
 
 
 def shown(platform: ContainerPlatform, allowed_mib: Mapping[str, int]) -> int:
-    """Print the most memory of each; return how many were ended or started anew."""
+    """Print the most memory of each; return how many are gone, were ended or started anew."""
     missed = 0
     print(f"{'MiB':12}{'resident':>10}{'allowed':>10}")
     for name, mib in allowed_mib.items():
-        for container in platform.containers(name):
+        if not (running := platform.containers(name)):
+            print(f"{name:12}   does not run")
+            missed += 1
+        for container in running:
             state = platform.inspect(container)
             enforced = state["HostConfig"]["Memory"] // 2**20
             again, killed = state["RestartCount"], state["State"]["OOMKilled"]
@@ -129,7 +133,7 @@ def main() -> int:
         study = suite(PART) if given.part else bbq_suite(rows)
         if not given.part:
             asked |= {"scaffolds": ["reason_and_choose"], "judges": ["simulator:unbiased"]}
-        write_limits(folder / "limits.yaml", allowed)
+        allowed = write_limits(folder / "limits.yaml", allowed)
         with platform_in_containers(folder, over=[folder / "limits.yaml"]) as platform:
             until(lambda: platform.http.get("/v1/runs").status_code == 200, STARTED_S)
             began = time.monotonic()

@@ -12,17 +12,12 @@ from tests.support.containers import (
     ROOT,
     ContainerPlatform,
     build_images,
+    containers_marks,
     platform_in_containers,
     until,
-    why_no_engine,
 )
 
-pytestmark = [
-    pytest.mark.containers,
-    pytest.mark.timeout(1800),
-    pytest.mark.xdist_group("containers"),
-    pytest.mark.skipif(bool(missing := why_no_engine()), reason=f"no container engine: {missing}"),
-]
+pytestmark = containers_marks()
 USER = 10001
 READERS = ("recorder", "planner", "diagnoser", "gateway")
 ANSWERS = 60

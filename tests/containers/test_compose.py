@@ -13,19 +13,14 @@ from tests.support.containers import (
     ROOT,
     ContainerPlatform,
     build_images,
+    containers_marks,
     platform_in_containers,
     run,
     until,
-    why_no_engine,
 )
 from tools.deployment.services import bus_services
 
-pytestmark = [
-    pytest.mark.containers,
-    pytest.mark.timeout(1800),
-    pytest.mark.xdist_group("containers"),
-    pytest.mark.skipif(bool(missing := why_no_engine()), reason=f"no container engine: {missing}"),
-]
+pytestmark = containers_marks()
 SLOW = {"slow": {"rating_gaps": {"black": -0.6}, "faults": {"latency_s": 0.3}}}
 REPEATS = 5
 

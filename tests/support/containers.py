@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 from testcontainers.compose import DockerCompose
 
 from tests.support.waiting import PATIENCE_S
@@ -40,6 +41,17 @@ def why_no_engine() -> str | None:
     ):
         return "neither `docker compose` nor `docker-compose` is installed"
     return None
+
+
+def containers_marks() -> list[pytest.MarkDecorator]:
+    """Return the marks of tests that need an engine: one after the other, skipped without one."""
+    missing = why_no_engine()
+    return [
+        pytest.mark.containers,
+        pytest.mark.timeout(1800),
+        pytest.mark.xdist_group("containers"),
+        pytest.mark.skipif(bool(missing), reason=f"no container engine: {missing}"),
+    ]
 
 
 def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
