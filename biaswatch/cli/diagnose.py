@@ -44,7 +44,7 @@ def diagnose(
         str,
         typer.Argument(
             metavar="TABLE | RUN | LOG",
-            help="A CSV, Parquet or JSONL file; a folder or s3:// of Parquet; a run; or answers.",
+            help="A CSV, Parquet or JSON file; a folder or s3:// of Parquet; a run; or answers.",
         ),
     ],
     group: Annotated[

@@ -10,6 +10,7 @@ import pandas as pd
 
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import EngineTable
+from biaswatch.readers.exact_columns import exact_frame
 from biaswatch.readers.table_columns import check_names
 from biaswatch.readers.tables import TableColumns, check_named
 from shared.errors import UsageError
@@ -72,7 +73,7 @@ def whole_frame(table: EngineTable, columns: TableColumns) -> pd.DataFrame:
     names = list(dict.fromkeys(columns.all))
     listed = ", ".join(named(name, DUCKDB) for name in names)
     rows = table.run(f"SELECT {listed} FROM {table.source}")  # noqa: S608 - names are quoted
-    return pd.DataFrame(rows, columns=names)
+    return exact_frame({name: [row[n] for row in rows] for n, name in enumerate(names)})
 
 
 def _local(source: str) -> str:

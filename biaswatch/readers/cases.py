@@ -48,9 +48,9 @@ class RowFilter:
             raise UsageError(
                 f"{self.column}{self.sign} needs a number, not {self.value!r}."
             ) from None
-        import pandas as pd
+        from biaswatch.readers.exact_columns import floats_in
 
-        numbers = pd.to_numeric(column, errors="coerce")
+        numbers = floats_in(column)
         wrong = numbers.isna() & ~column.isna()
         if wrong.any():
             row = int(np.flatnonzero(wrong.to_numpy())[0])

@@ -15,6 +15,7 @@ from shared.contracts.mistakes import first_mistake
 from shared.contracts.suite_limits import check_suite
 from shared.errors import UsageError
 from shared.files import json_lines, read_text, yaml_mapping
+from shared.parsing.labels import label_text
 
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
@@ -161,7 +162,11 @@ def _probe(row: Mapping[str, Any], number: int) -> Probe:
     one, as in the tables of this field. Facts are the columns `facts.<name>`. Without a key, the
     row's number is one.
     """
-    cells = {name: str(cell) for name, cell in row.items() if cell is not None and cell != ""}
+    cells = {
+        name: label_text(cell)
+        for name, cell in row.items()
+        if not (cell is None or cell == "" or cell != cell)
+    }
     groups = {name.removeprefix(GROUP): c for name, c in cells.items() if name.startswith(GROUP)}
     if not groups and "concept" in cells:
         groups = {"concept": cells["concept"]}
