@@ -14,13 +14,14 @@ from biaswatch.cli.options import (
     Everything,
     FailOn,
     Json,
+    MinMeasured,
     OnlyScaffolds,
     OnlyTargets,
     Ranges,
     Server,
     Token,
-    fail_at,
-    least_gap,
+    end_gate,
+    gate_rule,
 )
 from biaswatch.importing.formats import LogFormat
 from shared.contracts import Against, Claim
@@ -110,6 +111,7 @@ def diagnose(
     ] = None,
     everything: Everything = False,
     fail_on: FailOn = None,
+    min_measured: MinMeasured = None,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
@@ -119,11 +121,12 @@ def diagnose(
 
     from biaswatch.cli.diagnosed_rows import DiagnosisOptions, corrected_rows, diagnosed_rows
     from biaswatch.cli.diagnosis_input import declared_ranges
+    from biaswatch.gates import GateRule, gated_rows, measurement_warnings, ungrouped
     from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
     from biaswatch.render.table_corrections import print_table_corrections, table_correction_rows
 
-    least = least_gap(fail_on)
+    rule = gate_rule(fail_on, min_measured)
     if (permutations or 0) < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
     check_levels(alpha, tolerance)
@@ -153,18 +156,21 @@ def diagnose(
     if given.labelled:
         found["corrections"] = table_correction_rows(corrected)
     about = {**given.about, **_about(asked, found["comparisons"])}
+    gated = gated_rows(found["comparisons"])
+    warnings = [*given.warnings, *measurement_warnings(gated, rule or GateRule())]
     if output:
         for path in table_diagnosis.write_rows(found, output):
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
-        said = {**found, "about": about, "warnings": given.warnings}
+        said = {**found, "about": about, "warnings": warnings}
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
     elif not output:
-        table_diagnosis.print_tables(found, about, given.warnings, everything=everything)
+        table_diagnosis.print_tables(found, about, warnings, everything=everything)
         given.print_corrections()
         if corrected:
             print_table_corrections(Console(emoji=False), corrected)
-    fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
+    alone = ungrouped(found["summary"], found["comparisons"], group or ())
+    end_gate([*gated, *alone], rule)
 
 
 def check_there(source: str) -> None:

@@ -13,12 +13,13 @@ from biaswatch.cli.options import (
     Everything,
     FailOn,
     Json,
+    MinMeasured,
     Server,
     Token,
-    concluded_of,
-    fail_at,
-    least_gap,
+    end_gate,
+    gate_rule,
 )
+from biaswatch.gates import gated_diagnoses
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform, connected
 from biaswatch.local.run_ids import whole_run_id
@@ -94,12 +95,13 @@ def show(
     everything: Everything = False,
     count_failed_judges: CountFailed = False,
     fail_on: FailOn = None,
+    min_measured: MinMeasured = None,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Show what a run found: the decisive sentence first; --all shows every number."""
-    least = least_gap(fail_on)
+    rule = gate_rule(fail_on, min_measured)
 
     async def work() -> RunResults:
         async with connected(server, token, with_models=False) as client:
@@ -109,7 +111,7 @@ def show(
 
     outcome = asyncio.run(work())
     print_results(outcome, as_json=as_json, everything=everything)
-    fail_at(concluded_of(outcome.diagnoses), least)
+    end_gate(gated_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
 
 
 def addresses(here: RunningPlatform, metrics: str, state_dir: Path) -> str:

@@ -49,7 +49,7 @@ def test_the_conclusions_come_first_and_a_written_report_does_not_push_them_away
     said = capsys.readouterr().out
     assert "Long words." not in said
     assert f"biaswatch report {RUN_ID[:12]} --interpret" in said
-    assert said.startswith("None of 1 comparison shows a disparity.\n• ")
+    assert said.startswith("None of 1 comparison shows a disparity; not enough evidence: 1.\n• ")
     assert said.index("• ") < said.index("Family of") < said.index("Run 0000")
     assert said.index("Run 0000") < said.index("Interpreted and graded: France against Peru")
 
@@ -86,7 +86,8 @@ def test_of_210_comparisons_ten_are_shown_the_disparity_first_and_all_if_asked_f
     results = RunResults(make_progress(), [many_comparisons()])
     print_results(results, as_json=False)
     few = capsys.readouterr().out
-    assert few.splitlines()[0] == "1 of 210 comparisons shows a disparity."
+    lead = "1 of 210 comparisons shows a disparity; not enough evidence: 209."
+    assert few.splitlines()[0] == lead
     assert "Herzegovina_77 against" in few.splitlines()[1] + few.splitlines()[2]
     assert few.count("• ") == 10
     assert "The other 200 comparisons: not enough evidence: 200." in few

@@ -1,0 +1,92 @@
+"""How many answers about each side of a comparison gave a number, and how many are enough."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+LEAST_MEASURED_SHARE = 0.8
+"""With a smaller share of measured answers in a group, a gate counts as not measured."""
+MOST_REASONS = 3
+"""Reasons for missing answers that one sentence names, the most frequent first."""
+
+
+class CountedGroup(Protocol):
+    """A group whose answers are counted."""
+
+    @property
+    def group(self) -> str:
+        """Its name."""
+
+    @property
+    def responses(self) -> int:
+        """Answers asked for."""
+
+    @property
+    def missing(self) -> int:
+        """Answers without a number."""
+
+    @property
+    def missing_reasons(self) -> Mapping[str, int]:
+        """Why numbers are missing, with counts."""
+
+
+@dataclass(frozen=True)
+class MeasuredAnswers:
+    """The answers about one side of a comparison."""
+
+    group: str
+    measured: int
+    """Answers that gave a number."""
+    asked: int
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Why the others gave none, with counts."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether answers were asked for and none of them gave a number."""
+        return self.asked > 0 and not self.measured
+
+    def is_enough(self, least_share: float) -> bool:
+        """Return whether at least this share of the answers gave a number, and not none."""
+        return self.measured > 0 and self.measured / self.asked >= least_share
+
+    def in_words(self) -> str:
+        """Return the counts in words: `3 of 10 answers about b gave a number (7 refused)`."""
+        if not self.asked:
+            return f"there is no answer about {self.group}"
+        frequent = sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))
+        listed = ", ".join(f"{n} {why.replace('_', ' ')}" for why, n in frequent[:MOST_REASONS])
+        because = f" ({listed})" if listed else ""
+        return (
+            f"{self.measured:,} of {self.asked:,} answers about {self.group} gave a number{because}"
+        )
+
+
+def compared_sides(
+    groups: Iterable[CountedGroup], a: str, b: str
+) -> tuple[MeasuredAnswers, MeasuredAnswers]:
+    """Return the answers of both sides of a comparison of `a` with `b`.
+
+    A second side that is no group is all other groups together.
+    """
+    known = list(groups)
+    return (
+        _side(a, [group for group in known if group.group == a]),
+        _side(b, [group for group in known if group.group == b]
+              or [group for group in known if group.group != a]),
+    )  # fmt: skip
+
+
+def is_unmeasured(groups: Iterable[CountedGroup], a: str, b: str) -> bool:
+    """Return whether one side of a comparison has no measured answer at all."""
+    return any(side.is_empty for side in compared_sides(groups, a, b))
+
+
+def _side(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:
+    measured, asked, reasons = 0, 0, dict[str, int]()
+    for group in groups:
+        measured += group.responses - group.missing
+        asked += group.responses
+        for why, count in group.missing_reasons.items():
+            reasons[why] = reasons.get(why, 0) + count
+    return MeasuredAnswers(name, measured, asked, reasons)
