@@ -146,6 +146,15 @@ def key_refused(status: int, key_source: str) -> CallFailed:
     )
 
 
+def unsendable(error: Exception) -> CallFailed:
+    """Return the failure of a call from which no request could be made."""
+    return CallFailed(
+        Failure.BAD_REQUEST,
+        f"No request could be made of the question ({type(error).__name__}); nothing was sent."
+        " Check the target's parameters.",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelEndpoint:
     """How one server is reached, and with which key."""
