@@ -13,7 +13,7 @@ from services.operator.handlers.gateway import GatewayApi
 from services.operator.handlers.reconciling import Reconciler
 from services.operator.handlers.resources import configure, registry_of
 from services.operator.settings import OperatorSettings
-from shared.errors import BiaswatchError, ConfigurationError
+from shared.errors import BiaswatchError
 from shared.runtime.health import HealthServer, ServiceHealth
 from shared.runtime.settings import load_settings
 from shared.telemetry import READY, configure_logs, log
@@ -124,7 +124,7 @@ def main() -> int:
         asyncio.run(operate(settings))
     except BiaswatchError as error:
         sys.stderr.write(f"biaswatch: {error}\n")
-        return 2 if isinstance(error, ConfigurationError) else 1
+        return 2 if error.exit_code == 2 else 1
     return 0
 
 

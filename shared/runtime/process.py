@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError, TransientError
+from shared.errors import BiaswatchError, StoreNotPreparedError, TransientError
 from shared.runtime.memory import bound_garbage, return_memory
 from shared.runtime.own_telemetry import own_telemetry
 from shared.runtime.service import Service
@@ -32,7 +32,7 @@ def serve(kind: type[S], build: Callable[[S], Service]) -> int:
         run(_until_signalled(build, settings))
     except BiaswatchError as error:
         sys.stderr.write(f"biaswatch: {error}\n")
-        return 2 if isinstance(error, ConfigurationError) else 1
+        return 2 if error.exit_code == 2 else 1
     return 0
 
 

@@ -30,7 +30,7 @@ from services.generator.handlers.recorded_answers import RecordedAnswers
 from services.generator.handlers.target_pauses import TargetPauses, TargetRefused
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.contracts.providers import is_recorded
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, UsageError
 from shared.llm.port import Failure
 from shared.parsing import Unreadable
 from shared.runtime.blocking import BatchedLookup, in_thread
@@ -144,7 +144,7 @@ class Ask:
     async def _response(self, probe: Probe) -> Response:
         try:
             endpoint = await self._endpoint(probe.target)
-        except ConfigurationError as missing:  # of this target's, and nobody else's
+        except (ConfigurationError, UsageError) as missing:  # of this target's, and nobody else's
             raise TargetRefused(str(missing)) from None
         began = self._clock()
         try:
