@@ -37,6 +37,8 @@ class WriteResult:
     """Records that were not there before, by kind."""
     known: Counter[str] = field(default_factory=Counter)
     """Records that were there already; nothing of them was changed."""
+    new_ids: set[str] = field(default_factory=set)
+    """The ids of the records that were not there before."""
 
 
 class Records:
@@ -80,6 +82,7 @@ class Records:
                 rows = {id_: row_of(found[id_]) for id_ in sorted(found)}
                 new = insert_records(connection, RECORDS[kind], list(rows.values()))
                 written.new[kind] += len(new)
+                written.new_ids.update(new)
                 written.known[kind] += len(found) - len(new)
                 texts = [row for id_ in new for row in text_rows_of(found[id_], rows[id_], gone)]
                 insert_missing(connection, TEXTS, texts)

@@ -1,9 +1,8 @@
 """An uploaded suite goes into the store as it comes; only some probes of it are in memory."""
 
 import json
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from types import TracebackType
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import HTTPException, Request
@@ -26,7 +25,7 @@ JSON = "json"
 """What the name of the body's type ends in."""
 
 
-class SuiteReceiver(AbstractContextManager["SuiteReceiver"]):
+class SuiteReceiver:
     """Takes the bytes of one suite; it reads and writes the store, so it runs in a thread."""
 
     def __init__(self, store: Store) -> None:
@@ -35,17 +34,13 @@ class SuiteReceiver(AbstractContextManager["SuiteReceiver"]):
         self._found: list[SuiteProbe] = []
         self._amount = 0
 
-    def __enter__(self) -> "SuiteReceiver":
-        """Begin."""
+    def begin(self) -> None:
+        """Begin the upload, and remove what others abandoned."""
         self._upload.__enter__()
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def end(self) -> None:
         """Remove what is not kept."""
-        self._upload.__exit__(kind, error, trace)
+        self._upload.__exit__(None, None, None)
 
     def take(self, data: bytes, *, last: bool) -> None:
         """Check the probes that end in these bytes, and stage them.
@@ -103,7 +98,7 @@ async def received_suite(request: Request, commands: RunCommands) -> StoredSuite
     """Take in the suite that a request brings, as it comes, and return its hash."""
     if not request.headers.get("content-type", "").partition(";")[0].strip().endswith(JSON):
         raise _refusal("model_attributes_type", ("body",))
-    with await in_thread(SuiteReceiver(commands.store).__enter__) as receiver:
+    async with _receiver(commands.store) as receiver:
         data = bytearray()
         async for chunk in request.stream():
             data += chunk
@@ -112,6 +107,17 @@ async def received_suite(request: Request, commands: RunCommands) -> StoredSuite
                 data.clear()
         await in_thread(receiver.take, bytes(data), last=True)
         return await in_thread(receiver.keep, commands)
+
+
+@asynccontextmanager
+async def _receiver(store: Store) -> AsyncIterator[SuiteReceiver]:
+    """Begin and end an upload in threads, because both write to the store."""
+    receiver = SuiteReceiver(store)
+    await in_thread(receiver.begin)
+    try:
+        yield receiver
+    finally:
+        await in_thread(receiver.end)
 
 
 def _wrong(error: ValidationError, where: Sequence[str | int]) -> RequestValidationError:
