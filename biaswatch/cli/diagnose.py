@@ -14,13 +14,14 @@ from biaswatch.cli.options import (
     Everything,
     FailOn,
     Json,
+    MinMeasured,
     OnlyScaffolds,
     OnlyTargets,
     Ranges,
     Server,
     Token,
-    fail_at,
-    least_gap,
+    check_rule,
+    end_check,
 )
 from biaswatch.importing.formats import LogFormat
 from shared.contracts import Against, Claim
@@ -44,7 +45,7 @@ def diagnose(
         str,
         typer.Argument(
             metavar="TABLE | RUN | LOG",
-            help="A CSV, Parquet or JSONL file; a folder or s3:// of Parquet; a run; or answers.",
+            help="A CSV, Parquet or JSON file; a folder or s3:// of Parquet; a run; or answers.",
         ),
     ],
     group: Annotated[
@@ -110,6 +111,7 @@ def diagnose(
     ] = None,
     everything: Everything = False,
     fail_on: FailOn = None,
+    min_measured: MinMeasured = None,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
@@ -117,13 +119,14 @@ def diagnose(
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
     from rich.console import Console
 
+    from biaswatch.checks import CheckRule, checked_table, measurement_warnings, ungrouped
     from biaswatch.cli.diagnosed_rows import DiagnosisOptions, corrected_rows, diagnosed_rows
     from biaswatch.cli.diagnosis_input import declared_ranges
     from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
     from biaswatch.render.table_corrections import print_table_corrections, table_correction_rows
 
-    least = least_gap(fail_on)
+    rule = check_rule(fail_on, min_measured)
     if (permutations or 0) < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
     check_levels(alpha, tolerance)
@@ -153,18 +156,21 @@ def diagnose(
     if given.labelled:
         found["corrections"] = table_correction_rows(corrected)
     about = {**given.about, **_about(asked, found["comparisons"])}
+    checked = checked_table(found["comparisons"])
+    warnings = [*given.warnings, *measurement_warnings(checked, rule or CheckRule())]
     if output:
         for path in table_diagnosis.write_rows(found, output):
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
-        said = {**found, "about": about, "warnings": given.warnings}
+        said = {**found, "about": about, "warnings": warnings}
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
     elif not output:
-        table_diagnosis.print_tables(found, about, given.warnings, everything=everything)
+        table_diagnosis.print_tables(found, about, warnings, everything=everything)
         given.print_corrections()
         if corrected:
             print_table_corrections(Console(emoji=False), corrected)
-    fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
+    alone = ungrouped(found["summary"], found["comparisons"], group or ())
+    end_check([*checked, *alone], rule)
 
 
 def check_there(source: str) -> None:

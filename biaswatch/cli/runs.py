@@ -7,17 +7,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     CountFailed,
     Everything,
     FailOn,
     Json,
+    MinMeasured,
     Server,
     Token,
-    concluded_of,
-    fail_at,
-    least_gap,
+    check_rule,
+    end_check,
 )
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform, connected
@@ -27,6 +28,7 @@ from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence, printable
 from biaswatch.render.terminal import print_results
 from services.gateway.runs.views import RunProgress
+from shared.bus.server import check_unused
 from shared.contracts import Purpose
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
@@ -69,7 +71,11 @@ def runs(
 def _found(run: RunProgress) -> str:
     """Say how many of a run's comparisons show a disparity, or why there is no such number."""
     if run.found:
-        return f"{run.found.disparities} of {run.found.comparisons}"
+        unmeasured, of = run.found.unmeasured, run.found.comparisons
+        if unmeasured == of:
+            return "not measured"
+        beside = f", {unmeasured} not measured" if unmeasured else ""
+        return f"{run.found.disparities} of {of}{beside}"
     return "no groups compared" if run.ended else "not yet"
 
 
@@ -94,12 +100,13 @@ def show(
     everything: Everything = False,
     count_failed_judges: CountFailed = False,
     fail_on: FailOn = None,
+    min_measured: MinMeasured = None,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Show what a run found: the decisive sentence first; --all shows every number."""
-    least = least_gap(fail_on)
+    rule = check_rule(fail_on, min_measured)
 
     async def work() -> RunResults:
         async with connected(server, token, with_models=False) as client:
@@ -109,7 +116,7 @@ def show(
 
     outcome = asyncio.run(work())
     print_results(outcome, as_json=as_json, everything=everything)
-    fail_at(concluded_of(outcome.diagnoses), least)
+    end_check(checked_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
 
 
 def addresses(here: RunningPlatform, metrics: str, state_dir: Path) -> str:
@@ -146,11 +153,12 @@ def up(
     ] = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
+    settings = load_settings(Settings)
+    check_unused(settings.state_dir / "nats")  # before the seconds that the imports take
     from prometheus_client import start_http_server
 
     from biaswatch.local.platform import embedded_platform
 
-    settings = load_settings(Settings)
     if demo and "log_level" not in settings.model_fields_set:
         settings = settings.model_copy(update={"log_level": "ERROR"})  # people read what is said
     configure_logs(settings.log_level)

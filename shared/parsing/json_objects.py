@@ -41,12 +41,12 @@ def json_in(text: str) -> Any:
         It is no JSON, or nested deeper than anything is read.
     """
     try:
-        return _encodable(_DECODER.decode(text), text)
+        return encodable(_DECODER.decode(text), text)
     except RecursionError:
         raise ValueError("The JSON is nested too deeply.") from None
 
 
-def _encodable(value: Any, text: str) -> Any:
+def encodable(value: Any, text: str) -> Any:
     """Replace halves of pairs of characters, which no encoding has; rarely is there any."""
     return _replaced(value) if _ESCAPED_HALF.search(text) else value
 
@@ -92,7 +92,7 @@ def objects_in(text: str) -> Iterator[dict[str, Any]]:
             return
         try:
             found, end = _DECODER.raw_decode(text, at)
-            found = _encodable(found, text)
+            found = encodable(found, text)
         except json.JSONDecodeError as error:
             left -= error.pos - at
             end = at + 1

@@ -72,19 +72,21 @@ def csv_of(table: PageTable) -> str:
     return csv_text([each.title for each in table.columns], (_plain(row) for row in table.rows))
 
 
-def csv_text(titles: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
+def csv_text(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """Return rows as CSV; texts that a spreadsheet would take for a formula are made texts."""
+    return "".join(map(_csv_line, [titles, *rows] if titles else rows))
+
+
+def _csv_line(row: Iterable[object]) -> str:
+    """Return a row as a line; the writer's own line ends make it quote carriage returns."""
     written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    if titles:
-        writer.writerow([_inert(each) for each in titles])
-    writer.writerows([_inert(each) for each in row] for row in rows)
-    return written.getvalue()
+    csv.writer(written).writerow([_inert(cell) for cell in row])
+    return written.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _plain(row: Iterable[PageCell]) -> list[str | float | None]:
     return [each.plain for each in row]
 
 
-def _inert(value: str | float | None) -> str | float | None:
+def _inert(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

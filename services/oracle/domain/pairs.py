@@ -115,7 +115,8 @@ def side_of(probe: Probe, response: Response | None) -> AnsweredQuestion:
     try:
         text = answer_text(response, NO_RESPONSE)
         chosen = choice_in(text, marks)
-        return AnsweredQuestion(probe, chosen, reasoning_in(text))
+        reasoning = response.reasoning if response else None
+        return AnsweredQuestion(probe, chosen, reasoning_in(text, reasoning))
     except Unreadable as unread:
         return AnsweredQuestion(probe, chosen, None, str(unread))
 
