@@ -57,9 +57,9 @@ def rare_far_answers(
 
     def draw(rng: Rng) -> Study:
         far_a, far_b = (rng.random((sets, repeats)) < share for _ in "ab")
-        a = middle - shift + distance * far_a.astype(np.float64)
-        b = middle - distance * far_b.astype(np.float64) * both
-        return _bank(a.astype(np.float64), b.astype(np.float64), -gap)
+        a = middle - shift + distance * far_a
+        b = middle - distance * (far_b if both else 0 * far_b)
+        return _bank(a, b, -gap)
 
     return draw
 
@@ -82,8 +82,7 @@ def _shape(
     tolerance: float = 0.0,
     least_power: float | None = None,
 ) -> Shape:
-    kind = Kind.RARE_FAR_BANK if name.startswith("rare far") else Kind.BANK
-    return Shape(f"bank {name}", kind, draw, bounds, tolerance, Claim.BANK, least_power)
+    return Shape(f"bank {name}", Kind.BANK, draw, bounds, tolerance, Claim.BANK, least_power)
 
 
 BANKS = (
