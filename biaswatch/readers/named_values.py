@@ -1,0 +1,94 @@
+"""Values that a user names, matched with cells; a name that no row has is refused."""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biaswatch.readers.table_columns import listed_names
+from shared.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BOOLEANS = {"true": True, "false": False}
+MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}
+_DECIMAL = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0*|(\.\d*[1-9])0*)")
+"""A number as people and CSV files write it; codes such as 007 are none."""
+
+
+def value_key(value: object) -> str:
+    """Return the text by which values are compared: `true` for TRUE, `1` for 1.0."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    text = str(value).strip()
+    if text.casefold() in BOOLEANS:
+        return text.casefold()
+    decimal = _DECIMAL.fullmatch(text)
+    return decimal[1] + (decimal[2] or "") if decimal else text
+
+
+def column_keys(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return the key of every cell; empty cells stay empty."""
+    return column.map(value_key, na_action="ignore")
+
+
+def check_values(names: Sequence[str], column: "pd.Series[Any]", source: object) -> None:
+    """Raise UsageError where no row of a column has a named value.
+
+    Raises
+    ------
+    UsageError
+        The sentence lists the values that occur.
+    """
+    keys = list(dict.fromkeys(column_keys(column).dropna()))
+    check_value_keys(names, keys, f"No row of {source} has {{name!r}} in its column {column.name}.")
+
+
+def check_value_keys(names: Sequence[str], keys: Sequence[str], sentence: str) -> None:
+    """Raise UsageError with the sentence, about the first name without a key.
+
+    Raises
+    ------
+    UsageError
+        The sentence is followed by the values that occur.
+    """
+    for name in names:
+        if value_key(name) not in keys:
+            values = f"Its values are {listed_names(_in_order(keys))}." if keys else "It is empty."
+            raise UsageError(f"{sentence.format(name=name)}{_meant(name, keys)} {values}")
+
+
+def _in_order(keys: Sequence[str]) -> list[str]:
+    """Return keys sorted as numbers, or else as texts."""
+    try:
+        return sorted(keys, key=float)
+    except ValueError:
+        return sorted(keys)
+
+
+def _meant(name: str, keys: Sequence[str]) -> str:
+    """Return the value that is likely meant, as a sentence of its own; empty without one."""
+    by_case = {key.casefold(): key for key in keys}
+    close = get_close_matches(name.casefold(), by_case, 1, 0.8)
+    return f" Is {by_case[close[0]]!r} meant?" if close else ""
+
+
+def is_boolean(column: "pd.Series[Any]") -> bool:
+    """Return whether every value of a column is true or false, in whatever form."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    if is_bool_dtype(column.dtype) or is_numeric_dtype(column.dtype):
+        return bool(is_bool_dtype(column.dtype))
+    cells = column[~column.isna()]
+    present = (key for key in map(value_key, cells) if key.casefold() not in MISSING_WORDS)
+    return next(present, None) in BOOLEANS and all(key in BOOLEANS for key in present)
+
+
+def as_booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return a column of booleans in whatever form as Python's; any other column unchanged."""
+    if column.dtype == bool or not is_boolean(column):
+        return column
+    return column_keys(column).map(BOOLEANS).astype(object)
