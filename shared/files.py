@@ -22,6 +22,15 @@ LARGEST_LINE_BYTES = 16 * MIB
 """Of JSON lines; a record of the bus holds half a MiB."""
 
 
+def not_a_file(path: Path) -> str | None:
+    """Return why a path is no file that can be read twice; None for a file, or for nothing."""
+    if path.is_dir():
+        return f"{path} is a folder: name a file in it."
+    if path.exists() and not path.is_file():
+        return f"{path} is a pipe or a device: write what it gives into a file, and name that."
+    return None
+
+
 def read_text(
     path: Path, what: str, refusal: Refusal = UsageError, *, newline: str | None = None
 ) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 from biaswatch.readers.csv_mistakes import not_text, not_utf8, other_separator
 from biaswatch.readers.table_columns import REPEATED
 from shared.errors import UsageError
-from shared.files import json_lines_of_file
+from shared.files import json_lines_of_file, not_a_file
 
 MIB = 1024 * 1024
 LARGEST_BYTES = 512 * MIB
@@ -38,6 +38,8 @@ def frame_of(path: Path) -> pd.DataFrame:
     reader = READERS.get(path.suffix.lower())
     if reader is None and not path.exists():
         raise UsageError(f"There is no file {path}.")
+    if why := not_a_file(path):
+        raise UsageError(why)
     if reader is None:
         raise UsageError(
             f"{path} is none of {', '.join(READERS)}; its ending says what it is. Save it as one"
