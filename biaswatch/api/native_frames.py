@@ -37,7 +37,11 @@ def as_pandas(frame: Any, labels: Sequence[str]) -> pd.DataFrame:
     backend_of(frame)
     found = nw.from_native(frame, eager_only=True)
     if not found.implementation.is_pandas():
-        there = [name for name in dict.fromkeys(labels) if name in found.columns]
+        there = [
+            name
+            for name in dict.fromkeys(labels)
+            if name in found.columns and found.schema[name] != nw.Boolean  # read as pandas' are
+        ]
         found = found.with_columns(nw.col(*there).cast(nw.String)) if there else found
     converted: pd.DataFrame = found.to_pandas()
     return converted

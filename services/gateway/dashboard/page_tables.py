@@ -72,7 +72,7 @@ def csv_of(table: PageTable) -> str:
     return csv_text([each.title for each in table.columns], (_plain(row) for row in table.rows))
 
 
-def csv_text(titles: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
+def csv_text(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """Return rows as CSV; texts that a spreadsheet would take for a formula are made texts."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
@@ -86,5 +86,5 @@ def _plain(row: Iterable[PageCell]) -> list[str | float | None]:
     return [each.plain for each in row]
 
 
-def _inert(value: str | float | None) -> str | float | None:
+def _inert(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
