@@ -28,6 +28,7 @@ class Kind(StrEnum):
     CLUSTERED = "clustered"
     CLUSTERED_UNBOUNDED = "clustered unbounded"
     BANK = "bank"
+    RARE_FAR_BANK = "bank, rare far answers"
     MISSING = "missing answers"
 
 

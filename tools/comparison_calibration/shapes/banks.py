@@ -82,7 +82,8 @@ def _shape(
     tolerance: float = 0.0,
     least_power: float | None = None,
 ) -> Shape:
-    return Shape(f"bank {name}", Kind.BANK, draw, bounds, tolerance, Claim.BANK, least_power)
+    kind = Kind.RARE_FAR_BANK if name.startswith("rare far") else Kind.BANK
+    return Shape(f"bank {name}", kind, draw, bounds, tolerance, Claim.BANK, least_power)
 
 
 BANKS = (
