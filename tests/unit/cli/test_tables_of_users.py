@@ -82,7 +82,7 @@ def test_the_listed_words_have_to_occur(recorded_data: RecordedData) -> None:
 def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"grp,score\nb,7\na,{cell}\n")
-    with pytest.raises(UsageError, match="row 2, column score: .* is no number"):
+    with pytest.raises(UsageError, match="row 2, column score"):
         observations(path, TableColumns(["grp"], ["score"]))
 
 
