@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from services.diagnoser.domain.labels.table_corrections import table_corrections
 from shared.contracts import Against, Claim, Verdict
 from shared.errors import UsageError
 from shared.formatting import VERDICT_WORDS, interval, p_equals
+from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.groups.catalogue import parse_statistic
 
 RELABELLINGS = 1000
@@ -124,7 +126,7 @@ def diagnose(
     set: str | None = None,  # noqa: A002 - the word of the command line
     domain: Names = (),
     baseline: str | None = None,
-    ranges: Mapping[str, tuple[float, float]] | None = None,
+    ranges: Mapping[str, Bounds | None] | None = None,
     tolerance: float = 0.0,
     alpha: float = 0.05,
     correction: str = "bonferroni",
@@ -152,7 +154,7 @@ def diagnose(
     baseline
         The column that values are held to.
     ranges
-        By feature, the least and the largest value there can be.
+        By feature, the least and the largest value there can be; None where it is not known.
     tolerance
         The largest gap that does not matter.
     permutations
@@ -172,7 +174,7 @@ def diagnose(
     """
     backend = backend_of(frame)
     columns = TableColumns(
-        _listed(group), _listed(feature), baseline, unit, _listed(domain), set, dict(ranges or {}),
+        _listed(group), _listed(feature), baseline, unit, _listed(domain), set, _checked_ranges(ranges),
         _labels(labels, _listed(feature)), probability,
     )  # fmt: skip
     if probability and not columns.labels:
@@ -204,6 +206,23 @@ def diagnose(
     warnings = [*warnings, *label_warnings(labelled, rows)]
     said = [*table_correction_sentences(corrected), *([ASSUMED] if corrected else [])]
     return FrameDiagnosis(parts, warnings, backend, said)
+
+
+def _checked_ranges(ranges: Mapping[str, Bounds | None] | None) -> dict[str, Bounds | None]:
+    """Return ranges whose ends are both finite, the lower one first."""
+    checked: dict[str, Bounds | None] = {}
+    for name, ends in (ranges or {}).items():
+        try:
+            low, high = (0.0, 1.0) if ends is None else map(float, ends)
+        except (TypeError, ValueError):
+            low, high = 0.0, 0.0
+        if not (isfinite(low) and isfinite(high) and low < high):
+            raise UsageError(
+                f"The range of {name!r} needs a number and a larger one, as in (1, 5). Write None"
+                " where an end is not known."
+            )
+        checked[name] = None if ends is None else (low, high)
+    return checked
 
 
 def _labels(given: Names | Mapping[str, Names], features: Sequence[str]) -> dict[str, Names]:

@@ -221,3 +221,40 @@ def test_words_that_are_no_numbers_are_still_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.csv", WORDS)
     with pytest.raises(UsageError, match="'yes' is no number"):
         observations(path, TableColumns(["grp"], ["sel"]))
+
+
+def bank(scale: float = 1.0) -> pd.DataFrame:
+    """Return twenty sets of twins that a model at temperature 0 always answers apart."""
+    rows = [
+        (g, f"{g}{n}", n, scale * (g == "a")) for g in "ab" for n in range(20) for _ in range(3)
+    ]
+    return pd.DataFrame(rows, columns=["grp", "prompt", "twins", "sel"])
+
+
+@pytest.mark.parametrize(
+    ("sel", "ranges", "verdict"),
+    [
+        (bool, None, "disparity"),
+        (str, None, "not_enough_evidence"),
+        (float, None, "not_enough_evidence"),
+        (float, {"sel": None}, "not_enough_evidence"),
+        (float, {"sel": (0, 1)}, "disparity"),
+        (float, {"sel": (0, 50)}, "not_enough_evidence"),
+    ],
+)
+def test_a_bank_always_answered_alike_is_known_by_a_declared_range_or_by_booleans(
+    sel: type, ranges: Any, verdict: str
+) -> None:
+    frame = bank()
+    frame["sel"] = frame["sel"].map(sel)
+    found = bw.diagnose(
+        frame, group="grp", feature="sel", unit="prompt", set="twins", claim="bank",
+        ranges=ranges, permutations=0,
+    )  # fmt: skip
+    assert [row["verdict"] for row in found.parts["comparisons"]] == [verdict]
+
+
+@pytest.mark.parametrize("ends", [(0, None), (0, np.inf), (np.nan, 1), (5, 1), (1, 1), "ab", 3])
+def test_a_range_without_two_finite_ends_is_refused(ends: Any) -> None:
+    with pytest.raises(UsageError, match="needs a number and a larger one"):
+        bw.diagnose(bank(), group="grp", feature="sel", ranges={"sel": ends})
