@@ -174,8 +174,8 @@ def diagnose(
     """
     backend = backend_of(frame)
     columns = TableColumns(
-        _listed(group), _listed(feature), baseline, unit, _listed(domain), set, _checked_ranges(ranges),
-        _labels(labels, _listed(feature)), probability,
+        _listed(group), _listed(feature), baseline, unit, _listed(domain), set,
+        _checked_ranges(ranges), _labels(labels, _listed(feature)), probability,
     )  # fmt: skip
     if probability and not columns.labels:
         raise UsageError("`probability` is that of labels: name their column with `labels`.")
