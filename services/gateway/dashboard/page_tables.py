@@ -74,12 +74,14 @@ def csv_of(table: PageTable) -> str:
 
 def csv_text(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """Return rows as CSV; texts that a spreadsheet would take for a formula are made texts."""
+    return "".join(map(_csv_line, [titles, *rows] if titles else rows))
+
+
+def _csv_line(row: Iterable[object]) -> str:
+    """Return a row as a line; with the writer's own line ends, a text with \\r is quoted too."""
     written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    if titles:
-        writer.writerow([_inert(each) for each in titles])
-    writer.writerows([_inert(each) for each in row] for row in rows)
-    return written.getvalue()
+    csv.writer(written).writerow([_inert(cell) for cell in row])
+    return written.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _plain(row: Iterable[PageCell]) -> list[str | float | None]:

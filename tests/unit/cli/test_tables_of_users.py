@@ -58,7 +58,8 @@ def test_the_listed_strata_have_the_listed_numbers(recorded_data: RecordedData) 
     within = found["stratified"]
     assert within["odds_ratio"]["value"] == pytest.approx(3.2727, abs=5e-5)
     assert within["cmh"]["p_value"] == pytest.approx(0.09945, abs=5e-6)
-    assert within["tarone"]["p_value"] == pytest.approx(0.7782, abs=5e-5)
+    # Of statsmodels' StratifiedTable.test_equal_odds(adjust=True).
+    assert within["tarone"]["p_value"] == pytest.approx(0.777797, abs=5e-7)
 
 
 def test_the_listed_booleans_are_read_and_counted_alike(recorded_data: RecordedData) -> None:
@@ -78,7 +79,7 @@ def test_the_listed_words_have_to_occur(recorded_data: RecordedData) -> None:
     assert rates == [0.675, 0.65]
 
 
-@pytest.mark.parametrize("cell", ["40%", '"1,000"', "1 000", "$5", "1.000,5"])
+@pytest.mark.parametrize("cell", ["40%", '"1,000"', "1 000", "$5", '"1.000,5"'])
 def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"grp,score\nb,7\na,{cell}\n")

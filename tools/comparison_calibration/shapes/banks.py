@@ -57,9 +57,9 @@ def rare_far_answers(
 
     def draw(rng: Rng) -> Study:
         far_a, far_b = (rng.random((sets, repeats)) < share for _ in "ab")
-        a = middle - shift + distance * far_a
-        b = middle - distance * (far_b if both else 0 * far_b)
-        return _bank(a, b, -gap)
+        a = middle - shift + distance * far_a.astype(np.float64)
+        b = middle - distance * far_b.astype(np.float64) * both
+        return _bank(a.astype(np.float64), b.astype(np.float64), -gap)
 
     return draw
 
