@@ -78,7 +78,7 @@ def csv_text(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def _csv_line(row: Iterable[object]) -> str:
-    """Return a row as a line; with the writer's own line ends, a text with \\r is quoted too."""
+    """Return a row as a line; the writer's own line ends make it quote carriage returns."""
     written = io.StringIO()
     csv.writer(written).writerow([_inert(cell) for cell in row])
     return written.getvalue().removesuffix("\r\n") + "\n"
