@@ -136,11 +136,11 @@ def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocu
 
 def _check_unknown(path: Path, named: list[str], labels: dict[str, list[str | None]]) -> None:
     """Refuse a label for unknown categories that no row has."""
-    from biaswatch.readers.named_values import check_value_keys
+    from biaswatch.readers.named_values import NAME, check_value_keys
 
     every = [label for of in labels.values() for label in of if label is not None]
     unused = unused_unknown_labels(named, every)
-    sentence = f"No row of {path} has the category {{name!r}} that --unknown names."
+    sentence = f"No row of {path} has the category {NAME} that --unknown names."
     check_value_keys(unused, list(dict.fromkeys(every)), sentence)
 
 

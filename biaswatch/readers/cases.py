@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.readers.named_values import check_value_keys, check_values, column_keys, value_key
+from biaswatch.readers.named_values import (
+    NAME,
+    check_value_keys,
+    check_values,
+    column_keys,
+    value_key,
+)
 from biaswatch.readers.table_columns import check_columns
 from shared.errors import UsageError
 from shared.stats.estimate import IntervalEstimate
@@ -173,7 +179,7 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
 def _groups(path: Path, asked: CasesQuestion, frame: "pd.DataFrame") -> tuple[str, str]:
     """Return the keys of both groups; a group without a row in the file is refused."""
     there = list(dict.fromkeys(column_keys(frame[asked.group]).dropna()))
-    sentence = f"{path} has no group {{name!r}} in its column {asked.group!r}."
+    sentence = f"{path} has no group {NAME} in its column {asked.group!r}."
     check_value_keys(asked.groups, there, sentence)
     first, second = map(value_key, asked.groups)
     if first == second:

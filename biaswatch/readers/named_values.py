@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BOOLEANS = {"true": True, "false": False}
+NAME = "{name}"
+"""In a sentence, the place of the value that a user named."""
 MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}
 _DECIMAL = re.compile(r"(-?(?:0|[1-9]\d*))(?:\.0*|(\.\d*[1-9])0*)")
 """A number as people and CSV files write it; codes such as 007 are none."""
@@ -44,11 +46,11 @@ def check_values(names: Sequence[str], column: "pd.Series[Any]", source: object)
         The sentence lists the values that occur.
     """
     keys = list(dict.fromkeys(column_keys(column).dropna()))
-    check_value_keys(names, keys, f"No row of {source} has {{name!r}} in its column {column.name}.")
+    check_value_keys(names, keys, f"No row of {source} has {NAME} in its column {column.name}.")
 
 
 def check_value_keys(names: Sequence[str], keys: Sequence[str], sentence: str) -> None:
-    """Raise UsageError with the sentence, about the first name without a key.
+    """Raise UsageError with the sentence about the first name without a key, in place of NAME.
 
     Raises
     ------
@@ -58,7 +60,8 @@ def check_value_keys(names: Sequence[str], keys: Sequence[str], sentence: str) -
     for name in names:
         if value_key(name) not in keys:
             values = f"Its values are {listed_names(_in_order(keys))}." if keys else "It is empty."
-            raise UsageError(f"{sentence.format(name=name)}{_meant(name, keys)} {values}")
+            said = sentence.replace(NAME, repr(name))
+            raise UsageError(f"{said}{_meant(name, keys)} {values}")
 
 
 def _in_order(keys: Sequence[str]) -> list[str]:

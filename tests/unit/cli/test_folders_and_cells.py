@@ -87,7 +87,7 @@ def test_files_below_hidden_folders_are_not_read(tmp_path: Path) -> None:
 
 def test_an_empty_cell_is_written_as_an_empty_cell() -> None:
     cells = ("", None, "=1+1", "-2", "\tx", "\rx", "plain", 0, -1.5)
-    column = Column[object]("n", Shown.ALL, "new", str, lambda cell: cell)
+    column: Column[Any] = Column("n", Shown.ALL, "new", str, lambda cell: cell)
     [_, *rows] = csv.reader(io.StringIO(findings_csv((column,), list(cells)), newline=""))
     # A row of one empty cell is written as a line without any, or as two quotes.
     assert [row[0] if row else "" for row in rows] == [

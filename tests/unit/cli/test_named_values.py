@@ -113,7 +113,7 @@ def test_the_key_of_a_value(value: object, key: str) -> None:
 def test_a_value_that_no_row_has_is_refused_with_the_values_that_occur(
     tmp_path: Path, outcome: str, more: dict[str, Any], sentences: Sequence[str]
 ) -> None:
-    columns = {"site": [10, 2] * 4, "empty": [None] * 8}
+    columns: dict[str, Sequence[Any]] = {"site": [10, 2] * 4, "empty": [None] * 8}
     path = saved(tmp_path / "t.csv", WORDS, **columns)
     with pytest.raises(UsageError) as refused:
         counted(path, outcome, **more)
