@@ -25,17 +25,7 @@ LARGEST_LINE_BYTES = 16 * MIB
 LARGEST_WHOLE_JSON_BYTES = 64 * MIB
 """Limit for JSON that is not in lines, because all of it is in memory at once."""
 NOT_JSON = "this is not JSON"
-NOT_UTF8 = "it is not text in UTF-8; save it in UTF-8"
 _BLANK = re.compile(r"\s*")
-
-
-def not_a_file(path: Path) -> str | None:
-    """Return why a path is no file that can be read twice; None for a file, or for nothing."""
-    if path.is_dir():
-        return f"{path} is a folder: name a file in it."
-    if path.exists() and not path.is_file():
-        return f"{path} is a pipe or a device: write what it gives into a file, and name that."
-    return None
 
 
 def read_text(
@@ -52,7 +42,7 @@ def read_text(
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
-        why = NOT_UTF8
+        why = "it is not text in UTF-8"
     except ValueError:  # a name with NUL
         why = "there is no such file"
     else:
@@ -107,7 +97,7 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
-        why = NOT_UTF8
+        why = "it is not text in UTF-8"
     except ValueError:  # a name with NUL
         why = "there is no such file"
     else:

@@ -20,7 +20,6 @@ from shared.stats.studies.local_law_144 import (
     UNKNOWN_LABELS,
     applicant_score,
     impact_tables,
-    unused_unknown_labels,
 )
 
 if TYPE_CHECKING:
@@ -129,7 +128,6 @@ def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocu
     scores, labels = _applicants(seen)
     if all(each is None for each in scores):
         raise UsageError(f"No row of {path} has a value of {asked['score']}: name another --score.")
-    _check_unknown(path, asked["unknown"], labels)
     tables = impact_tables(
         scores,
         labels,
@@ -139,16 +137,6 @@ def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocu
     )
     applicant = f"all rows with the same {unit}, by their mean" if unit else "a row of the file"
     return case_document(path.name, asked["score"], tables, applicant=applicant)
-
-
-def _check_unknown(path: Path, named: list[str], labels: dict[str, list[str | None]]) -> None:
-    """Refuse a label for unknown categories that no row has."""
-    from biaswatch.readers.named_values import NAME, check_value_keys
-
-    every = [label for of in labels.values() for label in of if label is not None]
-    unused = unused_unknown_labels(named, every)
-    sentence = f"No row of {path} has the category {NAME} that --unknown names."
-    check_value_keys(unused, list(dict.fromkeys(every)), sentence)
 
 
 def _with_applicant(frame: "pd.DataFrame", unit: str, path: Path) -> "pd.DataFrame":
