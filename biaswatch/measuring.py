@@ -99,6 +99,7 @@ def _measured_answer(
     answer: Mapping[str, Any], measured: Mapping[str, Measured]
 ) -> AnswerMeasurements:
     reason = answer.get("reason")
+    no_answer = f"no answer: {reason}" if reason else "no answer"
     facts = dict(answer.get("facts", {}))
     if model := answer.get("model"):
         facts.setdefault("model", str(model))
@@ -113,8 +114,7 @@ def _measured_answer(
         facts=facts,
         measured={
             name: Measurement(
-                values=dict(values),
-                missing=f"no answer: {reason}" if why and "text" not in answer else why,
+                values=dict(values), missing=no_answer if why and "text" not in answer else why
             )
             for name, (values, why) in measured.items()
         },

@@ -15,6 +15,7 @@ from rich.progress import Progress
 from biaswatch.cli.log_options import FormatOption, MapOption, log_file
 from biaswatch.cli.options import Server, Token
 from biaswatch.importing.log_files import LogFile, left_out_in_words
+from biaswatch.importing.repeated_ids import RepeatedIds
 from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
@@ -48,9 +49,19 @@ def ingest(
     recorded = log_file(file, format_, mapping, source)
     left_out: Counter[str] = Counter()
     # Every answer is checked before the first is sent.
-    count = sum(1 for _ in answers_in(recorded, left_out))
+    ids = RepeatedIds()
+    count = 0
+    for answer in answers_in(recorded, left_out):
+        ids.is_new(answer)
+        count += 1
     for sentence in left_out_in_words(left_out):
         typer.echo(sentence, err=True)
+    if ids.differing:
+        typer.echo(
+            f"{ids.differing} answers repeat the id of another with another text, group or unit. Of"
+            " these, the first in a window counts: give each answer an id of its own.",
+            err=True,
+        )
     if not count:
         raise UsageError(f"{file} holds no answer.")
     state_dir = load_settings(Settings).state_dir
@@ -171,4 +182,6 @@ def answers_in(file: LogFile, left_out: Counter[str] | None = None) -> Iterator[
         if not answer.get("at"):
             # Without it, the second sending of a file would count in another window.
             raise UsageError(f"{where}: an answer is an object that says `at` when.")
-        yield {name: to_jsonable_python(value) for name, value in answer.items()}
+        if answer.get("id") is None:
+            raise UsageError(f"{where}: nothing names this answer. Map a field to `id`.")
+        yield to_jsonable_python(answer, inf_nan_mode="null")

@@ -1,7 +1,9 @@
 """What `diagnose --extract` reads: recorded answers, measured here and now."""
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
@@ -10,8 +12,10 @@ from biaswatch.cli.diagnosis_input import DiagnosisInput
 from biaswatch.cli.log_options import log_file
 from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import left_out_in_words
+from biaswatch.importing.repeated_ids import RepeatedIds
 from biaswatch.measuring import TextMeasurer
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from biaswatch.readers.table_columns import listed_names
 from shared.contracts import Claim
 from shared.errors import UsageError
 
@@ -32,19 +36,36 @@ def log_input(
     """
     measurer = TextMeasurer.named(extractors)
     left_out: Counter[str] = Counter()
-    answers = {
-        answer["id"]: answer for _, answer in log_file(path, format_, mapping).answers(left_out)
-    }
+    answers, repeated = _distinct(log_file(path, format_, mapping).answers(left_out))
     if not answers:
         why = " ".join(left_out_in_words(left_out))
         raise UsageError(f"{path} holds no answer. {why}".strip())
+    if not any(answer.keys() & {"text", "reason"} for answer in answers):
+        raise UsageError(
+            f"{path} holds no answer: no row has a `text`, or a `reason` for having none. Name the"
+            f" field of the answer with --map. Row 1 has {listed_names(list(answers[0]))}."
+        )
     console = Console(stderr=True)
     table = RunTable(measurer.declared(str(path), len(answers)), of=f"The log {path}")
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("measuring", total=len(answers))
-        for answer in measurer.measured_answers(answers.values()):
+        for answer in measurer.measured_answers(answers):
             table.add(answer)
             bars.advance(task)
     rows = run_observations(table, columns)
-    warnings = [*left_out_in_words(left_out), *run_warnings(table, rows)]
+    warnings = [*left_out_in_words(left_out), *repeated, *run_warnings(table, rows)]
     return DiagnosisInput(rows, warnings, columns.unit or "unit", columns.set, Claim.POPULATION)
+
+
+def _distinct(rows: Iterable[tuple[str, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return answers without those that are repeated word for word, and a warning about others.
+
+    An answer without an id takes its place in the file.
+    """
+    seen = RepeatedIds()
+    answers = [{"id": where, **row} for where, row in rows if seen.is_new(row)]
+    warning = (
+        f"{seen.differing} rows repeat the id of another row with another text, group or unit. Each"
+        " counts as an answer of its own; without a unit, rows with one id are one unit."
+    )
+    return answers, [warning] if seen.differing else []

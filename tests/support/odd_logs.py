@@ -1,0 +1,41 @@
+"""Logs of answers for tests: rows written to a file, measured and diagnosed."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from biaswatch.cli.diagnosed_rows import DiagnosisOptions, diagnosed_rows
+from biaswatch.cli.diagnosis_input import DiagnosisInput
+from biaswatch.cli.log_diagnosis import log_input
+from biaswatch.importing.formats import LogFormat
+from biaswatch.readers.run_tables import RunColumns
+from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+from shared.contracts import Against, Claim
+
+OPTIONS = DiagnosisOptions(
+    ["mean"], 0.05, 0.0, "bonferroni", 0, 0, 0, False, Claim.POPULATION, Against.AUTO
+)
+WORDS = RunColumns(groups=["grp"], features=["words"])
+
+
+def written_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write rows as JSON lines; return the file."""
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def measured_log(
+    path: Path, mapping: Mapping[str, Any] | None = None, format_: LogFormat | None = None
+) -> DiagnosisInput:
+    """Return the words of each answer of a log, by the group `grp`."""
+    file = None
+    if mapping is not None:
+        file = path.with_suffix(".map.yaml")
+        file.write_text(json.dumps(mapping))
+    return log_input(path, WORDS, ["length"], format_, file)
+
+
+def diagnosed_log(path: Path) -> TableDiagnosis:
+    """Return the diagnosis of a log, without relabellings."""
+    return diagnosed_rows(measured_log(path).rows, OPTIONS)
