@@ -45,11 +45,10 @@ def verdict_words(
     return f"{words}, but {COULD_UNDO}" if survives_missing is False else words
 
 
-def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: bool = False) -> str:
+def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]]) -> str:
     """Return how many comparisons show a disparity, and how the others ended.
 
-    Each is a verdict, whether it survives the missing answers, and whether it is unmeasured. Beside
-    a disparity, a brief sentence counts only unmeasured comparisons.
+    Each is a verdict, whether it survives the missing answers, and whether it is unmeasured.
     """
     if not concluded:
         return NOTHING_COMPARED
@@ -57,17 +56,17 @@ def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: b
     undone = disparities.count(False)
     which = "it" if len(disparities) == 1 else f"{undone} of them"
     doubt = f", but the missing answers could undo {which}" if undone else ""
-    endings = Counter(
+    others = Counter(
         verdict_words(verdict, unmeasured=unmeasured)
         for verdict, _, unmeasured in concluded
         if verdict != DISPARITY
     )
-    words = [NOT_MEASURED] if brief and disparities else [*VERDICT_WORDS.values(), NOT_MEASURED]
-    listed = ", ".join(f"{ending}: {endings[ending]}" for ending in words if endings[ending])
+    words = (*VERDICT_WORDS.values(), NOT_MEASURED)
+    endings = ", ".join(f"{ending}: {others[ending]}" for ending in words if others[ending])
     total = f"{len(concluded)} comparison{'' if len(concluded) == 1 else 's'}"
     shows = "show" if len(disparities) > 1 else "shows"
     head = f"{len(disparities) or 'None'} of {total} {shows} a disparity{doubt}"
-    return f"{head}; {listed}." if listed else f"{head}."
+    return f"{head}; {endings}." if endings else f"{head}."
 
 
 def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from biaswatch.api.frame_diagnosis import FrameDiagnosis, comparison_sentence, diagnose
 from biaswatch.api.platforms import FinishedRun
 from biaswatch.api.run_diagnosis import diagnose_run
-from biaswatch.checks import CheckCode, CheckRule, check_result, checked_table, ungrouped
+from biaswatch.gates import GateCode, GateRule, gate_result, gated_rows, ungrouped
 from shared.contracts import LEAST_MEASURED_SHARE
 from shared.errors import UsageError
 
@@ -23,8 +23,8 @@ def assert_no_disparity(
     Parameters
     ----------
     found
-        A frame, or the result of `bw.diagnose`, or a run: `bw.run(...)`. For a run, groups,
-        features, unit, sets, ranges, claim, level and tolerance are those of its suite.
+        A frame, or what `bw.diagnose` gave, or a run: `bw.run(...)`. Of a run, groups, features,
+        unit, sets, ranges, claim, level and tolerance are those that its suite declares.
     least
         The smallest gap that fails the test; a `tolerance` decides what a disparity is.
     min_measured
@@ -40,17 +40,19 @@ def assert_no_disparity(
     UsageError
         The frame or an option cannot be used.
     """
-    rule = CheckRule(least, min_measured)
+    if not 0 <= min_measured <= 1:
+        raise UsageError(f"`min_measured` is {min_measured:g}; it is a share between 0 and 1.")
     diagnosis = _diagnosed(found, options)
-    compared = checked_table(diagnosis.parts["comparisons"])
+    rule = GateRule(least, min_measured)
+    compared = gated_rows(diagnosis.parts["comparisons"])
     alone = ungrouped(
         diagnosis.parts["summary"], diagnosis.parts["comparisons"], diagnosis.dimensions
     )
     incomplete = found.results.incomplete if isinstance(found, FinishedRun) else None
-    result = check_result([*compared, *alone], rule, incomplete)
-    if result.code is CheckCode.PASSED:
+    result = gate_result([*compared, *alone], rule, incomplete)
+    if result.code is GateCode.PASSED:
         return diagnosis
-    if result.code is CheckCode.NOT_MEASURED:
+    if result.code is GateCode.NOT_MEASURED:
         raise AssertionError(result.sentence)
     rows = diagnosis.parts["comparisons"]
     failing = [

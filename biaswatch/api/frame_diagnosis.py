@@ -3,18 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from biaswatch.api.html import html_of
 from biaswatch.api.native_frames import as_pandas, backend_of, flattened, native_frame
-from biaswatch.checks import (
-    CheckResult,
-    CheckRule,
-    check_result,
-    checked_table,
+from biaswatch.gates import (
+    GateResult,
+    GateRule,
+    gate_result,
+    gated_rows,
     is_unmeasured_row,
     measurement_warnings,
     ungrouped,
@@ -35,7 +34,6 @@ from services.diagnoser.domain.labels.table_corrections import table_corrections
 from shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
 from shared.errors import UsageError
 from shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
-from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.groups.catalogue import parse_statistic
 
 RELABELLINGS = 1000
@@ -91,15 +89,15 @@ class FrameDiagnosis:
     def has_disparity(self) -> bool:
         """Whether any comparison is a disparity, by the readings.
 
-        False does not mean that there is none: `check` says whether enough was measured to tell.
+        False does not mean that there is none: `gate` says whether enough was measured to tell.
         """
         return any(row["verdict"] == Verdict.DISPARITY for row in self.parts["comparisons"])
 
-    def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
+    def gate(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> GateResult:
         """Return how a gate on these comparisons ends: its `code` 0, 1 or 3, and its `reasons`."""
         compared = self.parts["comparisons"]
         alone = ungrouped(self.parts["summary"], compared, self.dimensions)
-        return check_result([*checked_table(compared), *alone], CheckRule(least, min_measured))
+        return gate_result([*gated_rows(compared), *alone], GateRule(least, min_measured))
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -152,7 +150,7 @@ def diagnose(
     set: str | None = None,  # noqa: A002 - the word of the command line
     domain: Names = (),
     baseline: str | None = None,
-    ranges: Mapping[str, Bounds | None] | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     tolerance: float = 0.0,
     alpha: float = 0.05,
     correction: str = "bonferroni",
@@ -180,7 +178,7 @@ def diagnose(
     baseline
         The column that values are held to.
     ranges
-        By feature, the least and the largest value there can be; None where it is not known.
+        By feature, the least and the largest value there can be.
     tolerance
         The largest gap that does not matter.
     permutations
@@ -200,8 +198,8 @@ def diagnose(
     """
     backend = backend_of(frame)
     columns = TableColumns(
-        listed(group), listed(feature), baseline, unit, listed(domain), set,
-        _checked_ranges(ranges), _labels(labels, listed(feature)), probability,
+        listed(group), listed(feature), baseline, unit, listed(domain), set, dict(ranges or {}),
+        _labels(labels, listed(feature)), probability,
     )  # fmt: skip
     if probability and not columns.labels:
         raise UsageError("`probability` is that of labels: name their column with `labels`.")
@@ -218,7 +216,7 @@ def diagnose(
     corrected = table_corrections(rows, labelled, about)
     if labelled:
         parts["corrections"] = table_correction_rows(corrected)
-    missing = measurement_warnings(checked_table(parts["comparisons"]), CheckRule())
+    missing = measurement_warnings(gated_rows(parts["comparisons"]), GateRule())
     warnings = [*warnings, *label_warnings(labelled, rows), *missing]
     said = [*table_correction_sentences(corrected), *([ASSUMED] if corrected else [])]
     return FrameDiagnosis(parts, warnings, backend, said, listed(group))
@@ -266,23 +264,6 @@ def diagnosed_parts(
 
 def _refused(error: ValueError) -> UsageError:
     return UsageError(str(error).rstrip(".") + ".")
-
-
-def _checked_ranges(ranges: Mapping[str, Bounds | None] | None) -> dict[str, Bounds | None]:
-    """Return ranges whose ends are both finite, the lower one first."""
-    checked: dict[str, Bounds | None] = {}
-    for name, ends in (ranges or {}).items():
-        try:
-            low, high = (0.0, 1.0) if ends is None else map(float, ends)
-        except (TypeError, ValueError):
-            low, high = 0.0, 0.0
-        if not (isfinite(low) and isfinite(high) and low < high):
-            raise UsageError(
-                f"The range of {name!r} needs a number and a larger one, as in (1, 5). Write None"
-                " where an end is not known."
-            )
-        checked[name] = None if ends is None else (low, high)
-    return checked
 
 
 def _labels(given: Names | Mapping[str, Names], features: Sequence[str]) -> dict[str, Names]:

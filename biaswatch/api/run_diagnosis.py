@@ -12,7 +12,7 @@ from biaswatch.api.frame_diagnosis import (
     diagnosed_parts,
     listed,
 )
-from biaswatch.checks import CheckRule, checked_table, measurement_warnings
+from biaswatch.gates import GateRule, gated_rows, measurement_warnings
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 
@@ -66,13 +66,13 @@ def diagnose_run(
         compare or declared.compared,
     )
     parts = diagnosed_parts(rows, plan, unit or "unit", permutations=permutations, seed=seed)
-    missing = measurement_warnings(checked_table(parts["comparisons"]), CheckRule())
+    missing = measurement_warnings(gated_rows(parts["comparisons"]), GateRule())
     warnings = [*run_warnings(table, rows), *missing]
     return FrameDiagnosis(parts, warnings, pd, (), dimensions)
 
 
-def _given(option: float | None, declared: float | None, default: float) -> float:
-    """Return the option, or else the level of the run, or else the default."""
-    if option is not None:
-        return option
+def _given(asked: float | None, declared: float | None, default: float) -> float:
+    """Return what was asked for, or else what the run declares, or else the default."""
+    if asked is not None:
+        return asked
     return default if declared is None else declared

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     CountFailed,
@@ -17,9 +16,10 @@ from biaswatch.cli.options import (
     MinMeasured,
     Server,
     Token,
-    check_rule,
-    end_check,
+    end_gate,
+    gate_rule,
 )
+from biaswatch.gates import gated_diagnoses
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform, connected
 from biaswatch.local.run_ids import whole_run_id
@@ -28,7 +28,6 @@ from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence, printable
 from biaswatch.render.terminal import print_results
 from services.gateway.runs.views import RunProgress
-from shared.bus.server import check_unused
 from shared.contracts import Purpose
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
@@ -71,11 +70,7 @@ def runs(
 def _found(run: RunProgress) -> str:
     """Say how many of a run's comparisons show a disparity, or why there is no such number."""
     if run.found:
-        unmeasured, of = run.found.unmeasured, run.found.comparisons
-        if unmeasured == of:
-            return "not measured"
-        beside = f", {unmeasured} not measured" if unmeasured else ""
-        return f"{run.found.disparities} of {of}{beside}"
+        return f"{run.found.disparities} of {run.found.comparisons}"
     return "no groups compared" if run.ended else "not yet"
 
 
@@ -106,7 +101,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show what a run found: the decisive sentence first; --all shows every number."""
-    rule = check_rule(fail_on, min_measured)
+    rule = gate_rule(fail_on, min_measured)
 
     async def work() -> RunResults:
         async with connected(server, token, with_models=False) as client:
@@ -116,7 +111,7 @@ def show(
 
     outcome = asyncio.run(work())
     print_results(outcome, as_json=as_json, everything=everything)
-    end_check(checked_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
+    end_gate(gated_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
 
 
 def addresses(here: RunningPlatform, metrics: str, state_dir: Path) -> str:
@@ -153,12 +148,11 @@ def up(
     ] = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
-    settings = load_settings(Settings)
-    check_unused(settings.state_dir / "nats")  # before the seconds that the imports take
     from prometheus_client import start_http_server
 
     from biaswatch.local.platform import embedded_platform
 
+    settings = load_settings(Settings)
     if demo and "log_level" not in settings.model_fields_set:
         settings = settings.model_copy(update={"log_level": "ERROR"})  # people read what is said
     configure_logs(settings.log_level)

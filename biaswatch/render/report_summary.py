@@ -105,8 +105,8 @@ def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if run.responses < run.probes:
         yield f"{run.probes - run.responses:,} of {run.probes:,} answers never came: {run.stand}."
         silent = False
-    yield from (*(paused.in_words() for paused in run.paused), *run.problems())
-    silent = silent and not run.problems()
+    for paused in run.paused:
+        yield paused.in_words()
     yield from _unmeasured(summary)
     for each in summary.missing[:MOST_LINES]:
         why = f" ({each.reasons})" if each.reasons else ""

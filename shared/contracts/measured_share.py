@@ -1,6 +1,5 @@
 """How many answers about each side of a comparison gave a number, and how many are enough."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -32,81 +31,62 @@ class CountedGroup(Protocol):
 
 
 @dataclass(frozen=True)
-class GroupCounts:
-    """The counts of a group alone."""
-
-    group: str
-    responses: int
-    missing: int
-    missing_reasons: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class MeasuredAnswers:
     """The answers about one side of a comparison."""
 
     group: str
     measured: int
     """Answers that gave a number."""
-    requested: int
+    asked: int
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Why the others gave none, with counts."""
 
     @property
     def is_empty(self) -> bool:
-        """True where answers are missing and none gave a number."""
-        return self.requested > 0 and not self.measured
+        """Whether answers were asked for and none of them gave a number."""
+        return self.asked > 0 and not self.measured
 
     def is_enough(self, least_share: float) -> bool:
         """Return whether at least this share of the answers gave a number, and not none."""
-        return self.measured > 0 and self.measured / self.requested >= least_share
-
-    def without(self, part: "MeasuredAnswers", name: str) -> "MeasuredAnswers":
-        """Return these answers less those about a part of them."""
-        return MeasuredAnswers(
-            name,
-            self.measured - part.measured,
-            self.requested - part.requested,
-            Counter(self.reasons) - Counter(part.reasons),
-        )
+        return self.measured > 0 and self.measured / self.asked >= least_share
 
     def in_words(self) -> str:
         """Return the counts in words: `3 of 10 answers about b gave a number (7 refused)`."""
-        if not self.requested:
-            return f"0 answers about {self.group}"
+        if not self.asked:
+            return f"there is no answer about {self.group}"
         frequent = sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))
         listed = ", ".join(f"{n} {why.replace('_', ' ')}" for why, n in frequent[:MOST_REASONS])
         because = f" ({listed})" if listed else ""
-        counts = f"{self.measured:,} of {self.requested:,} answers"
-        return f"{counts} about {self.group} gave a number{because}"
+        return (
+            f"{self.measured:,} of {self.asked:,} answers about {self.group} gave a number{because}"
+        )
 
 
-class ComparedGroups:
-    """The groups of one finding, whose answers are counted once for all its comparisons."""
+def compared_sides(
+    groups: Iterable[CountedGroup], a: str, b: str
+) -> tuple[MeasuredAnswers, MeasuredAnswers]:
+    """Return the answers of both sides of a comparison of `a` with `b`.
 
-    def __init__(self, groups: Iterable[CountedGroup]) -> None:
-        self._groups = {group.group: group for group in groups}
-        self._total = _together("", self._groups.values())
-
-    def sides(self, a: str, b: str) -> tuple[MeasuredAnswers, MeasuredAnswers]:
-        """Return the answers of both sides of a comparison of `a` with `b`.
-
-        A second side with another name than a group's is all other groups together.
-        """
-        first = _together(a, [self._groups[a]] if a in self._groups else [])
-        if b in self._groups:
-            return first, _together(b, [self._groups[b]])
-        return first, self._total.without(first, b)
-
-    def is_unmeasured(self, a: str, b: str) -> bool:
-        """Return whether one side of a comparison has no measured answer at all."""
-        return any(side.is_empty for side in self.sides(a, b))
+    A second side that is no group is all other groups together.
+    """
+    known = list(groups)
+    return (
+        _side(a, [group for group in known if group.group == a]),
+        _side(b, [group for group in known if group.group == b]
+              or [group for group in known if group.group != a]),
+    )  # fmt: skip
 
 
-def _together(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:
-    measured, requested, reasons = 0, 0, Counter[str]()
+def is_unmeasured(groups: Iterable[CountedGroup], a: str, b: str) -> bool:
+    """Return whether one side of a comparison has no measured answer at all."""
+    return any(side.is_empty for side in compared_sides(groups, a, b))
+
+
+def _side(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:
+    measured, asked, reasons = 0, 0, dict[str, int]()
     for group in groups:
         measured += group.responses - group.missing
-        requested += group.responses
-        reasons.update(group.missing_reasons)
-    return MeasuredAnswers(name, measured, requested, reasons)
+        asked += group.responses
+        for why, count in group.missing_reasons.items():
+            reasons[why] = reasons.get(why, 0) + count
+    return MeasuredAnswers(name, measured, asked, reasons)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from services.gateway.dashboard.answer_filters import AnswerFilter, group_name
 from services.gateway.runs.model_names import ModelNames
-from shared.contracts import Diagnosis, Gap, Verdict
+from shared.contracts import Diagnosis, Gap, Verdict, compared_sides, is_unmeasured
 from shared.formatting import (
     COULD_UNDO,
     NOT_MEASURED,
@@ -104,7 +104,7 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
         undecided=tuple(_counted(compared, VERDICT_WORDS[Verdict.NOT_ENOUGH], names)),
         unmeasured=tuple(_counted(compared, NOT_MEASURED, names)),
         missing=tuple(_missing(diagnoses, names)),
-        lead=nothing or verdict_lead([_concluded(*pair) for pair in _gaps(compared)], brief=True),
+        lead=nothing or verdict_lead([_concluded(*pair) for pair in _gaps(compared)]),
         nothing=nothing,
     )
 
@@ -116,7 +116,7 @@ def gap_verdict(diagnosis: Diagnosis, gap: Gap) -> str:
 
 
 def _concluded(diagnosis: Diagnosis, gap: Gap) -> tuple[str, bool | None, bool]:
-    unmeasured = diagnosis.is_unmeasured(gap)
+    unmeasured = is_unmeasured(diagnosis.groups, gap.a, gap.b)
     return gap.verdict.value, gap.survives_missing, unmeasured
 
 
@@ -197,7 +197,7 @@ def _counted(
 def _note(diagnosis: Diagnosis, gaps: Sequence[Gap], verdict: str) -> str:
     """Return what is said of comparisons that ended alike."""
     if verdict == NOT_MEASURED:
-        sides = (side for gap in gaps for side in diagnosis.sides(gap))
+        sides = (side for gap in gaps for side in compared_sides(diagnosis.groups, gap.a, gap.b))
         return "; ".join(dict.fromkeys(side.in_words() for side in sides if side.is_empty))
     if verdict == VERDICT_WORDS[Verdict.NO_DISPARITY]:
         undone = sum(gap.survives_missing is False for gap in gaps)

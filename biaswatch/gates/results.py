@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from math import inf
 
-from biaswatch.checks.compared import CheckedComparison
+from biaswatch.gates.compared import GatedComparison
 from shared.contracts import LEAST_MEASURED_SHARE, Verdict
-from shared.errors import UsageError
 from shared.formatting import COULD_UNDO, NOTHING_COMPARED, number
 
 MOST_NAMED = 5
@@ -16,7 +14,7 @@ CHANGED, NO_CHANGE = "changed", "no_change"
 """The verdicts of `compare`."""
 
 
-class CheckCode(IntEnum):
+class GateCode(IntEnum):
     """How a gate ends, as an exit code."""
 
     PASSED = 0
@@ -25,8 +23,8 @@ class CheckCode(IntEnum):
 
 
 @dataclass(frozen=True)
-class CheckRule:
-    """The conditions under which a gate fails or passes."""
+class GateRule:
+    """What a gate asks for."""
 
     least_size: float = 0.0
     """The smallest gap or change that fails the gate."""
@@ -35,15 +33,7 @@ class CheckRule:
     verdict: str = Verdict.DISPARITY.value
     """The verdict that fails the gate."""
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.least_size < inf:
-            raise UsageError(f"`least` is {self.least_size:g}; write a size of 0 or more.")
-        if not 0 <= self.least_share <= 1:
-            raise UsageError(
-                f"`min_measured` is {self.least_share:g}; write a share between 0 and 1."
-            )
-
-    def fails(self, comparison: CheckedComparison) -> bool:
+    def fails(self, comparison: GatedComparison) -> bool:
         """Return whether this comparison alone fails the gate."""
         is_large = abs(comparison.size or 0.0) >= self.least_size
         return comparison.verdict == self.verdict and is_large
@@ -54,7 +44,7 @@ class CheckRule:
         return f"{comparisons} {noun}{'' if comparisons == 1 else 's'}"
 
     def shown(self, comparisons: int) -> str:
-        """Return the verb and object that follow a count of comparisons."""
+        """Return the verb and object that follow so many comparisons."""
         singular = comparisons == 1
         if self.verdict == CHANGED:
             words = "is concluded" if singular else "are concluded"
@@ -64,10 +54,10 @@ class CheckRule:
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class GateResult:
     """How a gate ended, and why."""
 
-    code: CheckCode
+    code: GateCode
     reasons: tuple[str, ...]
 
     @property
@@ -77,15 +67,15 @@ class CheckResult:
 
 
 _HEADS = {
-    CheckCode.PASSED: "Gate passed",
-    CheckCode.FAILED: "Gate failed",
-    CheckCode.NOT_MEASURED: "Gate not passed",
+    GateCode.PASSED: "Gate passed",
+    GateCode.FAILED: "Gate failed",
+    GateCode.NOT_MEASURED: "Gate not passed",
 }
 
 
-def check_result(
-    compared: Sequence[CheckedComparison], rule: CheckRule, incomplete: str | None = None
-) -> CheckResult:
+def gate_result(
+    compared: Sequence[GatedComparison], rule: GateRule, incomplete: str | None = None
+) -> GateResult:
     """Return how a gate ends.
 
     A finding fails it, whatever else is missing. Without one it passes only where groups were
@@ -96,20 +86,20 @@ def check_result(
     compared
         Every comparison that the gate looks at.
     rule
-        The conditions of the gate.
+        What it asks for.
     incomplete
         Why the run is not complete; None for a complete one and for a table.
     """
     failing = [comparison for comparison in compared if rule.fails(comparison)]
     open_ = [*_unmeasured(compared, rule), *filter(None, [incomplete])]
     if failing:
-        return CheckResult(CheckCode.FAILED, (_failed(failing, len(compared), rule), *open_))
+        return GateResult(GateCode.FAILED, (_failed(failing, len(compared), rule), *open_))
     if open_:
-        return CheckResult(CheckCode.NOT_MEASURED, tuple(open_))
-    return CheckResult(CheckCode.PASSED, tuple(_passed(compared, rule)))
+        return GateResult(GateCode.NOT_MEASURED, tuple(open_))
+    return GateResult(GateCode.PASSED, tuple(_passed(compared, rule)))
 
 
-def measurement_warnings(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
+def measurement_warnings(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator[str]:
     """Return what the missing answers do to verdicts, for people and programs that read them."""
     for words, verdicts in (
         ("disparities", {Verdict.DISPARITY.value}),
@@ -127,7 +117,7 @@ def measurement_warnings(compared: Sequence[CheckedComparison], rule: CheckRule)
         yield from _unmeasured(compared, rule)
 
 
-def _unmeasured(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
+def _unmeasured(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator[str]:
     """Say which groups have too few measured answers, each of them once."""
     if not compared:
         yield f"Nothing was measured. {NOTHING_COMPARED}"
@@ -135,6 +125,12 @@ def _unmeasured(compared: Sequence[CheckedComparison], rule: CheckRule) -> Itera
     lacking = [one for one in compared if not one.is_measured(rule.least_share)]
     if not lacking:
         return
+    sides = dict.fromkeys(
+        f"{comparison.where}: {side.in_words()}"
+        for comparison in lacking
+        for side in comparison.sides
+        if not side.is_enough(rule.least_share)
+    )
     if all(comparison.is_empty for comparison in compared if comparison.sides):
         head = f"Nothing was measured in {rule.counted(len(lacking))}"
     else:
@@ -142,19 +138,10 @@ def _unmeasured(compared: Sequence[CheckedComparison], rule: CheckRule) -> Itera
             f"Too little was measured in {len(lacking)} of {rule.counted(len(compared))}, less than"
             f" {100 * rule.least_share:g} % of the answers about a group"
         )
-    yield f"{head} ({_listed(_places(lacking, rule))})."
+    yield f"{head} ({_listed(list(sides))})."
 
 
-def _places(lacking: Sequence[CheckedComparison], rule: CheckRule) -> list[str]:
-    """Return by feature and target which groups have too few measured answers, each once."""
-    sides: dict[str, dict[str, None]] = {}
-    for comparison in lacking:
-        few = (side for side in comparison.sides if not side.is_enough(rule.least_share))
-        sides.setdefault(comparison.where, {}).update((side.in_words(), None) for side in few)
-    return [f"{where}: {_listed(list(few), ', ')}" for where, few in sides.items()]
-
-
-def _failed(failing: Sequence[CheckedComparison], of: int, rule: CheckRule) -> str:
+def _failed(failing: Sequence[GatedComparison], of: int, rule: GateRule) -> str:
     undone = [comparison.name for comparison in failing if comparison.is_undone]
     doubt = ""
     if undone and len(failing) == 1:
@@ -165,16 +152,16 @@ def _failed(failing: Sequence[CheckedComparison], of: int, rule: CheckRule) -> s
     return f"{len(failing)} of {rule.counted(of)} {rule.shown(len(failing))}{doubt}."
 
 
-def _passed(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
+def _passed(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator[str]:
     yield f"None of {rule.counted(len(compared))} {rule.shown(1)}."
     if undecided := sum(comparison.is_undecided for comparison in compared):
-        equal = "the runs are alike" if rule.verdict == CHANGED else "groups are treated alike"
+        alike = "the runs are alike" if rule.verdict == CHANGED else "groups are treated alike"
         has = "has" if undecided == 1 else "have"
-        yield f"{undecided} of them {has} not enough evidence, which does not show that {equal}."
+        yield f"{undecided} of them {has} not enough evidence, which does not show that {alike}."
     if undone := [comparison.name for comparison in compared if comparison.is_undone]:
         yield f"The missing answers could undo {len(undone)} verdicts: {_listed(undone)}."
 
 
-def _listed(names: Sequence[str], separator: str = "; ") -> str:
-    more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
-    return separator.join([*names[:MOST_NAMED], *more])
+def _listed(names: Sequence[str]) -> str:
+    more = f"; and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return "; ".join(names[:MOST_NAMED]) + more

@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.contracts import Diagnosis, MeasuredAnswers, Verdict
+from shared.contracts import Diagnosis, MeasuredAnswers, Verdict, compared_sides
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class CheckedComparison:
+class GatedComparison:
     """One comparison as gates and warnings look at it."""
 
     where: str
@@ -24,22 +24,22 @@ class CheckedComparison:
 
     @property
     def name(self) -> str:
-        """The feature and the groups, for lists."""
+        """What is compared, for lists."""
         return f"{self.where}, {self.groups}" if self.groups else self.where
 
     @property
     def is_undecided(self) -> bool:
-        """True for a comparison with not enough evidence."""
+        """Whether it is neither found nor excluded."""
         return self.verdict == Verdict.NOT_ENOUGH
 
     @property
     def is_undone(self) -> bool:
-        """True where the missing answers could undo the verdict."""
+        """Whether the missing answers could undo its verdict."""
         return self.survives_missing is False
 
     @property
     def is_empty(self) -> bool:
-        """True where one side has no measured answer."""
+        """Whether one side has no measured answer."""
         return any(not side.measured for side in self.sides)
 
     def is_measured(self, least_share: float) -> bool:
@@ -47,15 +47,15 @@ class CheckedComparison:
         return all(side.is_enough(least_share) for side in self.sides)
 
 
-def checked_diagnoses(diagnoses: Iterable[Diagnosis]) -> list[CheckedComparison]:
+def gated_diagnoses(diagnoses: Iterable[Diagnosis]) -> list[GatedComparison]:
     """Return the comparisons of a run's findings."""
     return [
-        CheckedComparison(
+        GatedComparison(
             where=f"{diagnosis.target}, {diagnosis.feature}",
             groups=f"{gap.a} against {gap.b}",
             verdict=gap.verdict.value,
             size=gap.gap.value,
-            sides=diagnosis.sides(gap),
+            sides=compared_sides(diagnosis.groups, gap.a, gap.b),
             survives_missing=gap.survives_missing,
         )
         for diagnosis in diagnoses
@@ -63,10 +63,10 @@ def checked_diagnoses(diagnoses: Iterable[Diagnosis]) -> list[CheckedComparison]
     ]
 
 
-def checked_table(rows: Iterable[Row]) -> list[CheckedComparison]:
+def gated_rows(rows: Iterable[Row]) -> list[GatedComparison]:
     """Return the comparisons of a table, as `diagnose --json` has them."""
     return [
-        CheckedComparison(
+        GatedComparison(
             where=_joined(row["domain"], row["feature"]),
             groups=f"{row['a']} against {row['b']}",
             verdict=row["verdict"],
@@ -88,26 +88,24 @@ def is_unmeasured_row(row: Row) -> bool:
 
 def ungrouped(
     summary: Iterable[Row], compared: Iterable[Row], named: Collection[str] = ()
-) -> list[CheckedComparison]:
-    """Return an unmeasured comparison for each dimension and domain with a single group.
+) -> list[GatedComparison]:
+    """Return a comparison without a second side for each grouping in which none was made.
 
     Parameters
     ----------
     summary, compared
         The rows `summary` and `comparisons` of `diagnose --json`.
     named
-        Dimensions of `--group`. Any other counts only where it is compared in another domain: a
-        suite may give all its probes the same group.
+        Dimensions that were asked for by name. Another one counts only where it is compared in
+        some other domain: a suite may give all its probes the same group.
     """
     paired = {(row["feature"], row["dimension"], row["domain"]) for row in compared}
     wanted = {*named, *(dimension for _, dimension, _ in paired)}
     lone: dict[tuple[str, str, str | None], MeasuredAnswers] = {}
     for row in summary:
-        if len(row["group"]) != 1:
-            continue
-        [(dimension, group)] = row["group"].items()
+        dimension, group = next(iter(row["group"].items()))
         key = (row["feature"], dimension, row["domain"])
-        if dimension in wanted and key not in paired:
+        if len(row["group"]) == 1 and dimension in wanted and key not in paired:
             lone[key] = _counted(group, row["n"], row["n_missing"])
     nameless = wanted - {dimension for _, dimension, _ in (*paired, *lone)}
     return [
@@ -119,9 +117,9 @@ def ungrouped(
     ]
 
 
-def _lone(where: str, dimension: str, *sides: MeasuredAnswers) -> CheckedComparison:
+def _lone(where: str, dimension: str, *sides: MeasuredAnswers) -> GatedComparison:
     other = f"any other group of {dimension}" if sides else f"any group of {dimension}"
-    return CheckedComparison(
+    return GatedComparison(
         where=where,
         groups=f"groups of {dimension}",
         verdict=Verdict.NOT_ENOUGH.value,
@@ -131,13 +129,13 @@ def _lone(where: str, dimension: str, *sides: MeasuredAnswers) -> CheckedCompari
     )
 
 
-def checked_changes(rows: Iterable[Row]) -> list[CheckedComparison]:
+def gated_changes(rows: Iterable[Row]) -> list[GatedComparison]:
     """Return the changes between two runs, as `compare --json` has them.
 
     Whether an answer is missing is known of every answer, so changes of shares have no sides.
     """
     return [
-        CheckedComparison(
+        GatedComparison(
             where=_joined(row["domain"], f"{row['of']} of {row['feature']}"),
             groups=" against ".join(filter(None, [row["a"], row["b"]])),
             verdict=row["verdict"],
