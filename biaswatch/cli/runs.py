@@ -70,7 +70,11 @@ def runs(
 def _found(run: RunProgress) -> str:
     """Say how many of a run's comparisons show a disparity, or why there is no such number."""
     if run.found:
-        return f"{run.found.disparities} of {run.found.comparisons}"
+        unmeasured, of = run.found.unmeasured, run.found.comparisons
+        if unmeasured == of:
+            return "not measured"
+        beside = f", {unmeasured} not measured" if unmeasured else ""
+        return f"{run.found.disparities} of {of}{beside}"
     return "no groups compared" if run.ended else "not yet"
 
 

@@ -125,12 +125,11 @@ def _unmeasured(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator
     lacking = [one for one in compared if not one.is_measured(rule.least_share)]
     if not lacking:
         return
-    sides = dict.fromkeys(
-        f"{comparison.where}: {side.in_words()}"
-        for comparison in lacking
-        for side in comparison.sides
-        if not side.is_enough(rule.least_share)
-    )
+    sides: dict[str, dict[str, None]] = {}
+    for comparison in lacking:
+        few = (side for side in comparison.sides if not side.is_enough(rule.least_share))
+        sides.setdefault(comparison.where, {}).update((side.in_words(), None) for side in few)
+    places = [f"{where}: {', '.join(list(few)[:MOST_NAMED])}" for where, few in sides.items()]
     if all(comparison.is_empty for comparison in compared if comparison.sides):
         head = f"Nothing was measured in {rule.counted(len(lacking))}"
     else:
@@ -138,7 +137,7 @@ def _unmeasured(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator
             f"Too little was measured in {len(lacking)} of {rule.counted(len(compared))}, less than"
             f" {100 * rule.least_share:g} % of the answers about a group"
         )
-    yield f"{head} ({_listed(list(sides))})."
+    yield f"{head} ({_listed(places)})."
 
 
 def _failed(failing: Sequence[GatedComparison], of: int, rule: GateRule) -> str:

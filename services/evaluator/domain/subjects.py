@@ -7,7 +7,8 @@ have fixed decimals.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
+from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject, is_unmeasured
+from shared.formatting import COULD_UNDO
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.ratio_agreement import ratio_agreement
 
@@ -100,8 +101,9 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         measures.append(_estimated("effect_size", "Effect Size", 0.0, gap.effect_size))
     if gap.impact_ratio:
         measures.append(_estimated("impact_ratio", "Impact Ratio", 1.0, gap.impact_ratio))
+    conclusion = _conclusion(diagnosis, gap)
     notes = [
-        f"The platform's conclusion is {SAYS[gap.verdict]}, tolerance {diagnosis.tolerance:g}.",
+        f"The platform's conclusion is {conclusion}, tolerance {diagnosis.tolerance:g}.",
         f"The conclusion is about {diagnosis.claim}.",
         f"It is one of {diagnosis.family} comparisons, corrected together (Bonferroni).",
     ]
@@ -121,6 +123,14 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         measures=tuple(measures),
         notes=tuple(notes),
     )
+
+
+def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
+    """Return what is concluded, with what the missing answers could do to it."""
+    if is_unmeasured(diagnosis.groups, gap.a, gap.b):
+        return "that one group was not measured"
+    doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
+    return f"{SAYS[gap.verdict]}{doubt}"
 
 
 def _estimated(

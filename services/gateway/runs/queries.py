@@ -1,8 +1,8 @@
 """Runs as the store has them: their progress, findings and interpretations."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import Annotated, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
@@ -14,15 +14,19 @@ from shared.contracts import (
     Brief,
     Diagnosis,
     Evaluation,
+    GroupSummary,
     Purpose,
     Run,
     Verdict,
     derived_id,
+    is_unmeasured,
 )
 from shared.contracts.paused_target import PausedTarget
 from shared.errors import NotFoundError
 from shared.store import Store
 
+UNMEASURED = "unmeasured"
+"""How comparisons end of which one side has no measured answer."""
 MAX_RUNS = 10_000
 MOST_KNOWN = 2000
 """Runs that are kept at once, so that who follows one does not have it read at every look."""
@@ -94,7 +98,7 @@ class RunQueries:
         for each in self._store.records.numbers(Diagnosis, run_id=run_id):
             if not each.get("stratum"):
                 completion = each["completion_id"]
-                by_completion[completion].update(gap["verdict"] for gap in each["gaps"])
+                by_completion[completion].update(_endings(each))
                 at[completion] = max(at.get(completion, ""), each["at"])
         last = max(at, key=at.__getitem__, default=None)
         counts = by_completion[last] if last else Counter[str]()
@@ -104,6 +108,7 @@ class RunQueries:
             comparisons=counts.total(),
             disparities=counts[Verdict.DISPARITY],
             undecided=counts[Verdict.NOT_ENOUGH],
+            unmeasured=counts[UNMEASURED],
         )
 
     def progress(self, run_id: str) -> RunProgress:
@@ -166,3 +171,16 @@ class RunQueries:
 
 def _evaluation_id(brief: Brief) -> str:
     return derived_id(Evaluation.kind, brief.tenant, Purpose.JUDGE, brief.id)
+
+
+def _endings(diagnosis: Mapping[str, Any]) -> Iterator[str]:
+    """Return how each comparison of a finding ended: its verdict, or that it is unmeasured."""
+    groups = [
+        GroupSummary.model_construct(
+            group=group["group"], responses=group["responses"], missing=group["missing"],
+            missing_reasons={},
+        )
+        for group in diagnosis["groups"]
+    ]  # fmt: skip
+    for gap in diagnosis["gaps"]:
+        yield UNMEASURED if is_unmeasured(groups, gap["a"], gap["b"]) else gap["verdict"]

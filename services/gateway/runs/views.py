@@ -46,6 +46,8 @@ class RunVerdicts(BaseModel):
     disparities: int
     undecided: int
     """Those with too little evidence; the rest shows no disparity beyond the tolerance."""
+    unmeasured: int = 0
+    """Those of which one side has no measured answer; none of them is among the others."""
 
 
 class RunProgress(BaseModel):
