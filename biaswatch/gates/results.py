@@ -125,11 +125,6 @@ def _unmeasured(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator
     lacking = [one for one in compared if not one.is_measured(rule.least_share)]
     if not lacking:
         return
-    sides: dict[str, dict[str, None]] = {}
-    for comparison in lacking:
-        few = (side for side in comparison.sides if not side.is_enough(rule.least_share))
-        sides.setdefault(comparison.where, {}).update((side.in_words(), None) for side in few)
-    places = [f"{where}: {', '.join(list(few)[:MOST_NAMED])}" for where, few in sides.items()]
     if all(comparison.is_empty for comparison in compared if comparison.sides):
         head = f"Nothing was measured in {rule.counted(len(lacking))}"
     else:
@@ -137,7 +132,16 @@ def _unmeasured(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator
             f"Too little was measured in {len(lacking)} of {rule.counted(len(compared))}, less than"
             f" {100 * rule.least_share:g} % of the answers about a group"
         )
-    yield f"{head} ({_listed(places)})."
+    yield f"{head} ({_listed(_places(lacking, rule))})."
+
+
+def _places(lacking: Sequence[GatedComparison], rule: GateRule) -> list[str]:
+    """Return by feature and target which groups have too few measured answers, each once."""
+    sides: dict[str, dict[str, None]] = {}
+    for comparison in lacking:
+        few = (side for side in comparison.sides if not side.is_enough(rule.least_share))
+        sides.setdefault(comparison.where, {}).update((side.in_words(), None) for side in few)
+    return [f"{where}: {_listed(list(few), ', ')}" for where, few in sides.items()]
 
 
 def _failed(failing: Sequence[GatedComparison], of: int, rule: GateRule) -> str:
@@ -161,6 +165,6 @@ def _passed(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator[str
         yield f"The missing answers could undo {len(undone)} verdicts: {_listed(undone)}."
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f"; and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return "; ".join(names[:MOST_NAMED]) + more
+def _listed(names: Sequence[str], separator: str = "; ") -> str:
+    more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return separator.join([*names[:MOST_NAMED], *more])

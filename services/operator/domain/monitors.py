@@ -113,7 +113,8 @@ def monitor_conditions(seen: SeenMonitor, at: datetime) -> list[ResourceConditio
 
 def _is_unmeasured(seen: SeenMonitor) -> bool:
     """Tell whether rounds have closed and none of them measured any gap."""
-    return bool(seen.stand.rounds) and all(each.gap.value is None for each in seen.evidence)
+    gaps = [evidence.gap.value for evidence in seen.evidence]
+    return bool(seen.stand.rounds and gaps) and all(gap is None for gap in gaps)
 
 
 def _overdue(due: datetime | None, at: datetime) -> ResourceCondition:

@@ -1,0 +1,98 @@
+"""An assertion about a frame passes only where enough of every group was measured."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import biaswatch as bw
+from shared.errors import UsageError
+
+ASKED: dict[str, Any] = {"group": "g", "feature": "score", "permutations": 0}
+
+
+def frame(groups: str = "ab", rows: int = 40, **columns: Any) -> pd.DataFrame:
+    """Make rows of scores between 0 and 1 that do not differ by group."""
+    made = {
+        "g": list(groups) * rows,
+        "score": np.repeat(np.arange(rows) / rows, len(groups)),
+        "other": 1.0,
+    }
+    return pd.DataFrame({**made, **columns})
+
+
+def without(made: pd.DataFrame, group: str, keep: int = 0) -> pd.DataFrame:
+    """Return the frame with so many scores of a group left."""
+    rows = made.index[made["g"] == group][keep:]
+    return made.assign(score=made["score"].mask(made.index.isin(rows)))
+
+
+EMPTY = frame().assign(score=np.nan)
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "reason"),
+    [
+        (EMPTY, {}, r"Nothing was measured in 1 comparison \(score: 0 of 40 answers about a"),
+        (EMPTY.assign(score=None), {}, "Nothing was measured"),
+        (pl.from_pandas(EMPTY), {}, "Nothing was measured"),
+        (without(frame("abc"), "c"), {}, r"in 2 of 3 comparisons.*0 of 40 answers about c gave"),
+        (without(frame(), "b", 31), {}, "31 of 40 answers about b gave a number"),
+        (without(frame("abcdefgh"), "h"), {}, "0 of 40 answers about h gave a number"),
+        (frame("a"), {}, "there is no answer about any other group of g"),
+        (frame(g=None), {}, "there is no answer about any group of g"),
+        (EMPTY, {"feature": ["other", "score"]}, r"in 1 of 2 comparisons.*score: 0 of 40"),
+        (frame(h="x"), {"group": ["g", "h"]}, "there is no answer about any other group of h"),
+        (frame().assign(d=["m", "n"] * 40), {"domain": "d"}, "no two groups were|no answer about"),
+    ],
+)
+def test_what_was_not_measured_fails_with_the_reason(
+    rows: Any, options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(AssertionError, match=reason):
+        bw.assert_no_disparity(rows, **{**ASKED, **options})
+
+
+def test_a_fifth_of_a_groups_answers_may_be_missing_and_another_share_may_be_declared() -> None:
+    assert not bw.assert_no_disparity(without(frame(), "b", 32), **ASKED).has_disparity
+    few = bw.diagnose(without(frame(), "b", 31), **ASKED)
+    assert bw.assert_no_disparity(few, min_measured=0.7) is few
+    assert [few.gate(min_measured=share).code for share in (0.7, 0.8)] == [0, 3]
+    with pytest.raises(UsageError, match="give tolerance to `bw.diagnose`"):
+        bw.assert_no_disparity(few, tolerance=0.1)
+
+
+def test_a_disparity_beside_a_group_that_was_not_measured_is_said_with_it() -> None:
+    apart = frame("abc").assign(score=lambda rows: rows["score"] + 2.0 * (rows["g"] == "b"))
+    with pytest.raises(AssertionError) as failed:
+        bw.assert_no_disparity(without(apart, "c"), **ASKED)
+    lines = str(failed.value).split("\n")
+    assert lines[0] == "1 of 3 comparisons are a disparity:"
+    assert "a against b, score: a disparity" in lines[1]
+    assert "0 of 40 answers about c gave a number" in lines[-1]
+
+
+def test_a_disparity_that_missing_answers_could_undo_says_so_everywhere() -> None:
+    whole = frame(rows=300)
+    some = whole.assign(score=whole["score"].mask((whole["g"] == "b") & (whole["score"] > 0.81)))
+    asked = {**ASKED, "ranges": {"score": (0.0, 1.0)}}
+    found = bw.diagnose(some, **asked)
+    [sentence] = found.sentences
+    assert sentence.endswith(", but the missing answers could undo it.")
+    assert found.warnings == [
+        "The missing answers could undo 1 of 1 disparities: score, a against b."
+    ]
+    assert "could undo" in str(found)
+    assert "could undo" in found._repr_html_()
+    with pytest.raises(AssertionError, match="but the missing answers could undo it"):
+        bw.assert_no_disparity(some, **asked)
+    assert found.gate().sentence == (
+        "Gate failed: 1 of 1 comparison shows a disparity, but the missing answers could undo it."
+    )
+
+
+def test_a_comparison_with_an_empty_side_is_called_not_measured() -> None:
+    sentences = bw.diagnose(without(frame("abc"), "c"), **ASKED).sentences
+    assert sum("not measured, no row of c has a value" in sentence for sentence in sentences) == 2

@@ -1,0 +1,206 @@
+"""A gate fails at a finding, passes only where enough was measured, and says why."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from biaswatch.gates import (
+    CHANGED,
+    GateCode,
+    GatedComparison,
+    GateRule,
+    gate_result,
+    gated_changes,
+    gated_diagnoses,
+    gated_rows,
+    measurement_warnings,
+    ungrouped,
+)
+from shared.contracts import Estimate, Gap, GroupSummary, MeasuredAnswers, Verdict
+from tests.support.records import make_diagnosis
+
+RULE = GateRule()
+
+
+def compared(
+    verdict: Verdict = Verdict.NOT_ENOUGH, a: int = 10, b: int = 10, **fields: Any
+) -> GatedComparison:
+    """Make a comparison of which so many of ten answers about each side gave a number."""
+    made = GatedComparison(
+        where="rating", groups="a against b", verdict=verdict.value, size=0.5,
+        sides=(MeasuredAnswers("a", a, 10), MeasuredAnswers("b", b, 10, {"refused": 10 - b})),
+        survives_missing=None,
+    )  # fmt: skip
+    return replace(made, **fields)
+
+
+DISPARITY, NONE = compared(Verdict.DISPARITY), compared(Verdict.NO_DISPARITY)
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "code"),
+    [
+        ([], GateCode.NOT_MEASURED),
+        ([NONE], GateCode.PASSED),
+        ([compared()], GateCode.PASSED),
+        ([DISPARITY], GateCode.FAILED),
+        ([compared(b=0)], GateCode.NOT_MEASURED),
+        ([compared(a=0, b=0)], GateCode.NOT_MEASURED),
+        ([compared(b=8)], GateCode.PASSED),
+        ([compared(b=7)], GateCode.NOT_MEASURED),
+        ([compared(Verdict.NO_DISPARITY, b=7)], GateCode.NOT_MEASURED),
+        ([NONE, compared(b=0)], GateCode.NOT_MEASURED),
+        ([DISPARITY, compared(b=0)], GateCode.FAILED),
+        ([compared(Verdict.DISPARITY, b=3)], GateCode.FAILED),
+    ],
+)
+def test_a_finding_fails_a_gate_and_what_was_not_measured_never_passes_it(
+    comparisons: list[GatedComparison], code: GateCode
+) -> None:
+    assert gate_result(comparisons, RULE).code is code
+
+
+def test_an_incomplete_run_passes_no_gate_and_hides_no_finding() -> None:
+    why = "The run is cancelled: 9 of 10 answers came."
+    assert gate_result([NONE], RULE, why).code is GateCode.NOT_MEASURED
+    failed = gate_result([DISPARITY], RULE, why)
+    assert failed.code is GateCode.FAILED
+    assert failed.reasons[-1] == why
+
+
+def test_the_share_that_counts_as_measured_is_declared_and_nothing_is_never_enough() -> None:
+    few = [compared(b=3)]
+    assert gate_result(few, replace(RULE, least_share=0.3)).code is GateCode.PASSED
+    assert gate_result(few, replace(RULE, least_share=0.31)).code is GateCode.NOT_MEASURED
+    none = gate_result([compared(b=0)], replace(RULE, least_share=0.0))
+    assert none.code is GateCode.NOT_MEASURED
+
+
+def test_a_smaller_disparity_than_asked_for_fails_nothing_and_passes_only_if_measured() -> None:
+    large = replace(RULE, least_size=0.6)
+    assert gate_result([DISPARITY], large).code is GateCode.PASSED
+    assert gate_result([compared(Verdict.DISPARITY, b=3)], large).code is GateCode.NOT_MEASURED
+    assert gate_result([replace(DISPARITY, size=-0.6)], large).code is GateCode.FAILED
+
+
+def test_the_sentence_names_each_group_with_too_few_answers_once_and_why() -> None:
+    three = [compared(b=2), compared(b=2, groups="c against b"), compared(groups="a against c")]
+    said = gate_result(three, RULE).sentence
+    assert said == (
+        "Gate not passed: Too little was measured in 2 of 3 comparisons, less than 80 % of the"
+        " answers about a group (rating: 2 of 10 answers about b gave a number (8 refused))."
+    )
+    nothing = gate_result([compared(a=0, b=0)], RULE).sentence
+    assert nothing.startswith("Gate not passed: Nothing was measured in 1 comparison (rating: 0 of")
+    assert "No two groups were compared" in gate_result([], RULE).sentence
+
+
+def test_a_failed_gate_says_what_the_missing_answers_could_undo_and_what_was_not_measured() -> None:
+    undone = compared(Verdict.DISPARITY, b=6, survives_missing=False)
+    assert gate_result([undone], RULE).sentence == (
+        "Gate failed: 1 of 1 comparison shows a disparity, but the missing answers could undo it."
+        " Too little was measured in 1 of 1 comparison, less than 80 % of the answers about a"
+        " group (rating: 6 of 10 answers about b gave a number (4 refused))."
+    )
+    both = gate_result([DISPARITY, replace(undone, groups="c against b")], RULE).reasons[0]
+    assert both == (
+        "2 of 2 comparisons show a disparity; the missing answers could undo 1 of them: rating,"
+        " c against b."
+    )
+
+
+def test_a_passed_gate_does_not_read_as_proof_that_groups_are_alike() -> None:
+    doubted = compared(Verdict.NO_DISPARITY, b=9, survives_missing=False)
+    said = gate_result([compared(), doubted], RULE).sentence
+    assert "1 of them has not enough evidence, which does not show that groups are" in said
+    assert "The missing answers could undo 1 verdicts: rating, a against b." in said
+
+
+def test_warnings_say_which_verdicts_missing_answers_could_undo() -> None:
+    undone = compared(Verdict.DISPARITY, b=9, survives_missing=False)
+    assert list(measurement_warnings([undone, DISPARITY, NONE], RULE)) == [
+        "The missing answers could undo 1 of 2 disparities: rating, a against b."
+    ]
+    assert list(measurement_warnings([DISPARITY, NONE], RULE)) == []
+    [few] = measurement_warnings([compared(b=0), NONE], RULE)
+    assert few.startswith("Too little was measured in 1 of 2 comparisons")
+
+
+def test_findings_of_a_run_count_the_answers_of_each_side_and_of_the_rest() -> None:
+    groups = tuple(
+        GroupSummary(
+            group=name, responses=10, missing=missing, units=10 - missing, mean=Estimate(),
+            missing_reasons={"no answer: quota": missing} if missing else {},
+        )
+        for name, missing in (("a", 0), ("b", 9), ("c", 10))
+    )  # fmt: skip
+    gaps = [Gap(a="a", b=b, gap=Estimate(), verdict=Verdict.NOT_ENOUGH) for b in ("b", "the rest")]
+    one, rest = gated_diagnoses([make_diagnosis(groups=groups, gaps=tuple(gaps))])
+    assert [(side.measured, side.asked) for side in one.sides] == [(10, 10), (1, 10)]
+    assert [(side.measured, side.asked) for side in rest.sides] == [(10, 10), (1, 20)]
+    assert "19 no answer: quota" in rest.sides[1].in_words()
+
+
+def row(**fields: Any) -> dict[str, Any]:
+    """Make a comparison as `diagnose --json` has it."""
+    made = {
+        "feature": "rating", "dimension": "g", "domain": None, "a": "a", "b": "b", "gap": 1.0,
+        "verdict": "disparity", "survives_missing": None, "n_a": 9, "n_b": 9, "n_missing_a": 1,
+        "n_missing_b": 1,
+    }  # fmt: skip
+    return {**made, **fields}
+
+
+def statistic(dimension: str, group: str, domain: str | None = None) -> dict[str, Any]:
+    """Make a row of a group as `diagnose --json` has it."""
+    return {
+        "feature": "rating", "domain": domain, "group": {dimension: group}, "n": 9, "n_missing": 0
+    }  # fmt: skip
+
+
+def test_a_group_alone_is_not_measured_where_its_dimension_was_named_or_is_compared_elsewhere() -> (
+    None
+):
+    of_role = [statistic("role", "nurse")]
+    assert ungrouped(of_role, [row()]) == []
+    [alone] = ungrouped(of_role, [row()], ["g", "role"])
+    assert not alone.is_measured(0.0)
+    elsewhere = [statistic("g", "a", "m2"), statistic("g", "a", "m1"), statistic("g", "b", "m1")]
+    [lone] = ungrouped(elsewhere, [row(domain="m1")])
+    assert lone.where == "m2, rating"
+    [nameless] = ungrouped([], [], ["g"])
+    assert gate_result([nameless], RULE).code is GateCode.NOT_MEASURED
+
+
+def change(
+    of: str, before: int, after: int, verdict: str = "not_enough_evidence"
+) -> dict[str, Any]:
+    """Make a change as `compare --json` has it, of ten answers in each run."""
+    return {
+        "of": of, "feature": "rating", "domain": None, "a": "a", "b": None, "change": 0.4,
+        "verdict": verdict, "survives_missing": None, "n_before": before, "n_after": after,
+        "n_missing_before": 10 - before, "n_missing_after": 10 - after,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ([], GateCode.NOT_MEASURED),
+        ([change("mean", 10, 10), change("missing", 10, 10)], GateCode.PASSED),
+        ([change("mean", 10, 7), change("missing", 10, 10)], GateCode.NOT_MEASURED),
+        ([change("mean", 0, 10)], GateCode.NOT_MEASURED),
+        ([change("mean", 10, 7), change("missing", 10, 10, CHANGED)], GateCode.FAILED),
+    ],
+)
+def test_two_runs_of_which_one_was_not_measured_pass_no_gate(
+    rows: list[dict[str, Any]], code: GateCode
+) -> None:
+    assert gate_result(gated_changes(rows), replace(RULE, verdict=CHANGED)).code is code
+
+
+def test_rows_of_a_table_count_answers_that_have_a_value() -> None:
+    [found] = gated_rows([row(n_b=3, n_missing_b=7, domain="m1")])
+    assert found.name == "m1, rating, a against b"
+    assert found.sides[1].in_words() == "3 of 10 answers about b gave a number"

@@ -1,0 +1,81 @@
+"""What a BiasRun is told: a disparity, none, or that too little was measured to tell."""
+
+from typing import Any
+
+import pytest
+
+from services.operator.domain.gateway_replies import SeenDiagnosis, SeenRun
+from services.operator.domain.runs import run_conditions, run_events, run_status
+from tests.support.records import AT
+
+
+def diagnosis(verdict: str, missing: int, survives: bool | None = None) -> SeenDiagnosis:
+    """Make the findings of two groups with ten answers each, so many of one of them missing."""
+    group = {"responses": 10, "missing_reasons": {}}
+    gap = {"value": 0.5, "low": 0.1, "high": 0.9}
+    made = {
+        "target": "m", "feature": "rating", "dimension": "race",
+        "groups": [
+            {**group, "group": "black", "missing": missing},
+            {**group, "group": "white", "missing": 0},
+        ],
+        "gaps": [
+            {"a": "black", "b": "white", "gap": gap, "verdict": verdict,
+             "survives_missing": survives}
+        ],
+    }  # fmt: skip
+    return SeenDiagnosis.model_validate(made)
+
+
+def seen(stand: str = "complete") -> SeenRun:
+    return SeenRun(run_id="r", stand=stand, probes=20, responses=20)
+
+
+def disparity(found: list[SeenDiagnosis], stand: str = "complete") -> tuple[str, str, str]:
+    """Return status, reason and message of the condition Disparity."""
+    condition = run_conditions(seen(stand), found)[-1]
+    return condition.status.value, condition.reason, condition.message
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "reason"),
+    [
+        ([diagnosis("disparity", 0)], "True", "Diagnosed"),
+        ([diagnosis("disparity", 9)], "True", "Diagnosed"),
+        ([diagnosis("not_enough_evidence", 2)], "False", "Diagnosed"),
+        ([diagnosis("not_enough_evidence", 3)], "Unknown", "NotMeasured"),
+        ([diagnosis("no_disparity", 10)], "Unknown", "NotMeasured"),
+        ([], "Unknown", "NotMeasured"),
+    ],
+)
+def test_a_run_that_measured_too_little_says_neither_that_there_is_a_disparity_nor_none(
+    found: list[SeenDiagnosis], status: str, reason: str
+) -> None:
+    assert disparity(found)[:2] == (status, reason)
+    assert disparity(found, "running")[0] == "Unknown"
+
+
+def test_the_message_says_what_was_not_measured_and_what_missing_answers_could_undo() -> None:
+    assert disparity([diagnosis("disparity", 1, survives=False)])[2] == (
+        "1 of 1 comparisons show a disparity, but the missing answers could undo 1 of them."
+    )
+    assert (
+        "less than 80 % of the answers about a group gave a number"
+        in (disparity([diagnosis("not_enough_evidence", 10)])[2])
+    )
+
+
+def test_the_status_shows_a_disparity_first_and_then_what_was_not_measured() -> None:
+    measured, empty = diagnosis("no_disparity", 0), diagnosis("not_enough_evidence", 10)
+
+    def verdict(*found: SeenDiagnosis) -> Any:
+        return run_status({}, {}, seen(), found, AT)["verdict"]
+
+    assert verdict(measured, empty) == "not_measured"
+    assert verdict(measured, empty, diagnosis("disparity", 9)) == "disparity"
+    assert verdict(measured) == "no_disparity"
+
+
+def test_a_run_that_measured_nothing_ends_with_a_warning() -> None:
+    [event] = run_events({}, seen(), run_conditions(seen(), [diagnosis("no_disparity", 10)]))
+    assert event.warning
