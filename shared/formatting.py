@@ -56,17 +56,17 @@ def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]]) -> str:
     undone = disparities.count(False)
     which = "it" if len(disparities) == 1 else f"{undone} of them"
     doubt = f", but the missing answers could undo {which}" if undone else ""
-    others = Counter(
+    endings = Counter(
         verdict_words(verdict, unmeasured=unmeasured)
         for verdict, _, unmeasured in concluded
         if verdict != DISPARITY
     )
     words = (*VERDICT_WORDS.values(), NOT_MEASURED)
-    endings = ", ".join(f"{ending}: {others[ending]}" for ending in words if others[ending])
+    listed = ", ".join(f"{ending}: {endings[ending]}" for ending in words if endings[ending])
     total = f"{len(concluded)} comparison{'' if len(concluded) == 1 else 's'}"
     shows = "show" if len(disparities) > 1 else "shows"
     head = f"{len(disparities) or 'None'} of {total} {shows} a disparity{doubt}"
-    return f"{head}; {endings}." if endings else f"{head}."
+    return f"{head}; {listed}." if listed else f"{head}."
 
 
 def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -> str:

@@ -23,8 +23,8 @@ def assert_no_disparity(
     Parameters
     ----------
     found
-        A frame, or what `bw.diagnose` gave, or a run: `bw.run(...)`. Of a run, groups, features,
-        unit, sets, ranges, claim, level and tolerance are those that its suite declares.
+        A frame, or the result of `bw.diagnose`, or a run: `bw.run(...)`. For a run, groups,
+        features, unit, sets, ranges, claim, level and tolerance are those of its suite.
     least
         The smallest gap that fails the test; a `tolerance` decides what a disparity is.
     min_measured

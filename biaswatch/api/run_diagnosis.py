@@ -71,8 +71,8 @@ def diagnose_run(
     return FrameDiagnosis(parts, warnings, pd, (), dimensions)
 
 
-def _given(asked: float | None, declared: float | None, default: float) -> float:
-    """Return what was asked for, or else what the run declares, or else the default."""
-    if asked is not None:
-        return asked
+def _given(option: float | None, declared: float | None, default: float) -> float:
+    """Return the option, or else the level of the run, or else the default."""
+    if option is not None:
+        return option
     return default if declared is None else declared

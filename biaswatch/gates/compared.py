@@ -24,22 +24,22 @@ class GatedComparison:
 
     @property
     def name(self) -> str:
-        """What is compared, for lists."""
+        """The feature and the groups, for lists."""
         return f"{self.where}, {self.groups}" if self.groups else self.where
 
     @property
     def is_undecided(self) -> bool:
-        """Whether it is neither found nor excluded."""
+        """True for a comparison with not enough evidence."""
         return self.verdict == Verdict.NOT_ENOUGH
 
     @property
     def is_undone(self) -> bool:
-        """Whether the missing answers could undo its verdict."""
+        """True where the missing answers could undo the verdict."""
         return self.survives_missing is False
 
     @property
     def is_empty(self) -> bool:
-        """Whether one side has no measured answer."""
+        """True where one side has no measured answer."""
         return any(not side.measured for side in self.sides)
 
     def is_measured(self, least_share: float) -> bool:
@@ -89,15 +89,15 @@ def is_unmeasured_row(row: Row) -> bool:
 def ungrouped(
     summary: Iterable[Row], compared: Iterable[Row], named: Collection[str] = ()
 ) -> list[GatedComparison]:
-    """Return a comparison without a second side for each grouping in which none was made.
+    """Return an unmeasured comparison for each dimension and domain with a single group.
 
     Parameters
     ----------
     summary, compared
         The rows `summary` and `comparisons` of `diagnose --json`.
     named
-        Dimensions that were asked for by name. Another one counts only where it is compared in
-        some other domain: a suite may give all its probes the same group.
+        Dimensions of `--group`. Any other counts only where it is compared in another domain: a
+        suite may give all its probes the same group.
     """
     paired = {(row["feature"], row["dimension"], row["domain"]) for row in compared}
     wanted = {*named, *(dimension for _, dimension, _ in paired)}

@@ -24,7 +24,7 @@ class GateCode(IntEnum):
 
 @dataclass(frozen=True)
 class GateRule:
-    """What a gate asks for."""
+    """The conditions under which a gate fails or passes."""
 
     least_size: float = 0.0
     """The smallest gap or change that fails the gate."""
@@ -44,7 +44,7 @@ class GateRule:
         return f"{comparisons} {noun}{'' if comparisons == 1 else 's'}"
 
     def shown(self, comparisons: int) -> str:
-        """Return the verb and object that follow so many comparisons."""
+        """Return the verb and object that follow a count of comparisons."""
         singular = comparisons == 1
         if self.verdict == CHANGED:
             words = "is concluded" if singular else "are concluded"
@@ -86,7 +86,7 @@ def gate_result(
     compared
         Every comparison that the gate looks at.
     rule
-        What it asks for.
+        The conditions of the gate.
     incomplete
         Why the run is not complete; None for a complete one and for a table.
     """
@@ -158,9 +158,9 @@ def _failed(failing: Sequence[GatedComparison], of: int, rule: GateRule) -> str:
 def _passed(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator[str]:
     yield f"None of {rule.counted(len(compared))} {rule.shown(1)}."
     if undecided := sum(comparison.is_undecided for comparison in compared):
-        alike = "the runs are alike" if rule.verdict == CHANGED else "groups are treated alike"
+        equal = "the runs are alike" if rule.verdict == CHANGED else "groups are treated alike"
         has = "has" if undecided == 1 else "have"
-        yield f"{undecided} of them {has} not enough evidence, which does not show that {alike}."
+        yield f"{undecided} of them {has} not enough evidence, which does not show that {equal}."
     if undone := [comparison.name for comparison in compared if comparison.is_undone]:
         yield f"The missing answers could undo {len(undone)} verdicts: {_listed(undone)}."
 

@@ -9,16 +9,16 @@ from biaswatch.readers.run_tables import RunTable
 async def run_table(
     client: GatewayClient,
     run_id: str,
-    begun: Callable[[int], None] = lambda answers: None,
-    added: Callable[[], None] = lambda: None,
+    total: Callable[[int], None] = lambda answers: None,
+    advance: Callable[[], None] = lambda: None,
 ) -> RunTable:
     """Return every answer that a run asked for, measured or not.
 
-    `begun` is told how many there are, and `added` is called after each.
+    `total` receives the number of answers, and `advance` is called after each of them.
     """
     table = RunTable(await client.analysis(run_id))
-    begun(table.declared.answers)
+    total(table.declared.answers)
     async for answer in client.measurements(run_id):
         table.add(answer)
-        added()
+        advance()
     return table

@@ -37,29 +37,28 @@ class MeasuredAnswers:
     group: str
     measured: int
     """Answers that gave a number."""
-    asked: int
+    requested: int
     reasons: Mapping[str, int] = field(default_factory=dict)
     """Why the others gave none, with counts."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether answers were asked for and none of them gave a number."""
-        return self.asked > 0 and not self.measured
+        """True where answers are missing and none gave a number."""
+        return self.requested > 0 and not self.measured
 
     def is_enough(self, least_share: float) -> bool:
         """Return whether at least this share of the answers gave a number, and not none."""
-        return self.measured > 0 and self.measured / self.asked >= least_share
+        return self.measured > 0 and self.measured / self.requested >= least_share
 
     def in_words(self) -> str:
         """Return the counts in words: `3 of 10 answers about b gave a number (7 refused)`."""
-        if not self.asked:
-            return f"there is no answer about {self.group}"
+        if not self.requested:
+            return f"without any answer about {self.group}"
         frequent = sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))
         listed = ", ".join(f"{n} {why.replace('_', ' ')}" for why, n in frequent[:MOST_REASONS])
         because = f" ({listed})" if listed else ""
-        return (
-            f"{self.measured:,} of {self.asked:,} answers about {self.group} gave a number{because}"
-        )
+        counts = f"{self.measured:,} of {self.requested:,} answers"
+        return f"{counts} about {self.group} gave a number{because}"
 
 
 def compared_sides(
@@ -67,7 +66,7 @@ def compared_sides(
 ) -> tuple[MeasuredAnswers, MeasuredAnswers]:
     """Return the answers of both sides of a comparison of `a` with `b`.
 
-    A second side that is no group is all other groups together.
+    A second side with another name than a group's is all other groups together.
     """
     known = list(groups)
     return (
@@ -83,10 +82,10 @@ def is_unmeasured(groups: Iterable[CountedGroup], a: str, b: str) -> bool:
 
 
 def _side(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:
-    measured, asked, reasons = 0, 0, dict[str, int]()
+    measured, requested, reasons = 0, 0, dict[str, int]()
     for group in groups:
         measured += group.responses - group.missing
-        asked += group.responses
+        requested += group.responses
         for why, count in group.missing_reasons.items():
             reasons[why] = reasons.get(why, 0) + count
-    return MeasuredAnswers(name, measured, asked, reasons)
+    return MeasuredAnswers(name, measured, requested, reasons)

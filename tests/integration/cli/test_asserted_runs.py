@@ -22,7 +22,7 @@ COLUMNS: dict[str, Any] = {"group": "groups.g", "feature": "judge.rude", "permut
 
 
 def suite(name: str, prompts: int, *, paired: bool = False, **declared: Any) -> Suite:
-    """Make a suite of so many prompts about each of two groups."""
+    """Make a suite with the same number of prompts about each of two groups."""
     return Suite(
         name=name,
         extractors=("judge",),
@@ -61,13 +61,13 @@ def of_sets(probe: Probe) -> float:
 
 
 def beyond(probe: Probe) -> float:
-    """Return values between 0 and 1, of which those of one group are mostly 99: no rating."""
+    """Return values between 0 and 1, and 99 for most prompts about one group."""
     n = number_of(probe)
     return 99.0 if probe.groups["g"] == "b" and n % 3 else (n % 5) / 4
 
 
 def selected(probe: Probe) -> float | None:
-    """Return the same values for both groups, of which one lacks the larger ones."""
+    """Return the same values for both groups, without the larger ones of one group."""
     value = number_of(probe) / 100
     return None if probe.groups["g"] == "b" and value > 0.82 else value
 
@@ -89,8 +89,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], F
     migrate(url)
     with Store.open(url) as store:
         ids = {
-            name: write_finished_run(store, asked, value, repeats=repeats).id
-            for name, (asked, value, repeats) in RUNS.items()
+            name: write_finished_run(store, suite_, value, repeats=repeats).id
+            for name, (suite_, value, repeats) in RUNS.items()
         }
     command = CommandLine(state, BIASWATCH_GATEWAY_READ_TOKEN=TOKEN)
     with command.up():

@@ -36,7 +36,7 @@ REFUSED = {"role": "assistant", "content": None, "refusal": "I cannot rate peopl
 
 def completion(*messages: dict[str, Any]) -> tuple[int, object]:
     """Return a reply with a choice for each message."""
-    choices = [{"index": 0, "message": each, "finish_reason": "stop"} for each in messages]
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"} for message in messages]
     usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
     body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "usage": usage}
     return 200, {**body, "choices": choices}
@@ -44,7 +44,7 @@ def completion(*messages: dict[str, Any]) -> tuple[int, object]:
 
 def reply(body: Any) -> tuple[int, object]:
     """Return what the model of this name says."""
-    asked = body["messages"][-1]["content"]
+    prompt = body["messages"][-1]["content"]
     match body["model"]:
         case "unknown":
             return 404, {"error": {"message": "no such model", "code": "model_not_found"}}
@@ -57,9 +57,9 @@ def reply(body: Any) -> tuple[int, object]:
             return completion(REFUSED)
         case "no-choice":
             return completion()
-        case "refuses-cleo" if "cleo" in asked:
+        case "refuses-cleo" if "cleo" in prompt:
             return completion(REFUSED)
-        case "refuses-two" if "cleo 1" in asked or "cleo 2" in asked:
+        case "refuses-two" if "cleo 1" in prompt or "cleo 2" in prompt:
             return completion(REFUSED)
         case _:
             return completion(RATED)
@@ -77,9 +77,9 @@ def command(tmp_path_factory: pytest.TempPathFactory, server: str) -> Iterator[C
     """Keep a platform up beside the suite."""
     folder = tmp_path_factory.mktemp("unmeasured")
     (folder / "rated.json").write_text(json.dumps(SUITE))
-    found = CommandLine(folder / "state", OPENAI_API_KEY="secret")
-    with found.up():
-        yield found
+    command = CommandLine(folder / "state", OPENAI_API_KEY="secret")
+    with command.up():
+        yield command
 
 
 def run(
@@ -101,7 +101,7 @@ def test_a_model_that_gives_no_number_passes_no_gate(
     assert "Traceback" not in ended.stderr
 
 
-def test_a_run_that_measured_nothing_passes_no_later_gate_either(
+def test_a_run_without_measured_answers_passes_no_later_gate(
     command: CommandLine, server: str, tmp_path: Path
 ) -> None:
     run_id = run(command, server, "refuses").stdout.split("Run ")[1][:32]
@@ -142,7 +142,7 @@ def test_one_group_without_enough_answers_passes_no_gate(
     assert ended.stderr.count("Gate ") == 1
 
 
-def test_two_runs_of_which_one_measured_nothing_are_not_said_to_be_alike(
+def test_a_comparison_with_an_unmeasured_run_passes_no_gate(
     command: CommandLine, server: str
 ) -> None:
     ids = [
@@ -156,20 +156,20 @@ def test_two_runs_of_which_one_measured_nothing_are_not_said_to_be_alike(
     assert command("compare", *ids[:1], *ids[:1], "--fail-on", "change").returncode == 2
 
 
-def test_the_assertion_names_the_reason_why_nothing_was_measured(
+def test_the_assertion_names_the_groups_without_measured_answers(
     command: CommandLine, server: str
 ) -> None:
     platform = bw.connect(json.loads((command.state / "platform.json").read_text())["url"])
-    found = {
+    runs = {
         model: platform.results(run(command, server, model).stdout.split("Run ")[1][:32])
         for model in ("refuses", "refuses-two", "rates")
     }
     with pytest.raises(AssertionError, match="Nothing was measured in 3 comparisons"):
-        bw.assert_no_disparity(found["refuses"])
+        bw.assert_no_disparity(runs["refuses"])
     with pytest.raises(AssertionError, match="3 of 5 answers about cleo gave a number"):
-        bw.assert_no_disparity(found["refuses-two"], group="group", feature="rating.rating")
-    assert isinstance(found["rates"], FinishedRun)
-    assert not bw.assert_no_disparity(found["rates"]).has_disparity
-    assert not bw.assert_no_disparity(found["refuses-two"], min_measured=0.6).has_disparity
-    assert found["refuses"].gate().code == 3
-    assert "Nothing was measured" in found["refuses"].warnings[0]
+        bw.assert_no_disparity(runs["refuses-two"], group="group", feature="rating.rating")
+    assert isinstance(runs["rates"], FinishedRun)
+    assert not bw.assert_no_disparity(runs["rates"]).has_disparity
+    assert not bw.assert_no_disparity(runs["refuses-two"], min_measured=0.6).has_disparity
+    assert runs["refuses"].gate().code == 3
+    assert "Nothing was measured" in runs["refuses"].warnings[0]

@@ -15,18 +15,18 @@ ASKED: dict[str, Any] = {"group": "g", "feature": "score", "permutations": 0}
 
 def frame(groups: str = "ab", rows: int = 40, **columns: Any) -> pd.DataFrame:
     """Make rows of scores between 0 and 1 that do not differ by group."""
-    made = {
+    scores = {
         "g": list(groups) * rows,
         "score": np.repeat(np.arange(rows) / rows, len(groups)),
         "other": 1.0,
     }
-    return pd.DataFrame({**made, **columns})
+    return pd.DataFrame({**scores, **columns})
 
 
-def without(made: pd.DataFrame, group: str, keep: int = 0) -> pd.DataFrame:
-    """Return the frame with so many scores of a group left."""
-    rows = made.index[made["g"] == group][keep:]
-    return made.assign(score=made["score"].mask(made.index.isin(rows)))
+def without(rows: pd.DataFrame, group: str, keep: int = 0) -> pd.DataFrame:
+    """Return the rows with only `keep` scores of a group."""
+    gone = rows.index[rows["g"] == group][keep:]
+    return rows.assign(score=rows["score"].mask(rows.index.isin(gone)))
 
 
 EMPTY = frame().assign(score=np.nan)
@@ -41,11 +41,11 @@ EMPTY = frame().assign(score=np.nan)
         (without(frame("abc"), "c"), {}, r"in 2 of 3 comparisons.*0 of 40 answers about c gave"),
         (without(frame(), "b", 31), {}, "31 of 40 answers about b gave a number"),
         (without(frame("abcdefgh"), "h"), {}, "0 of 40 answers about h gave a number"),
-        (frame("a"), {}, "there is no answer about any other group of g"),
-        (frame(g=None), {}, "there is no answer about any group of g"),
+        (frame("a"), {}, "without any answer about any other group of g"),
+        (frame(g=None), {}, "without any answer about any group of g"),
         (EMPTY, {"feature": ["other", "score"]}, r"in 1 of 2 comparisons.*score: 0 of 40"),
-        (frame(h="x"), {"group": ["g", "h"]}, "there is no answer about any other group of h"),
-        (frame().assign(d=["m", "n"] * 40), {"domain": "d"}, "no two groups were|no answer about"),
+        (frame(h="x"), {"group": ["g", "h"]}, "without any answer about any other group of h"),
+        (frame().assign(d=["m", "n"] * 40), {"domain": "d"}, "without any answer about any other"),
     ],
 )
 def test_what_was_not_measured_fails_with_the_reason(
@@ -60,14 +60,14 @@ def test_a_fifth_of_a_groups_answers_may_be_missing_and_another_share_may_be_dec
     few = bw.diagnose(without(frame(), "b", 31), **ASKED)
     assert bw.assert_no_disparity(few, min_measured=0.7) is few
     assert [few.gate(min_measured=share).code for share in (0.7, 0.8)] == [0, 3]
-    with pytest.raises(UsageError, match="give tolerance to `bw.diagnose`"):
+    with pytest.raises(UsageError, match="give tolerance to `bw"):
         bw.assert_no_disparity(few, tolerance=0.1)
 
 
-def test_a_disparity_beside_a_group_that_was_not_measured_is_said_with_it() -> None:
-    apart = frame("abc").assign(score=lambda rows: rows["score"] + 2.0 * (rows["g"] == "b"))
+def test_a_disparity_is_listed_with_the_groups_that_were_not_measured() -> None:
+    shifted = frame("abc").assign(score=lambda rows: rows["score"] + 2.0 * (rows["g"] == "b"))
     with pytest.raises(AssertionError) as failed:
-        bw.assert_no_disparity(without(apart, "c"), **ASKED)
+        bw.assert_no_disparity(without(shifted, "c"), **ASKED)
     lines = str(failed.value).split("\n")
     assert lines[0] == "1 of 3 comparisons are a disparity:"
     assert "a against b, score: a disparity" in lines[1]
@@ -76,19 +76,19 @@ def test_a_disparity_beside_a_group_that_was_not_measured_is_said_with_it() -> N
 
 def test_a_disparity_that_missing_answers_could_undo_says_so_everywhere() -> None:
     whole = frame(rows=300)
-    some = whole.assign(score=whole["score"].mask((whole["g"] == "b") & (whole["score"] > 0.81)))
-    asked = {**ASKED, "ranges": {"score": (0.0, 1.0)}}
-    found = bw.diagnose(some, **asked)
-    [sentence] = found.sentences
+    partial = whole.assign(score=whole["score"].mask((whole["g"] == "b") & (whole["score"] > 0.81)))
+    options = {**ASKED, "ranges": {"score": (0.0, 1.0)}}
+    diagnosis = bw.diagnose(partial, **options)
+    [sentence] = diagnosis.sentences
     assert sentence.endswith(", but the missing answers could undo it.")
-    assert found.warnings == [
+    assert diagnosis.warnings == [
         "The missing answers could undo 1 of 1 disparities: score, a against b."
     ]
-    assert "could undo" in str(found)
-    assert "could undo" in found._repr_html_()
+    assert "could undo" in str(diagnosis)
+    assert "could undo" in diagnosis._repr_html_()
     with pytest.raises(AssertionError, match="but the missing answers could undo it"):
-        bw.assert_no_disparity(some, **asked)
-    assert found.gate().sentence == (
+        bw.assert_no_disparity(partial, **options)
+    assert diagnosis.gate().sentence == (
         "Gate failed: 1 of 1 comparison shows a disparity, but the missing answers could undo it."
     )
 

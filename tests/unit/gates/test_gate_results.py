@@ -26,13 +26,13 @@ RULE = GateRule()
 def compared(
     verdict: Verdict = Verdict.NOT_ENOUGH, a: int = 10, b: int = 10, **fields: Any
 ) -> GatedComparison:
-    """Make a comparison of which so many of ten answers about each side gave a number."""
-    made = GatedComparison(
+    """Make a comparison with ten answers about each side, some of them measured."""
+    comparison = GatedComparison(
         where="rating", groups="a against b", verdict=verdict.value, size=0.5,
         sides=(MeasuredAnswers("a", a, 10), MeasuredAnswers("b", b, 10, {"refused": 10 - b})),
         survives_missing=None,
     )  # fmt: skip
-    return replace(made, **fields)
+    return replace(comparison, **fields)
 
 
 DISPARITY, NONE = compared(Verdict.DISPARITY), compared(Verdict.NO_DISPARITY)
@@ -69,30 +69,30 @@ def test_an_incomplete_run_passes_no_gate_and_hides_no_finding() -> None:
     assert failed.reasons[-1] == why
 
 
-def test_the_share_that_counts_as_measured_is_declared_and_nothing_is_never_enough() -> None:
+def test_the_least_share_is_declared_and_zero_answers_are_never_enough() -> None:
     few = [compared(b=3)]
     assert gate_result(few, replace(RULE, least_share=0.3)).code is GateCode.PASSED
     assert gate_result(few, replace(RULE, least_share=0.31)).code is GateCode.NOT_MEASURED
-    none = gate_result([compared(b=0)], replace(RULE, least_share=0.0))
-    assert none.code is GateCode.NOT_MEASURED
+    empty = gate_result([compared(b=0)], replace(RULE, least_share=0.0))
+    assert empty.code is GateCode.NOT_MEASURED
 
 
-def test_a_smaller_disparity_than_asked_for_fails_nothing_and_passes_only_if_measured() -> None:
+def test_a_smaller_disparity_than_the_least_passes_only_if_measured() -> None:
     large = replace(RULE, least_size=0.6)
     assert gate_result([DISPARITY], large).code is GateCode.PASSED
     assert gate_result([compared(Verdict.DISPARITY, b=3)], large).code is GateCode.NOT_MEASURED
     assert gate_result([replace(DISPARITY, size=-0.6)], large).code is GateCode.FAILED
 
 
-def test_the_sentence_names_each_group_with_too_few_answers_once_and_why() -> None:
+def test_the_sentence_names_groups_with_too_few_answers_once_with_their_reasons() -> None:
     three = [compared(b=2), compared(b=2, groups="c against b"), compared(groups="a against c")]
-    said = gate_result(three, RULE).sentence
-    assert said == (
+    sentence = gate_result(three, RULE).sentence
+    assert sentence == (
         "Gate not passed: Too little was measured in 2 of 3 comparisons, less than 80 % of the"
         " answers about a group (rating: 2 of 10 answers about b gave a number (8 refused))."
     )
-    nothing = gate_result([compared(a=0, b=0)], RULE).sentence
-    assert nothing.startswith("Gate not passed: Nothing was measured in 1 comparison (rating: 0 of")
+    empty = gate_result([compared(a=0, b=0)], RULE).sentence
+    assert empty.startswith("Gate not passed: Nothing was measured in 1 comparison (rating: 0 of")
     assert "No two groups were compared" in gate_result([], RULE).sentence
 
 
@@ -110,11 +110,11 @@ def test_a_failed_gate_says_what_the_missing_answers_could_undo_and_what_was_not
     )
 
 
-def test_a_passed_gate_does_not_read_as_proof_that_groups_are_alike() -> None:
+def test_a_passed_gate_is_no_proof_of_equal_treatment() -> None:
     doubted = compared(Verdict.NO_DISPARITY, b=9, survives_missing=False)
-    said = gate_result([compared(), doubted], RULE).sentence
-    assert "1 of them has not enough evidence, which does not show that groups are" in said
-    assert "The missing answers could undo 1 verdicts: rating, a against b." in said
+    sentence = gate_result([compared(), doubted], RULE).sentence
+    assert "1 of them has not enough evidence, which does not show that groups are" in sentence
+    assert "The missing answers could undo 1 verdicts: rating, a against b." in sentence
 
 
 def test_warnings_say_which_verdicts_missing_answers_could_undo() -> None:
@@ -137,19 +137,19 @@ def test_findings_of_a_run_count_the_answers_of_each_side_and_of_the_rest() -> N
     )  # fmt: skip
     gaps = [Gap(a="a", b=b, gap=Estimate(), verdict=Verdict.NOT_ENOUGH) for b in ("b", "the rest")]
     one, rest = gated_diagnoses([make_diagnosis(groups=groups, gaps=tuple(gaps))])
-    assert [(side.measured, side.asked) for side in one.sides] == [(10, 10), (1, 10)]
-    assert [(side.measured, side.asked) for side in rest.sides] == [(10, 10), (1, 20)]
+    assert [(side.measured, side.requested) for side in one.sides] == [(10, 10), (1, 10)]
+    assert [(side.measured, side.requested) for side in rest.sides] == [(10, 10), (1, 20)]
     assert "19 no answer: quota" in rest.sides[1].in_words()
 
 
 def row(**fields: Any) -> dict[str, Any]:
     """Make a comparison as `diagnose --json` has it."""
-    made = {
+    comparison = {
         "feature": "rating", "dimension": "g", "domain": None, "a": "a", "b": "b", "gap": 1.0,
         "verdict": "disparity", "survives_missing": None, "n_a": 9, "n_b": 9, "n_missing_a": 1,
         "n_missing_b": 1,
     }  # fmt: skip
-    return {**made, **fields}
+    return {**comparison, **fields}
 
 
 def statistic(dimension: str, group: str, domain: str | None = None) -> dict[str, Any]:
@@ -201,6 +201,6 @@ def test_two_runs_of_which_one_was_not_measured_pass_no_gate(
 
 
 def test_rows_of_a_table_count_answers_that_have_a_value() -> None:
-    [found] = gated_rows([row(n_b=3, n_missing_b=7, domain="m1")])
-    assert found.name == "m1, rating, a against b"
-    assert found.sides[1].in_words() == "3 of 10 answers about b gave a number"
+    [comparison] = gated_rows([row(n_b=3, n_missing_b=7, domain="m1")])
+    assert comparison.name == "m1, rating, a against b"
+    assert comparison.sides[1].in_words() == "3 of 10 answers about b gave a number"

@@ -1,4 +1,4 @@
-"""What a BiasRun is told: a disparity, none, or that too little was measured to tell."""
+"""The condition Disparity of a BiasRun: true, false, or unknown where too little was measured."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from tests.support.records import AT
 
 
 def diagnosis(verdict: str, missing: int, survives: bool | None = None) -> SeenDiagnosis:
-    """Make the findings of two groups with ten answers each, so many of one of them missing."""
+    """Make the findings of two groups with ten answers each, some of them missing."""
     group = {"responses": 10, "missing_reasons": {}}
     gap = {"value": 0.5, "low": 0.1, "high": 0.9}
-    made = {
+    record = {
         "target": "m", "feature": "rating", "dimension": "race",
         "groups": [
             {**group, "group": "black", "missing": missing},
@@ -24,21 +24,21 @@ def diagnosis(verdict: str, missing: int, survives: bool | None = None) -> SeenD
              "survives_missing": survives}
         ],
     }  # fmt: skip
-    return SeenDiagnosis.model_validate(made)
+    return SeenDiagnosis.model_validate(record)
 
 
-def seen(stand: str = "complete") -> SeenRun:
-    return SeenRun(run_id="r", stand=stand, probes=20, responses=20)
+def seen(state: str = "complete") -> SeenRun:
+    return SeenRun(run_id="r", stand=state, probes=20, responses=20)
 
 
-def disparity(found: list[SeenDiagnosis], stand: str = "complete") -> tuple[str, str, str]:
+def disparity(diagnoses: list[SeenDiagnosis], state: str = "complete") -> tuple[str, str, str]:
     """Return status, reason and message of the condition Disparity."""
-    condition = run_conditions(seen(stand), found)[-1]
+    condition = run_conditions(seen(state), diagnoses)[-1]
     return condition.status.value, condition.reason, condition.message
 
 
 @pytest.mark.parametrize(
-    ("found", "status", "reason"),
+    ("diagnoses", "status", "reason"),
     [
         ([diagnosis("disparity", 0)], "True", "Diagnosed"),
         ([diagnosis("disparity", 9)], "True", "Diagnosed"),
@@ -48,11 +48,11 @@ def disparity(found: list[SeenDiagnosis], stand: str = "complete") -> tuple[str,
         ([], "Unknown", "NotMeasured"),
     ],
 )
-def test_a_run_that_measured_too_little_says_neither_that_there_is_a_disparity_nor_none(
-    found: list[SeenDiagnosis], status: str, reason: str
+def test_with_too_few_measured_answers_the_condition_is_unknown(
+    diagnoses: list[SeenDiagnosis], status: str, reason: str
 ) -> None:
-    assert disparity(found)[:2] == (status, reason)
-    assert disparity(found, "running")[0] == "Unknown"
+    assert disparity(diagnoses)[:2] == (status, reason)
+    assert disparity(diagnoses, "running")[0] == "Unknown"
 
 
 def test_the_message_says_what_was_not_measured_and_what_missing_answers_could_undo() -> None:
@@ -68,14 +68,14 @@ def test_the_message_says_what_was_not_measured_and_what_missing_answers_could_u
 def test_the_status_shows_a_disparity_first_and_then_what_was_not_measured() -> None:
     measured, empty = diagnosis("no_disparity", 0), diagnosis("not_enough_evidence", 10)
 
-    def verdict(*found: SeenDiagnosis) -> Any:
-        return run_status({}, {}, seen(), found, AT)["verdict"]
+    def verdict(*diagnoses: SeenDiagnosis) -> Any:
+        return run_status({}, {}, seen(), diagnoses, AT)["verdict"]
 
     assert verdict(measured, empty) == "not_measured"
     assert verdict(measured, empty, diagnosis("disparity", 9)) == "disparity"
     assert verdict(measured) == "no_disparity"
 
 
-def test_a_run_that_measured_nothing_ends_with_a_warning() -> None:
+def test_a_run_without_measured_answers_ends_with_a_warning() -> None:
     [event] = run_events({}, seen(), run_conditions(seen(), [diagnosis("no_disparity", 10)]))
     assert event.warning
