@@ -103,6 +103,7 @@ from shared.contracts.label_sample import (
 )
 from shared.contracts.measured_share import (
     LEAST_MEASURED_SHARE,
+    GroupCounts,
     MeasuredAnswers,
     compared_sides,
     is_unmeasured,

@@ -31,6 +31,16 @@ class CountedGroup(Protocol):
 
 
 @dataclass(frozen=True)
+class GroupCounts:
+    """The counts of a group alone."""
+
+    group: str
+    responses: int
+    missing: int
+    missing_reasons: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class MeasuredAnswers:
     """The answers about one side of a comparison."""
 

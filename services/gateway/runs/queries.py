@@ -14,7 +14,7 @@ from shared.contracts import (
     Brief,
     Diagnosis,
     Evaluation,
-    GroupSummary,
+    GroupCounts,
     Purpose,
     Run,
     Verdict,
@@ -176,11 +176,8 @@ def _evaluation_id(brief: Brief) -> str:
 def _endings(diagnosis: Mapping[str, Any]) -> Iterator[str]:
     """Return how each comparison of a finding ended: its verdict, or that it is unmeasured."""
     groups = [
-        GroupSummary.model_construct(
-            group=group["group"], responses=group["responses"], missing=group["missing"],
-            missing_reasons={},
-        )
+        GroupCounts(group["group"], group["responses"], group["missing"])
         for group in diagnosis["groups"]
-    ]  # fmt: skip
+    ]
     for gap in diagnosis["gaps"]:
         yield UNMEASURED if is_unmeasured(groups, gap["a"], gap["b"]) else gap["verdict"]

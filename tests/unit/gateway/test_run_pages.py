@@ -76,7 +76,9 @@ def test_the_lead_says_what_missing_answers_could_undo_and_what_was_not_measured
     assert [each.count for each in (*open_.undecided, *open_.unmeasured)] == [1, 1]
     assert open_.unmeasured[0].note == "0 of 9 answers about c gave a number (9 refused)"
     [matrix] = matrices_of([finding(doubted, groups=groups)])
-    assert "disparity, but the missing answers could undo it" in matrix.rows[0][1][0].said
+    [cell] = matrix.rows[0][1]
+    assert cell is not None
+    assert "disparity, but the missing answers could undo it" in cell.said
 
 
 def test_missing_answers_are_counted_once_whatever_the_groupings() -> None:
