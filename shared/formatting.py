@@ -45,10 +45,11 @@ def verdict_words(
     return f"{words}, but {COULD_UNDO}" if survives_missing is False else words
 
 
-def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]]) -> str:
+def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: bool = False) -> str:
     """Return how many comparisons show a disparity, and how the others ended.
 
-    Each is a verdict, whether it survives the missing answers, and whether it is unmeasured.
+    Each is a verdict, whether it survives the missing answers, and whether it is unmeasured. Beside
+    a disparity, a brief sentence counts only unmeasured comparisons.
     """
     if not concluded:
         return NOTHING_COMPARED
@@ -61,7 +62,7 @@ def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]]) -> str:
         for verdict, _, unmeasured in concluded
         if verdict != DISPARITY
     )
-    words = (*VERDICT_WORDS.values(), NOT_MEASURED)
+    words = [NOT_MEASURED] if brief and disparities else [*VERDICT_WORDS.values(), NOT_MEASURED]
     listed = ", ".join(f"{ending}: {endings[ending]}" for ending in words if endings[ending])
     total = f"{len(concluded)} comparison{'' if len(concluded) == 1 else 's'}"
     shows = "show" if len(disparities) > 1 else "shows"

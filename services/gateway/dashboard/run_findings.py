@@ -104,7 +104,7 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
         undecided=tuple(_counted(compared, VERDICT_WORDS[Verdict.NOT_ENOUGH], names)),
         unmeasured=tuple(_counted(compared, NOT_MEASURED, names)),
         missing=tuple(_missing(diagnoses, names)),
-        lead=nothing or verdict_lead([_concluded(*pair) for pair in _gaps(compared)]),
+        lead=nothing or verdict_lead([_concluded(*pair) for pair in _gaps(compared)], brief=True),
         nothing=nothing,
     )
 
