@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.contracts import Diagnosis, MeasuredAnswers, Verdict, compared_sides
+from shared.contracts import Diagnosis, MeasuredAnswers, Verdict
 
 Row = Mapping[str, Any]
 
@@ -55,7 +55,7 @@ def gated_diagnoses(diagnoses: Iterable[Diagnosis]) -> list[GatedComparison]:
             groups=f"{gap.a} against {gap.b}",
             verdict=gap.verdict.value,
             size=gap.gap.value,
-            sides=compared_sides(diagnosis.groups, gap.a, gap.b),
+            sides=diagnosis.sides(gap),
             survives_missing=gap.survives_missing,
         )
         for diagnosis in diagnoses

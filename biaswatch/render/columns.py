@@ -9,7 +9,7 @@ from enum import Flag, auto
 from typing import Generic, Protocol, TypeVar
 
 from services.gateway.dashboard.run_findings import title_of
-from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, is_unmeasured
+from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
 from shared.formatting import by_evidence, interval, number, p_value, verdict_words
 
 
@@ -211,7 +211,7 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
         lambda row: verdict_words(
             row.gap.verdict,
             row.gap.survives_missing,
-            unmeasured=is_unmeasured(row.diagnosis.groups, row.gap.a, row.gap.b),
+            unmeasured=row.diagnosis.is_unmeasured(row.gap),
         ),
         lambda row: row.gap.verdict.value,
         is_verdict=True,

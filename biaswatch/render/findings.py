@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from biaswatch.render.columns import estimate_text, gaps_by_evidence
 from services.gateway.dashboard.run_findings import RunSummary, gap_verdict, strongest_first
 from services.gateway.runs.model_names import ModelNames
-from shared.contracts import Diagnosis, Gap, Verdict, compared_sides
+from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import COULD_UNDO, NOT_MEASURED, names_itself, number, p_equals
 
 MOST_UNDECIDED, MOST_GAPS = 6, 12
@@ -95,7 +95,7 @@ def by_reading(feature: str, instrument: str) -> str:
 
 
 def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
-    empty = [side for side in compared_sides(diagnosis.groups, gap.a, gap.b) if side.is_empty]
+    empty = [side for side in diagnosis.sides(gap) if side.is_empty]
     if empty:
         return f"{NOT_MEASURED}: {' and '.join(side.in_words() for side in empty)}."
     estimate = estimate_text(gap.gap)

@@ -103,10 +103,9 @@ from shared.contracts.label_sample import (
 )
 from shared.contracts.measured_share import (
     LEAST_MEASURED_SHARE,
+    ComparedGroups,
     GroupCounts,
     MeasuredAnswers,
-    compared_sides,
-    is_unmeasured,
 )
 from shared.contracts.monitor import Monitor, MonitorPlan, MonitorState, PastTraffic, Upkeep
 from shared.contracts.monitor_rounds import (

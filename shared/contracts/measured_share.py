@@ -1,5 +1,6 @@
 """How many answers about each side of a comparison gave a number, and how many are enough."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -60,6 +61,15 @@ class MeasuredAnswers:
         """Return whether at least this share of the answers gave a number, and not none."""
         return self.measured > 0 and self.measured / self.requested >= least_share
 
+    def without(self, part: "MeasuredAnswers", name: str) -> "MeasuredAnswers":
+        """Return these answers less those about a part of them."""
+        return MeasuredAnswers(
+            name,
+            self.measured - part.measured,
+            self.requested - part.requested,
+            Counter(self.reasons) - Counter(part.reasons),
+        )
+
     def in_words(self) -> str:
         """Return the counts in words: `3 of 10 answers about b gave a number (7 refused)`."""
         if not self.requested:
@@ -71,31 +81,32 @@ class MeasuredAnswers:
         return f"{counts} about {self.group} gave a number{because}"
 
 
-def compared_sides(
-    groups: Iterable[CountedGroup], a: str, b: str
-) -> tuple[MeasuredAnswers, MeasuredAnswers]:
-    """Return the answers of both sides of a comparison of `a` with `b`.
+class ComparedGroups:
+    """The groups of one finding, whose answers are counted once for all its comparisons."""
 
-    A second side with another name than a group's is all other groups together.
-    """
-    known = list(groups)
-    return (
-        _side(a, [group for group in known if group.group == a]),
-        _side(b, [group for group in known if group.group == b]
-              or [group for group in known if group.group != a]),
-    )  # fmt: skip
+    def __init__(self, groups: Iterable[CountedGroup]) -> None:
+        self._groups = {group.group: group for group in groups}
+        self._total = _together("", self._groups.values())
+
+    def sides(self, a: str, b: str) -> tuple[MeasuredAnswers, MeasuredAnswers]:
+        """Return the answers of both sides of a comparison of `a` with `b`.
+
+        A second side with another name than a group's is all other groups together.
+        """
+        first = _together(a, [self._groups[a]] if a in self._groups else [])
+        if b in self._groups:
+            return first, _together(b, [self._groups[b]])
+        return first, self._total.without(first, b)
+
+    def is_unmeasured(self, a: str, b: str) -> bool:
+        """Return whether one side of a comparison has no measured answer at all."""
+        return any(side.is_empty for side in self.sides(a, b))
 
 
-def is_unmeasured(groups: Iterable[CountedGroup], a: str, b: str) -> bool:
-    """Return whether one side of a comparison has no measured answer at all."""
-    return any(side.is_empty for side in compared_sides(groups, a, b))
-
-
-def _side(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:
-    measured, requested, reasons = 0, 0, dict[str, int]()
+def _together(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:
+    measured, requested, reasons = 0, 0, Counter[str]()
     for group in groups:
         measured += group.responses - group.missing
         requested += group.responses
-        for why, count in group.missing_reasons.items():
-            reasons[why] = reasons.get(why, 0) + count
+        reasons.update(group.missing_reasons)
     return MeasuredAnswers(name, measured, requested, reasons)

@@ -7,7 +7,7 @@ have fixed decimals.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject, is_unmeasured
+from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
 from shared.formatting import COULD_UNDO
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.ratio_agreement import ratio_agreement
@@ -127,7 +127,7 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
 
 def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
     """Return what is concluded, with what the missing answers could do to it."""
-    if is_unmeasured(diagnosis.groups, gap.a, gap.b):
+    if diagnosis.is_unmeasured(gap):
         return "that one group was not measured"
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
     return f"{SAYS[gap.verdict]}{doubt}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from services.gateway.dashboard.answer_filters import AnswerFilter, group_name
 from services.gateway.runs.model_names import ModelNames
-from shared.contracts import Diagnosis, Gap, Verdict, compared_sides, is_unmeasured
+from shared.contracts import Diagnosis, Gap, Verdict
 from shared.formatting import (
     COULD_UNDO,
     NOT_MEASURED,
@@ -116,7 +116,7 @@ def gap_verdict(diagnosis: Diagnosis, gap: Gap) -> str:
 
 
 def _concluded(diagnosis: Diagnosis, gap: Gap) -> tuple[str, bool | None, bool]:
-    unmeasured = is_unmeasured(diagnosis.groups, gap.a, gap.b)
+    unmeasured = diagnosis.is_unmeasured(gap)
     return gap.verdict.value, gap.survives_missing, unmeasured
 
 
@@ -197,7 +197,7 @@ def _counted(
 def _note(diagnosis: Diagnosis, gaps: Sequence[Gap], verdict: str) -> str:
     """Return what is said of comparisons that ended alike."""
     if verdict == NOT_MEASURED:
-        sides = (side for gap in gaps for side in compared_sides(diagnosis.groups, gap.a, gap.b))
+        sides = (side for gap in gaps for side in diagnosis.sides(gap))
         return "; ".join(dict.fromkeys(side.in_words() for side in sides if side.is_empty))
     if verdict == VERDICT_WORDS[Verdict.NO_DISPARITY]:
         undone = sum(gap.survives_missing is False for gap in gaps)

@@ -12,6 +12,7 @@ from shared.contracts import (
     RUN_GATHER,
     Assessment,
     Brief,
+    ComparedGroups,
     Diagnosis,
     Evaluation,
     GroupCounts,
@@ -19,7 +20,6 @@ from shared.contracts import (
     Run,
     Verdict,
     derived_id,
-    is_unmeasured,
 )
 from shared.contracts.paused_target import PausedTarget
 from shared.errors import NotFoundError
@@ -175,9 +175,9 @@ def _evaluation_id(brief: Brief) -> str:
 
 def _endings(diagnosis: Mapping[str, Any]) -> Iterator[str]:
     """Return how each comparison of a finding ended: its verdict, or that it is unmeasured."""
-    groups = [
+    groups = ComparedGroups(
         GroupCounts(group["group"], group["responses"], group["missing"])
         for group in diagnosis["groups"]
-    ]
+    )
     for gap in diagnosis["gaps"]:
-        yield UNMEASURED if is_unmeasured(groups, gap["a"], gap["b"]) else gap["verdict"]
+        yield UNMEASURED if groups.is_unmeasured(gap["a"], gap["b"]) else gap["verdict"]

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from shared.contracts import LEAST_MEASURED_SHARE, Alarm, Estimate, Verdict, compared_sides
+from shared.contracts import LEAST_MEASURED_SHARE, Alarm, ComparedGroups, Estimate, Verdict
 
 
 class SeenStatus(BaseModel):
@@ -122,7 +122,7 @@ class SeenDiagnosis(BaseModel):
 
     def is_measured(self, gap: SeenGap) -> bool:
         """Return whether enough answers about both sides of a gap gave a number."""
-        sides = compared_sides(self.groups, gap.a, gap.b)
+        sides = ComparedGroups(self.groups).sides(gap.a, gap.b)
         return all(side.is_enough(LEAST_MEASURED_SHARE) for side in sides)
 
 
