@@ -5,7 +5,7 @@ from typing import Any
 from biaswatch.api.frame_diagnosis import FrameDiagnosis, comparison_sentence, diagnose
 from biaswatch.api.platforms import FinishedRun
 from biaswatch.api.run_diagnosis import diagnose_run
-from biaswatch.gates import GateCode, GateRule, gate_result, gated_rows, ungrouped
+from biaswatch.checks import CheckCode, CheckRule, check_result, checked_table, ungrouped
 from shared.contracts import LEAST_MEASURED_SHARE
 from shared.errors import UsageError
 
@@ -43,16 +43,16 @@ def assert_no_disparity(
     if not 0 <= min_measured <= 1:
         raise UsageError(f"`min_measured` is {min_measured:g}; it is a share between 0 and 1.")
     diagnosis = _diagnosed(found, options)
-    rule = GateRule(least, min_measured)
-    compared = gated_rows(diagnosis.parts["comparisons"])
+    rule = CheckRule(least, min_measured)
+    compared = checked_table(diagnosis.parts["comparisons"])
     alone = ungrouped(
         diagnosis.parts["summary"], diagnosis.parts["comparisons"], diagnosis.dimensions
     )
     incomplete = found.results.incomplete if isinstance(found, FinishedRun) else None
-    result = gate_result([*compared, *alone], rule, incomplete)
-    if result.code is GateCode.PASSED:
+    result = check_result([*compared, *alone], rule, incomplete)
+    if result.code is CheckCode.PASSED:
         return diagnosis
-    if result.code is GateCode.NOT_MEASURED:
+    if result.code is CheckCode.NOT_MEASURED:
         raise AssertionError(result.sentence)
     rows = diagnosis.parts["comparisons"]
     failing = [

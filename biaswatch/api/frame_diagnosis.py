@@ -9,11 +9,11 @@ import numpy as np
 
 from biaswatch.api.html import html_of
 from biaswatch.api.native_frames import as_pandas, backend_of, flattened, native_frame
-from biaswatch.gates import (
-    GateResult,
-    GateRule,
-    gate_result,
-    gated_rows,
+from biaswatch.checks import (
+    CheckResult,
+    CheckRule,
+    check_result,
+    checked_table,
     is_unmeasured_row,
     measurement_warnings,
     ungrouped,
@@ -89,15 +89,15 @@ class FrameDiagnosis:
     def has_disparity(self) -> bool:
         """Whether any comparison is a disparity, by the readings.
 
-        False does not mean that there is none: `gate` says whether enough was measured to tell.
+        False does not mean that there is none: `check` says whether enough was measured to tell.
         """
         return any(row["verdict"] == Verdict.DISPARITY for row in self.parts["comparisons"])
 
-    def gate(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> GateResult:
+    def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
         """Return how a gate on these comparisons ends: its `code` 0, 1 or 3, and its `reasons`."""
         compared = self.parts["comparisons"]
         alone = ungrouped(self.parts["summary"], compared, self.dimensions)
-        return gate_result([*gated_rows(compared), *alone], GateRule(least, min_measured))
+        return check_result([*checked_table(compared), *alone], CheckRule(least, min_measured))
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -216,7 +216,7 @@ def diagnose(
     corrected = table_corrections(rows, labelled, about)
     if labelled:
         parts["corrections"] = table_correction_rows(corrected)
-    missing = measurement_warnings(gated_rows(parts["comparisons"]), GateRule())
+    missing = measurement_warnings(checked_table(parts["comparisons"]), CheckRule())
     warnings = [*warnings, *label_warnings(labelled, rows), *missing]
     said = [*table_correction_sentences(corrected), *([ASSUMED] if corrected else [])]
     return FrameDiagnosis(parts, warnings, backend, said, listed(group))

@@ -15,8 +15,8 @@ from pydantic_core import to_jsonable_python
 
 from biaswatch.api.html import html_of
 from biaswatch.api.native_frames import native_frame
+from biaswatch.checks import CheckResult, CheckRule, check_result, checked_diagnoses
 from biaswatch.exporting.rows import exported_rows, in_store, runs_named
-from biaswatch.gates import GateResult, GateRule, gate_result, gated_diagnoses
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.gateway_requests import path
@@ -67,16 +67,16 @@ class FinishedRun:
         """What missing answers do to the verdicts, a sentence each."""
         return self.results.warnings
 
-    def gate(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> GateResult:
+    def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
         """Return how `--fail-on` would end: its `code` 0, 1 or 3, and its `reasons`."""
-        compared = gated_diagnoses(self.results.diagnoses)
-        return gate_result(compared, GateRule(least, min_measured), self.results.incomplete)
+        compared = checked_diagnoses(self.results.diagnoses)
+        return check_result(compared, CheckRule(least, min_measured), self.results.incomplete)
 
     @property
     def has_disparity(self) -> bool:
         """Whether any gap is a disparity by the readings; `corrections` has what labels say.
 
-        False does not mean that there is none: `gate` says whether enough was measured to tell.
+        False does not mean that there is none: `check` says whether enough was measured to tell.
         """
         return any(
             gap.verdict is Verdict.DISPARITY for each in self.results.diagnoses for gap in each.gaps

@@ -12,7 +12,7 @@ from biaswatch.api.frame_diagnosis import (
     diagnosed_parts,
     listed,
 )
-from biaswatch.gates import GateRule, gated_rows, measurement_warnings
+from biaswatch.checks import CheckRule, checked_table, measurement_warnings
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from services.diagnoser.domain.findings.plans import ComparisonPlan
 
@@ -66,7 +66,7 @@ def diagnose_run(
         compare or declared.compared,
     )
     parts = diagnosed_parts(rows, plan, unit or "unit", permutations=permutations, seed=seed)
-    missing = measurement_warnings(gated_rows(parts["comparisons"]), GateRule())
+    missing = measurement_warnings(checked_table(parts["comparisons"]), CheckRule())
     warnings = [*run_warnings(table, rows), *missing]
     return FrameDiagnosis(parts, warnings, pd, (), dimensions)
 

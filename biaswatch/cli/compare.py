@@ -15,8 +15,8 @@ from biaswatch.cli.options import (
     Ranges,
     Server,
     Token,
-    end_gate,
-    gate_rule,
+    check_rule,
+    end_check,
 )
 from shared.contracts import Claim
 
@@ -75,15 +75,15 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Say what changed between two runs: gaps, means, shares of missing answers."""
+    from biaswatch.checks import CHANGED, CheckRule, checked_changes, measurement_warnings
     from biaswatch.cli.comparison_input import RunPart, comparison_input
     from biaswatch.cli.diagnose import check_levels
-    from biaswatch.gates import CHANGED, GateRule, gated_changes, measurement_warnings
     from biaswatch.render import run_changes
     from services.diagnoser.domain.changes.run_changes import ChangePlan, compare_runs
     from services.diagnoser.domain.changes.unmatched_changes import compare_whole_runs
     from services.diagnoser.domain.findings.plans import ComparisonPlan
 
-    rule = gate_rule(fail_on, min_measured, any_size=CHANGE)
+    rule = check_rule(fail_on, min_measured, any_size=CHANGE)
     for each in (tolerance, missing_tolerance):
         check_levels(alpha, each)
     parts = (
@@ -113,8 +113,11 @@ def compare(
     }
     rows = run_changes.change_rows(found)
     answer = run_changes.answer_of(rows, about)
-    compared = gated_changes(rows)
-    warnings = [*given.warnings, *measurement_warnings(compared, rule or GateRule(verdict=CHANGED))]
+    compared = checked_changes(rows)
+    warnings = [
+        *given.warnings,
+        *measurement_warnings(compared, rule or CheckRule(verdict=CHANGED)),
+    ]
     if output:
         run_changes.write_changes(rows, output)
         typer.echo(f"Wrote {output}.", err=True)
@@ -123,4 +126,4 @@ def compare(
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
     else:
         run_changes.print_changes(answer, rows, about, warnings, everything=everything)
-    end_gate(compared, rule)
+    end_check(compared, rule)

@@ -20,8 +20,8 @@ from biaswatch.cli.options import (
     Ranges,
     Server,
     Token,
-    end_gate,
-    gate_rule,
+    check_rule,
+    end_check,
 )
 from biaswatch.importing.formats import LogFormat
 from shared.contracts import Against, Claim
@@ -119,14 +119,14 @@ def diagnose(
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
     from rich.console import Console
 
+    from biaswatch.checks import CheckRule, checked_table, measurement_warnings, ungrouped
     from biaswatch.cli.diagnosed_rows import DiagnosisOptions, corrected_rows, diagnosed_rows
     from biaswatch.cli.diagnosis_input import declared_ranges
-    from biaswatch.gates import GateRule, gated_rows, measurement_warnings, ungrouped
     from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
     from biaswatch.render.table_corrections import print_table_corrections, table_correction_rows
 
-    rule = gate_rule(fail_on, min_measured)
+    rule = check_rule(fail_on, min_measured)
     if (permutations or 0) < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
     check_levels(alpha, tolerance)
@@ -156,8 +156,8 @@ def diagnose(
     if given.labelled:
         found["corrections"] = table_correction_rows(corrected)
     about = {**given.about, **_about(asked, found["comparisons"])}
-    gated = gated_rows(found["comparisons"])
-    warnings = [*given.warnings, *measurement_warnings(gated, rule or GateRule())]
+    checked = checked_table(found["comparisons"])
+    warnings = [*given.warnings, *measurement_warnings(checked, rule or CheckRule())]
     if output:
         for path in table_diagnosis.write_rows(found, output):
             typer.echo(f"Wrote {path}.", err=True)
@@ -170,7 +170,7 @@ def diagnose(
         if corrected:
             print_table_corrections(Console(emoji=False), corrected)
     alone = ungrouped(found["summary"], found["comparisons"], group or ())
-    end_gate([*gated, *alone], rule)
+    end_check([*checked, *alone], rule)
 
 
 def check_there(source: str) -> None:

@@ -12,7 +12,7 @@ import typer
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
-    from biaswatch.gates import GatedComparison, GateRule
+    from biaswatch.checks import CheckedComparison, CheckRule
     from biaswatch.readers.cases import Cases
 
 
@@ -108,9 +108,9 @@ def moment_of(written: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def gate_rule(
+def check_rule(
     fail_on: str | None, min_measured: float | None, *, any_size: str = ANY
-) -> "GateRule | None":
+) -> "CheckRule | None":
     """Read the options of a gate; None where none was asked for.
 
     Raises
@@ -118,13 +118,13 @@ def gate_rule(
     UsageError
         `--fail-on` is neither the word for any size nor a size, or the share is no share.
     """
-    from biaswatch.gates import CHANGED, GateRule
+    from biaswatch.checks import CHANGED, CheckRule
 
     if fail_on is None:
         if min_measured is not None:
             raise UsageError("--min-measured is for a gate: add --fail-on.")
         return None
-    rule = GateRule(least_size=0.0 if fail_on == any_size else _size(fail_on, any_size))
+    rule = CheckRule(least_size=0.0 if fail_on == any_size else _size(fail_on, any_size))
     if any_size != ANY:
         rule = replace(rule, verdict=CHANGED)
     if min_measured is None:
@@ -144,16 +144,16 @@ def _size(written: str, any_size: str) -> float:
     return size
 
 
-def end_gate(
-    compared: "Sequence[GatedComparison]", rule: "GateRule | None", incomplete: str | None = None
+def end_check(
+    compared: "Sequence[CheckedComparison]", rule: "CheckRule | None", incomplete: str | None = None
 ) -> None:
     """Say how the gate ends and why; end with 1 at a finding, with 3 where it is not measured."""
     if rule is None:
         return
-    from biaswatch.gates import gate_result
+    from biaswatch.checks import check_result
     from biaswatch.render.tables import printable
 
-    result = gate_result(compared, rule, incomplete)
+    result = check_result(compared, rule, incomplete)
     typer.echo(printable(result.sentence), err=True)
     if result.code:
         raise typer.Exit(result.code)

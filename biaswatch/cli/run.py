@@ -20,6 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from biaswatch.checks import CheckRule, checked_diagnoses
 from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     Controls,
@@ -30,11 +31,10 @@ from biaswatch.cli.options import (
     Server,
     SuiteFile,
     Token,
-    end_gate,
-    gate_rule,
+    check_rule,
+    end_check,
 )
 from biaswatch.cli.sent_targets import sent_target
-from biaswatch.gates import GateRule, gated_diagnoses
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, connected
 from biaswatch.local.run_results import InterpretedGap, RunResults, run_results
@@ -91,7 +91,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Put a suite to models and show what is found. The same command again resumes."""
-    rule = gate_rule(fail_on, min_measured)
+    rule = check_rule(fail_on, min_measured)
     loaded, targets = load_suite(suite), [read_target(each) for each in target]
     if max_cost is not None and not 0 < max_cost < float("inf"):
         raise UsageError(f"--max-cost must be more than 0 (it is {max_cost:g}).")
@@ -227,13 +227,13 @@ def _end_where_all_waits(progress: RunProgress) -> None:
         )
 
 
-def _finish(work: Any, as_json: bool, rule: GateRule | None = None) -> None:
+def _finish(work: Any, as_json: bool, rule: CheckRule | None = None) -> None:
     try:
         outcome: RunResults = asyncio.run(work)
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
     print_results(outcome, as_json=as_json)
-    end_gate(gated_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
+    end_check(checked_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
     if outcome.run.stand is not RunState.COMPLETE:
         raise typer.Exit(TransientError.exit_code)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     CountFailed,
@@ -16,10 +17,9 @@ from biaswatch.cli.options import (
     MinMeasured,
     Server,
     Token,
-    end_gate,
-    gate_rule,
+    check_rule,
+    end_check,
 )
-from biaswatch.gates import gated_diagnoses
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform, connected
 from biaswatch.local.run_ids import whole_run_id
@@ -105,7 +105,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show what a run found: the decisive sentence first; --all shows every number."""
-    rule = gate_rule(fail_on, min_measured)
+    rule = check_rule(fail_on, min_measured)
 
     async def work() -> RunResults:
         async with connected(server, token, with_models=False) as client:
@@ -115,7 +115,7 @@ def show(
 
     outcome = asyncio.run(work())
     print_results(outcome, as_json=as_json, everything=everything)
-    end_gate(gated_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
+    end_check(checked_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
 
 
 def addresses(here: RunningPlatform, metrics: str, state_dir: Path) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from biaswatch.gates import GateRule, gated_diagnoses, measurement_warnings
+from biaswatch.checks import CheckRule, checked_diagnoses, measurement_warnings
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from services.gateway.dashboard.run_findings import strongest_first
@@ -95,7 +95,7 @@ class RunResults:
     @property
     def warnings(self) -> list[str]:
         """What missing answers do to the verdicts, a sentence each."""
-        return list(measurement_warnings(gated_diagnoses(self.diagnoses), GateRule()))
+        return list(measurement_warnings(checked_diagnoses(self.diagnoses), CheckRule()))
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as one object; what was not requested or is not there is left out."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from biaswatch.gates import is_unmeasured_row
+from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.tables import escape, terminal_table
 from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
 from shared.formatting import UNDEFINED, number, p_value, verdict_lead, verdict_words

@@ -59,7 +59,7 @@ def test_a_fifth_of_a_groups_answers_may_be_missing_and_another_share_may_be_dec
     assert not bw.assert_no_disparity(without(frame(), "b", 32), **ASKED).has_disparity
     few = bw.diagnose(without(frame(), "b", 31), **ASKED)
     assert bw.assert_no_disparity(few, min_measured=0.7) is few
-    assert [few.gate(min_measured=share).code for share in (0.7, 0.8)] == [0, 3]
+    assert [few.check(min_measured=share).code for share in (0.7, 0.8)] == [0, 3]
     with pytest.raises(UsageError, match="give tolerance to `bw"):
         bw.assert_no_disparity(few, tolerance=0.1)
 
@@ -88,7 +88,7 @@ def test_a_disparity_that_missing_answers_could_undo_says_so_everywhere() -> Non
     assert "could undo" in diagnosis._repr_html_()
     with pytest.raises(AssertionError, match="but the missing answers could undo it"):
         bw.assert_no_disparity(partial, **options)
-    assert diagnosis.gate().sentence == (
+    assert diagnosis.check().sentence == (
         "Gate failed: 1 of 1 comparison shows a disparity, but the missing answers could undo it."
     )
 

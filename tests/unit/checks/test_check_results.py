@@ -5,29 +5,29 @@ from typing import Any
 
 import pytest
 
-from biaswatch.gates import (
+from biaswatch.checks import (
     CHANGED,
-    GateCode,
-    GatedComparison,
-    GateRule,
-    gate_result,
-    gated_changes,
-    gated_diagnoses,
-    gated_rows,
+    CheckCode,
+    CheckedComparison,
+    CheckRule,
+    check_result,
+    checked_changes,
+    checked_diagnoses,
+    checked_table,
     measurement_warnings,
     ungrouped,
 )
 from shared.contracts import Estimate, Gap, GroupSummary, MeasuredAnswers, Verdict
 from tests.support.records import make_diagnosis
 
-RULE = GateRule()
+RULE = CheckRule()
 
 
 def compared(
     verdict: Verdict = Verdict.NOT_ENOUGH, a: int = 10, b: int = 10, **fields: Any
-) -> GatedComparison:
+) -> CheckedComparison:
     """Make a comparison with ten answers about each side, some of them measured."""
-    comparison = GatedComparison(
+    comparison = CheckedComparison(
         where="rating", groups="a against b", verdict=verdict.value, size=0.5,
         sides=(MeasuredAnswers("a", a, 10), MeasuredAnswers("b", b, 10, {"refused": 10 - b})),
         survives_missing=None,
@@ -41,69 +41,69 @@ DISPARITY, NONE = compared(Verdict.DISPARITY), compared(Verdict.NO_DISPARITY)
 @pytest.mark.parametrize(
     ("comparisons", "code"),
     [
-        ([], GateCode.NOT_MEASURED),
-        ([NONE], GateCode.PASSED),
-        ([compared()], GateCode.PASSED),
-        ([DISPARITY], GateCode.FAILED),
-        ([compared(b=0)], GateCode.NOT_MEASURED),
-        ([compared(a=0, b=0)], GateCode.NOT_MEASURED),
-        ([compared(b=8)], GateCode.PASSED),
-        ([compared(b=7)], GateCode.NOT_MEASURED),
-        ([compared(Verdict.NO_DISPARITY, b=7)], GateCode.NOT_MEASURED),
-        ([NONE, compared(b=0)], GateCode.NOT_MEASURED),
-        ([DISPARITY, compared(b=0)], GateCode.FAILED),
-        ([compared(Verdict.DISPARITY, b=3)], GateCode.FAILED),
+        ([], CheckCode.NOT_MEASURED),
+        ([NONE], CheckCode.PASSED),
+        ([compared()], CheckCode.PASSED),
+        ([DISPARITY], CheckCode.FAILED),
+        ([compared(b=0)], CheckCode.NOT_MEASURED),
+        ([compared(a=0, b=0)], CheckCode.NOT_MEASURED),
+        ([compared(b=8)], CheckCode.PASSED),
+        ([compared(b=7)], CheckCode.NOT_MEASURED),
+        ([compared(Verdict.NO_DISPARITY, b=7)], CheckCode.NOT_MEASURED),
+        ([NONE, compared(b=0)], CheckCode.NOT_MEASURED),
+        ([DISPARITY, compared(b=0)], CheckCode.FAILED),
+        ([compared(Verdict.DISPARITY, b=3)], CheckCode.FAILED),
     ],
 )
 def test_a_finding_fails_a_gate_and_what_was_not_measured_never_passes_it(
-    comparisons: list[GatedComparison], code: GateCode
+    comparisons: list[CheckedComparison], code: CheckCode
 ) -> None:
-    assert gate_result(comparisons, RULE).code is code
+    assert check_result(comparisons, RULE).code is code
 
 
 def test_an_incomplete_run_passes_no_gate_and_hides_no_finding() -> None:
     why = "The run is cancelled: 9 of 10 answers came."
-    assert gate_result([NONE], RULE, why).code is GateCode.NOT_MEASURED
-    failed = gate_result([DISPARITY], RULE, why)
-    assert failed.code is GateCode.FAILED
+    assert check_result([NONE], RULE, why).code is CheckCode.NOT_MEASURED
+    failed = check_result([DISPARITY], RULE, why)
+    assert failed.code is CheckCode.FAILED
     assert failed.reasons[-1] == why
 
 
 def test_the_least_share_is_declared_and_zero_answers_are_never_enough() -> None:
     few = [compared(b=3)]
-    assert gate_result(few, replace(RULE, least_share=0.3)).code is GateCode.PASSED
-    assert gate_result(few, replace(RULE, least_share=0.31)).code is GateCode.NOT_MEASURED
-    empty = gate_result([compared(b=0)], replace(RULE, least_share=0.0))
-    assert empty.code is GateCode.NOT_MEASURED
+    assert check_result(few, replace(RULE, least_share=0.3)).code is CheckCode.PASSED
+    assert check_result(few, replace(RULE, least_share=0.31)).code is CheckCode.NOT_MEASURED
+    empty = check_result([compared(b=0)], replace(RULE, least_share=0.0))
+    assert empty.code is CheckCode.NOT_MEASURED
 
 
 def test_a_smaller_disparity_than_the_least_passes_only_if_measured() -> None:
     large = replace(RULE, least_size=0.6)
-    assert gate_result([DISPARITY], large).code is GateCode.PASSED
-    assert gate_result([compared(Verdict.DISPARITY, b=3)], large).code is GateCode.NOT_MEASURED
-    assert gate_result([replace(DISPARITY, size=-0.6)], large).code is GateCode.FAILED
+    assert check_result([DISPARITY], large).code is CheckCode.PASSED
+    assert check_result([compared(Verdict.DISPARITY, b=3)], large).code is CheckCode.NOT_MEASURED
+    assert check_result([replace(DISPARITY, size=-0.6)], large).code is CheckCode.FAILED
 
 
 def test_the_sentence_names_groups_with_too_few_answers_once_with_their_reasons() -> None:
     three = [compared(b=2), compared(b=2, groups="c against b"), compared(groups="a against c")]
-    sentence = gate_result(three, RULE).sentence
+    sentence = check_result(three, RULE).sentence
     assert sentence == (
         "Gate not passed: Too little was measured in 2 of 3 comparisons, less than 80 % of the"
         " answers about a group (rating: 2 of 10 answers about b gave a number (8 refused))."
     )
-    empty = gate_result([compared(a=0, b=0)], RULE).sentence
+    empty = check_result([compared(a=0, b=0)], RULE).sentence
     assert empty.startswith("Gate not passed: Nothing was measured in 1 comparison (rating: 0 of")
-    assert "No two groups were compared" in gate_result([], RULE).sentence
+    assert "No two groups were compared" in check_result([], RULE).sentence
 
 
 def test_a_failed_gate_says_what_the_missing_answers_could_undo_and_what_was_not_measured() -> None:
     undone = compared(Verdict.DISPARITY, b=6, survives_missing=False)
-    assert gate_result([undone], RULE).sentence == (
+    assert check_result([undone], RULE).sentence == (
         "Gate failed: 1 of 1 comparison shows a disparity, but the missing answers could undo it."
         " Too little was measured in 1 of 1 comparison, less than 80 % of the answers about a"
         " group (rating: 6 of 10 answers about b gave a number (4 refused))."
     )
-    both = gate_result([DISPARITY, replace(undone, groups="c against b")], RULE).reasons[0]
+    both = check_result([DISPARITY, replace(undone, groups="c against b")], RULE).reasons[0]
     assert both == (
         "2 of 2 comparisons show a disparity; the missing answers could undo 1 of them: rating,"
         " c against b."
@@ -112,7 +112,7 @@ def test_a_failed_gate_says_what_the_missing_answers_could_undo_and_what_was_not
 
 def test_a_passed_gate_is_no_proof_of_equal_treatment() -> None:
     doubted = compared(Verdict.NO_DISPARITY, b=9, survives_missing=False)
-    sentence = gate_result([compared(), doubted], RULE).sentence
+    sentence = check_result([compared(), doubted], RULE).sentence
     assert "1 of them has not enough evidence, which does not show that groups are" in sentence
     assert "The missing answers could undo 1 verdicts: rating, a against b." in sentence
 
@@ -136,7 +136,7 @@ def test_findings_of_a_run_count_the_answers_of_each_side_and_of_the_rest() -> N
         for name, missing in (("a", 0), ("b", 9), ("c", 10))
     )  # fmt: skip
     gaps = [Gap(a="a", b=b, gap=Estimate(), verdict=Verdict.NOT_ENOUGH) for b in ("b", "the rest")]
-    one, rest = gated_diagnoses([make_diagnosis(groups=groups, gaps=tuple(gaps))])
+    one, rest = checked_diagnoses([make_diagnosis(groups=groups, gaps=tuple(gaps))])
     assert [(side.measured, side.requested) for side in one.sides] == [(10, 10), (1, 10)]
     assert [(side.measured, side.requested) for side in rest.sides] == [(10, 10), (1, 20)]
     assert "19 no answer: quota" in rest.sides[1].in_words()
@@ -170,7 +170,7 @@ def test_a_group_alone_is_not_measured_where_its_dimension_was_named_or_is_compa
     [lone] = ungrouped(elsewhere, [row(domain="m1")])
     assert lone.where == "m2, rating"
     [nameless] = ungrouped([], [], ["g"])
-    assert gate_result([nameless], RULE).code is GateCode.NOT_MEASURED
+    assert check_result([nameless], RULE).code is CheckCode.NOT_MEASURED
 
 
 def change(
@@ -187,20 +187,20 @@ def change(
 @pytest.mark.parametrize(
     ("rows", "code"),
     [
-        ([], GateCode.NOT_MEASURED),
-        ([change("mean", 10, 10), change("missing", 10, 10)], GateCode.PASSED),
-        ([change("mean", 10, 7), change("missing", 10, 10)], GateCode.NOT_MEASURED),
-        ([change("mean", 0, 10)], GateCode.NOT_MEASURED),
-        ([change("mean", 10, 7), change("missing", 10, 10, CHANGED)], GateCode.FAILED),
+        ([], CheckCode.NOT_MEASURED),
+        ([change("mean", 10, 10), change("missing", 10, 10)], CheckCode.PASSED),
+        ([change("mean", 10, 7), change("missing", 10, 10)], CheckCode.NOT_MEASURED),
+        ([change("mean", 0, 10)], CheckCode.NOT_MEASURED),
+        ([change("mean", 10, 7), change("missing", 10, 10, CHANGED)], CheckCode.FAILED),
     ],
 )
 def test_two_runs_of_which_one_was_not_measured_pass_no_gate(
-    rows: list[dict[str, Any]], code: GateCode
+    rows: list[dict[str, Any]], code: CheckCode
 ) -> None:
-    assert gate_result(gated_changes(rows), replace(RULE, verdict=CHANGED)).code is code
+    assert check_result(checked_changes(rows), replace(RULE, verdict=CHANGED)).code is code
 
 
 def test_rows_of_a_table_count_answers_that_have_a_value() -> None:
-    [comparison] = gated_rows([row(n_b=3, n_missing_b=7, domain="m1")])
+    [comparison] = checked_table([row(n_b=3, n_missing_b=7, domain="m1")])
     assert comparison.name == "m1, rating, a against b"
     assert comparison.sides[1].in_words() == "3 of 10 answers about b gave a number"

@@ -10,7 +10,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class GatedComparison:
+class CheckedComparison:
     """One comparison as gates and warnings look at it."""
 
     where: str
@@ -47,10 +47,10 @@ class GatedComparison:
         return all(side.is_enough(least_share) for side in self.sides)
 
 
-def gated_diagnoses(diagnoses: Iterable[Diagnosis]) -> list[GatedComparison]:
+def checked_diagnoses(diagnoses: Iterable[Diagnosis]) -> list[CheckedComparison]:
     """Return the comparisons of a run's findings."""
     return [
-        GatedComparison(
+        CheckedComparison(
             where=f"{diagnosis.target}, {diagnosis.feature}",
             groups=f"{gap.a} against {gap.b}",
             verdict=gap.verdict.value,
@@ -63,10 +63,10 @@ def gated_diagnoses(diagnoses: Iterable[Diagnosis]) -> list[GatedComparison]:
     ]
 
 
-def gated_rows(rows: Iterable[Row]) -> list[GatedComparison]:
+def checked_table(rows: Iterable[Row]) -> list[CheckedComparison]:
     """Return the comparisons of a table, as `diagnose --json` has them."""
     return [
-        GatedComparison(
+        CheckedComparison(
             where=_joined(row["domain"], row["feature"]),
             groups=f"{row['a']} against {row['b']}",
             verdict=row["verdict"],
@@ -88,7 +88,7 @@ def is_unmeasured_row(row: Row) -> bool:
 
 def ungrouped(
     summary: Iterable[Row], compared: Iterable[Row], named: Collection[str] = ()
-) -> list[GatedComparison]:
+) -> list[CheckedComparison]:
     """Return an unmeasured comparison for each dimension and domain with a single group.
 
     Parameters
@@ -117,9 +117,9 @@ def ungrouped(
     ]
 
 
-def _lone(where: str, dimension: str, *sides: MeasuredAnswers) -> GatedComparison:
+def _lone(where: str, dimension: str, *sides: MeasuredAnswers) -> CheckedComparison:
     other = f"any other group of {dimension}" if sides else f"any group of {dimension}"
-    return GatedComparison(
+    return CheckedComparison(
         where=where,
         groups=f"groups of {dimension}",
         verdict=Verdict.NOT_ENOUGH.value,
@@ -129,13 +129,13 @@ def _lone(where: str, dimension: str, *sides: MeasuredAnswers) -> GatedCompariso
     )
 
 
-def gated_changes(rows: Iterable[Row]) -> list[GatedComparison]:
+def checked_changes(rows: Iterable[Row]) -> list[CheckedComparison]:
     """Return the changes between two runs, as `compare --json` has them.
 
     Whether an answer is missing is known of every answer, so changes of shares have no sides.
     """
     return [
-        GatedComparison(
+        CheckedComparison(
             where=_joined(row["domain"], f"{row['of']} of {row['feature']}"),
             groups=" against ".join(filter(None, [row["a"], row["b"]])),
             verdict=row["verdict"],

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from biaswatch.gates.compared import GatedComparison
+from biaswatch.checks.compared import CheckedComparison
 from shared.contracts import LEAST_MEASURED_SHARE, Verdict
 from shared.formatting import COULD_UNDO, NOTHING_COMPARED, number
 
@@ -14,7 +14,7 @@ CHANGED, NO_CHANGE = "changed", "no_change"
 """The verdicts of `compare`."""
 
 
-class GateCode(IntEnum):
+class CheckCode(IntEnum):
     """How a gate ends, as an exit code."""
 
     PASSED = 0
@@ -23,7 +23,7 @@ class GateCode(IntEnum):
 
 
 @dataclass(frozen=True)
-class GateRule:
+class CheckRule:
     """The conditions under which a gate fails or passes."""
 
     least_size: float = 0.0
@@ -33,7 +33,7 @@ class GateRule:
     verdict: str = Verdict.DISPARITY.value
     """The verdict that fails the gate."""
 
-    def fails(self, comparison: GatedComparison) -> bool:
+    def fails(self, comparison: CheckedComparison) -> bool:
         """Return whether this comparison alone fails the gate."""
         is_large = abs(comparison.size or 0.0) >= self.least_size
         return comparison.verdict == self.verdict and is_large
@@ -54,10 +54,10 @@ class GateRule:
 
 
 @dataclass(frozen=True)
-class GateResult:
+class CheckResult:
     """How a gate ended, and why."""
 
-    code: GateCode
+    code: CheckCode
     reasons: tuple[str, ...]
 
     @property
@@ -67,15 +67,15 @@ class GateResult:
 
 
 _HEADS = {
-    GateCode.PASSED: "Gate passed",
-    GateCode.FAILED: "Gate failed",
-    GateCode.NOT_MEASURED: "Gate not passed",
+    CheckCode.PASSED: "Gate passed",
+    CheckCode.FAILED: "Gate failed",
+    CheckCode.NOT_MEASURED: "Gate not passed",
 }
 
 
-def gate_result(
-    compared: Sequence[GatedComparison], rule: GateRule, incomplete: str | None = None
-) -> GateResult:
+def check_result(
+    compared: Sequence[CheckedComparison], rule: CheckRule, incomplete: str | None = None
+) -> CheckResult:
     """Return how a gate ends.
 
     A finding fails it, whatever else is missing. Without one it passes only where groups were
@@ -93,13 +93,13 @@ def gate_result(
     failing = [comparison for comparison in compared if rule.fails(comparison)]
     open_ = [*_unmeasured(compared, rule), *filter(None, [incomplete])]
     if failing:
-        return GateResult(GateCode.FAILED, (_failed(failing, len(compared), rule), *open_))
+        return CheckResult(CheckCode.FAILED, (_failed(failing, len(compared), rule), *open_))
     if open_:
-        return GateResult(GateCode.NOT_MEASURED, tuple(open_))
-    return GateResult(GateCode.PASSED, tuple(_passed(compared, rule)))
+        return CheckResult(CheckCode.NOT_MEASURED, tuple(open_))
+    return CheckResult(CheckCode.PASSED, tuple(_passed(compared, rule)))
 
 
-def measurement_warnings(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator[str]:
+def measurement_warnings(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
     """Return what the missing answers do to verdicts, for people and programs that read them."""
     for words, verdicts in (
         ("disparities", {Verdict.DISPARITY.value}),
@@ -117,7 +117,7 @@ def measurement_warnings(compared: Sequence[GatedComparison], rule: GateRule) ->
         yield from _unmeasured(compared, rule)
 
 
-def _unmeasured(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator[str]:
+def _unmeasured(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
     """Say which groups have too few measured answers, each of them once."""
     if not compared:
         yield f"Nothing was measured. {NOTHING_COMPARED}"
@@ -135,7 +135,7 @@ def _unmeasured(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator
     yield f"{head} ({_listed(_places(lacking, rule))})."
 
 
-def _places(lacking: Sequence[GatedComparison], rule: GateRule) -> list[str]:
+def _places(lacking: Sequence[CheckedComparison], rule: CheckRule) -> list[str]:
     """Return by feature and target which groups have too few measured answers, each once."""
     sides: dict[str, dict[str, None]] = {}
     for comparison in lacking:
@@ -144,7 +144,7 @@ def _places(lacking: Sequence[GatedComparison], rule: GateRule) -> list[str]:
     return [f"{where}: {_listed(list(few), ', ')}" for where, few in sides.items()]
 
 
-def _failed(failing: Sequence[GatedComparison], of: int, rule: GateRule) -> str:
+def _failed(failing: Sequence[CheckedComparison], of: int, rule: CheckRule) -> str:
     undone = [comparison.name for comparison in failing if comparison.is_undone]
     doubt = ""
     if undone and len(failing) == 1:
@@ -155,7 +155,7 @@ def _failed(failing: Sequence[GatedComparison], of: int, rule: GateRule) -> str:
     return f"{len(failing)} of {rule.counted(of)} {rule.shown(len(failing))}{doubt}."
 
 
-def _passed(compared: Sequence[GatedComparison], rule: GateRule) -> Iterator[str]:
+def _passed(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
     yield f"None of {rule.counted(len(compared))} {rule.shown(1)}."
     if undecided := sum(comparison.is_undecided for comparison in compared):
         equal = "the runs are alike" if rule.verdict == CHANGED else "groups are treated alike"
