@@ -73,7 +73,7 @@ class MeasuredAnswers:
     def in_words(self) -> str:
         """Return the counts in words: `3 of 10 answers about b gave a number (7 refused)`."""
         if not self.requested:
-            return f"without any answer about {self.group}"
+            return f"0 answers about {self.group}"
         frequent = sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))
         listed = ", ".join(f"{n} {why.replace('_', ' ')}" for why, n in frequent[:MOST_REASONS])
         because = f" ({listed})" if listed else ""

@@ -41,11 +41,11 @@ EMPTY = frame().assign(score=np.nan)
         (without(frame("abc"), "c"), {}, r"in 2 of 3 comparisons.*0 of 40 answers about c gave"),
         (without(frame(), "b", 31), {}, "31 of 40 answers about b gave a number"),
         (without(frame("abcdefgh"), "h"), {}, "0 of 40 answers about h gave a number"),
-        (frame("a"), {}, "without any answer about any other group of g"),
-        (frame(g=None), {}, "without any answer about any group of g"),
+        (frame("a"), {}, "0 answers about any other group of g"),
+        (frame(g=None), {}, "0 answers about any group of g"),
         (EMPTY, {"feature": ["other", "score"]}, r"in 1 of 2 comparisons.*score: 0 of 40"),
-        (frame(h="x"), {"group": ["g", "h"]}, "without any answer about any other group of h"),
-        (frame().assign(d=["m", "n"] * 40), {"domain": "d"}, "without any answer about any other"),
+        (frame(h="x"), {"group": ["g", "h"]}, "0 answers about any other group of h"),
+        (frame().assign(d=["m", "n"] * 40), {"domain": "d"}, "0 answers about any other"),
     ],
 )
 def test_what_was_not_measured_fails_with_the_reason(
