@@ -4,7 +4,6 @@ from typing import Any
 
 import anthropic
 
-from shared.llm.content_parts import message_reasoning
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall, Tokens
 from shared.llm.provider_errors import cut_off, finish_of
 from shared.llm.reply_values import at, count_of, label_of, shortened, storable, tokens_of
@@ -53,8 +52,7 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
             if finish == "length":
                 raise cut_off(tokens)
             raise CallFailed(Failure.EMPTY, "The model's answer is empty.", tokens=tokens)
-        reasoning = message_reasoning(None, parts)
-        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")), reasoning=reasoning)
+        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")))
 
 
 def _tokens(usage: Any) -> Tokens:

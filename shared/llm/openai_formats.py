@@ -4,7 +4,6 @@ from typing import Any
 
 import openai
 
-from shared.llm.content_parts import answer_text, message_reasoning, refusal_text
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
 from shared.llm.provider_errors import cut_off, finish_of
 from shared.llm.reply_values import at, label_of, shortened, storable, tokens_of
@@ -31,26 +30,23 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         tokens = tokens_of(at(reply, "usage"), "prompt_tokens", "completion_tokens")
         choice = at(reply, "choices", 0)
         message, finish = at(choice, "message"), finish_of(at(choice, "finish_reason"))
-        content = at(message, "content")
-        refusal = at(message, "refusal") or refusal_text(content)
-        text = answer_text(content)
+        text, refusal = at(message, "content"), at(message, "refusal")
         if finish == "content_filter":
             said = "The provider withheld the answer."
             raise CallFailed(Failure.CONTENT_FILTER, said, tokens=tokens)
-        if finish == "length" and not content:
+        if finish == "length" and not text:
             raise cut_off(tokens)
+        if not isinstance(message, dict) or not isinstance(text, str | None):
+            raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
         if isinstance(refusal, str) and refusal.strip():
             raise CallFailed(Failure.REFUSAL, shortened(refusal), tokens=tokens)
-        if not isinstance(message, dict) or (text is None and content is not None):
-            raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
         if not text or not text.strip():
             if finish == "length":
                 raise cut_off(tokens)
             said = f"The answer is empty ({finish})."
             raise CallFailed(Failure.EMPTY, said, tokens=tokens)
         model, fingerprint = (label_of(at(reply, n)) for n in ("model", "system_fingerprint"))
-        reasoning = message_reasoning(message, content)
-        return ModelAnswer(storable(text), finish, *tokens, model, fingerprint, reasoning)
+        return ModelAnswer(storable(text), finish, *tokens, model, fingerprint)
 
 
 def _strict(schema: AnswerSchema) -> dict[str, object]:
@@ -92,9 +88,7 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
             if why == "length":
                 raise cut_off(tokens)
             raise CallFailed(Failure.EMPTY, "The model's answer is empty.", tokens=tokens)
-        items = [item for item in at(reply, "output") if at(item, "type") == "reasoning"]
-        model, reasoning = label_of(at(reply, "model")), message_reasoning(None, items)
-        return ModelAnswer(text, why or "stop", *tokens, model, reasoning=reasoning)
+        return ModelAnswer(text, why or "stop", *tokens, label_of(at(reply, "model")))
 
 
 def _parts(output: Any) -> list[Any] | None:

@@ -1,4 +1,4 @@
-"""Errors of providers, in the forms that each reports them: kind of failure and message."""
+"""What a provider's error means and says, in whatever form providers report errors."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from shared.llm.error_documents import (
     provider_message,
     values_of,
 )
-from shared.llm.port import TARGET_SAYS, UNKNOWN_TOKENS, CallFailed, Failure, Tokens, key_refused
+from shared.llm.port import CallFailed, Failure, Tokens, key_refused
 from shared.llm.reply_values import at, label_of
 from shared.network import retry_after_s
 from shared.shown_text import on_one_line
@@ -69,7 +69,6 @@ _RATE_WORDS = re.compile(
     r"(second|minute|min|hour)\b|(try|retry) again in|rate_limit_exceeded",
     re.IGNORECASE,
 )
-_FINISH_FIELDS = ("finishReason", "finish_reason", "stopReason", "stop_reason")
 _LENGTHS = frozenset({
     "length", "maxtokens", "maxoutputtokens", "modellength", "maxlength", "tokenlimit",
     "modelcontextwindowexceeded", "maxcompletiontokens",
@@ -94,9 +93,9 @@ def failure_of_status(
         return CallFailed(why, detail, retry_after_s=retry_after_s(headers))
     if why is Failure.KEY_REFUSED:
         refused = key_refused(status, key_source)
-        more = f'{TARGET_SAYS}"{words}".' if words else ""
+        more = f' The target says: "{words}".' if words else ""
         return CallFailed(why, refused.detail + more)
-    return CallFailed(why, _sentence(who, why, f" (HTTP {status})", words))
+    return CallFailed(why, _sentence(who, why, f"HTTP {status}", words))
 
 
 def failure_in_reply(document: Any, *, key: str | None, tokens: Tokens) -> CallFailed | None:
@@ -107,7 +106,7 @@ def failure_in_reply(document: Any, *, key: str | None, tokens: Tokens) -> CallF
     if reason := _blocked(document, choice):
         detail = f"The provider's content filter withheld the answer ({reason})."
         return CallFailed(Failure.CONTENT_FILTER, detail, tokens=tokens)
-    error = at(document, "error") or at(choice, "error") or _error_itself(document)
+    error = at(document, "error") or at(choice, "error")
     if not error or _has_text(choice):
         return None
     status = _status_in(error)
@@ -115,18 +114,7 @@ def failure_in_reply(document: Any, *, key: str | None, tokens: Tokens) -> CallF
     if status is None and why is Failure.BAD_REQUEST:
         why = Failure.SERVER_ERROR  # what it means is unknown, and it may pass
     words = provider_message({"error": error}, key)
-    return CallFailed(why, _sentence("The provider", why, "", words), tokens=tokens)
-
-
-def failure_without_text(document: Any, *, key: str | None) -> CallFailed | None:
-    """Return why a reply of any format has no text, where it reports an error or its end."""
-    if failure := failure_in_reply(document, key=key, tokens=UNKNOWN_TOKENS):
-        return failure
-    ends = {finish_of(reason) for reason in values_of(document, _FINISH_FIELDS)}
-    if "content_filter" in ends:
-        detail = "The provider withheld the answer."
-        return CallFailed(Failure.CONTENT_FILTER, detail, tokens=UNKNOWN_TOKENS)
-    return cut_off(UNKNOWN_TOKENS) if "length" in ends else None
+    return CallFailed(why, _sentence("The provider", why, "an error", words), tokens=tokens)
 
 
 def finish_of(reason: Any) -> str | None:
@@ -145,9 +133,9 @@ def cut_off(tokens: Tokens) -> CallFailed:
 
 def _sentence(who: str, why: Failure, status: str, words: str | None) -> str:
     reported = {
-        Failure.QUOTA: f"{who}'s quota or credit is used up{status}",
-        Failure.CONTENT_FILTER: f"{who}'s content filter withheld the answer{status}",
-    }.get(why, f"{who} answered {status.strip(' ()') or 'with an error'}")
+        Failure.QUOTA: f"{who}'s quota or credit is used up ({status})",
+        Failure.CONTENT_FILTER: f"{who}'s content filter withheld the answer ({status})",
+    }.get(why, f"{who} answered {status}")
     return f'{reported}: "{words}".' if words else f"{reported}."
 
 
@@ -182,7 +170,7 @@ def _is_rate_limit(words: str, document: Any) -> bool:
 
 
 def _status_in(error: Any) -> int | None:
-    """Return the HTTP status of an error that was sent with status 200, if it has one."""
+    """Return the HTTP status that an error in a reply with status 200 stands for, if it says."""
     for code in (at(error, "code"), at(error, "status"), at(error, "status_code")):
         number = int(code) if isinstance(code, str) and code.isdecimal() else code
         if isinstance(number, int) and 400 <= number < 600:
@@ -209,12 +197,6 @@ def _blocked(document: Any, choice: Any) -> str | None:
         if _filtered(results):
             return "content_filter_results"
     return None
-
-
-def _error_itself(document: Any) -> Any:
-    """Return a reply that calls itself an error or a failure; None of any other."""
-    named = "error" in (at(document, "object"), at(document, "type"), at(document, "status"))
-    return document if named or at(document, "success") is False else None
 
 
 def _has_text(choice: Any) -> bool:
