@@ -49,11 +49,17 @@ class FinishedRun:
 
     @property
     def sentences(self) -> list[str]:
-        """What is concluded by the readings, and what labels of people make of it."""
+        """What is concluded by the readings and by labels of people, and what went wrong."""
         return [
             *conclusions(self.results.diagnoses),
             *correction_sentences(self.results.corrections),
+            *self.problems,
         ]
+
+    @property
+    def problems(self) -> list[str]:
+        """Why the run was stopped early and why prompts have no answer, each said once."""
+        return self.results.run.problems()
 
     @property
     def has_disparity(self) -> bool:

@@ -102,8 +102,8 @@ def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if run.responses < run.probes:
         yield f"{run.probes - run.responses:,} of {run.probes:,} answers never came: {run.stand}."
         silent = False
-    for paused in run.paused:
-        yield paused.in_words()
+    yield from (*(paused.in_words() for paused in run.paused), *run.problems())
+    silent = silent and not run.problems()
     for each in summary.missing[:MOST_LINES]:
         why = f" ({each.reasons})" if each.reasons else ""
         differs = f"; the same in all groups? {each.differs}" if each.differs else ""

@@ -13,6 +13,7 @@ from services.generator.handlers.budget_and_cancellation import CancellationChec
 from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import endpoint_of
 from services.generator.handlers.paid_calls import PaidCalls
+from services.generator.handlers.rejected_runs import RejectedRuns
 from services.generator.handlers.target_pauses import TargetPauses
 from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher
@@ -83,10 +84,12 @@ def ask_of(
         limited_s=settings.generator_patience_s,
         timeout_s=settings.generator_timeout_s,
     )
+    cancellation = CancellationCheck(store.records, clock=clock)
+    budgets = RunBudgets(store.calls, now=now, clock=clock)
     caller = ModelCaller(
-        cancellation=CancellationCheck(store.records, clock=clock),
+        cancellation=cancellation,
         paid=PaidCalls(store.calls, now=now),
-        budgets=RunBudgets(store.calls, now=now, clock=clock),
+        budgets=budgets,
         clock=clock,
         jitter=random.random,
         limits=limits,
@@ -96,6 +99,7 @@ def ask_of(
         lambda target: endpoint_of(target, settings, prices, clock),
         caller,
         pauses,
+        RejectedRuns(store.calls.any_answer, budgets, cancellation),
         now=now,
         clock=clock,
     )

@@ -1,11 +1,12 @@
 """A run is no longer wanted."""
 
 from datetime import datetime
+from typing import Annotated
 
 from pydantic import NonNegativeInt
 
 from shared.contracts.identity import RecordId, Token
-from shared.contracts.record import Record
+from shared.contracts.record import TEXT, Record
 
 
 class Cancellation(Record):
@@ -23,7 +24,10 @@ class Cancellation(Record):
     moment_ms: NonNegativeInt
     """When it was requested (Unix time in milliseconds)."""
     reason: Token | None = None
-    """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`."""
+    """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`,
+    `provider_errors`."""
+    detail: Annotated[str | None, TEXT] = None
+    """What the provider answered, where that is why."""
 
     def came_after(self, moment: datetime) -> bool:
         """Tell whether this was requested after a moment."""

@@ -95,7 +95,7 @@ def failure_of_status(
         refused = key_refused(status, key_source)
         more = f' The target says: "{words}".' if words else ""
         return CallFailed(why, refused.detail + more)
-    return CallFailed(why, _sentence(who, why, f"HTTP {status}", words))
+    return CallFailed(why, _sentence(who, why, f" (HTTP {status})", words))
 
 
 def failure_in_reply(document: Any, *, key: str | None, tokens: Tokens) -> CallFailed | None:
@@ -114,7 +114,7 @@ def failure_in_reply(document: Any, *, key: str | None, tokens: Tokens) -> CallF
     if status is None and why is Failure.BAD_REQUEST:
         why = Failure.SERVER_ERROR  # what it means is unknown, and it may pass
     words = provider_message({"error": error}, key)
-    return CallFailed(why, _sentence("The provider", why, "an error", words), tokens=tokens)
+    return CallFailed(why, _sentence("The provider", why, "", words), tokens=tokens)
 
 
 def finish_of(reason: Any) -> str | None:
@@ -133,9 +133,9 @@ def cut_off(tokens: Tokens) -> CallFailed:
 
 def _sentence(who: str, why: Failure, status: str, words: str | None) -> str:
     reported = {
-        Failure.QUOTA: f"{who}'s quota or credit is used up ({status})",
-        Failure.CONTENT_FILTER: f"{who}'s content filter withheld the answer ({status})",
-    }.get(why, f"{who} answered {status}")
+        Failure.QUOTA: f"{who}'s quota or credit is used up{status}",
+        Failure.CONTENT_FILTER: f"{who}'s content filter withheld the answer{status}",
+    }.get(why, f"{who} answered {status.strip(' ()') or 'with an error'}")
     return f'{reported}: "{words}".' if words else f"{reported}."
 
 

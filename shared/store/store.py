@@ -35,6 +35,7 @@ from shared.store.sent_forms import SentForms
 from shared.store.stored_records import StoredRecords
 from shared.store.suites import UNNAMED, Suites
 from shared.store.texts import Purges
+from shared.store.unanswered import Unanswered
 from shared.store.unwatched_answers import UnwatchedAnswers
 from shared.store.window_answers import WindowAnswers
 from shared.store.window_readings import WindowReadings
@@ -140,6 +141,7 @@ class Store:
         self.extractors = Extractors(engine)
         self.calls = Calls(engine)
         self.paused_targets = PausedTargets(engine)
+        self.unanswered = Unanswered(engine, self.records, scope)
         self.baselines = Baselines(engine)
         self.calibrations = Calibrations(engine)
         self.monitor_definitions = MonitorDefinitions(engine, self.records, scope)

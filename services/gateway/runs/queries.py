@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 from pydantic import Field
 
 from services.gateway.runs.progress import ProgressQueries, lanes_of
+from services.gateway.runs.unanswered import unanswered_reasons
 from services.gateway.runs.views import Interpretation, RunProgress, RunVerdicts, SuiteView
 from shared.contracts import (
     RUN_GATHER,
@@ -107,9 +108,14 @@ class RunQueries:
         )
 
     def progress(self, run_id: str) -> RunProgress:
-        """Return how far a run is."""
-        [found] = self._progress.of([self.run(run_id)])
-        return found
+        """Return how far a run is; once it has ended, also why prompts have no answer."""
+        run = self.run(run_id)
+        [found] = self._progress.of([run])
+        if not found.ended or found.archived or run.window is not None:
+            return found
+        targets = {target.lane: target.name for target in run.targets}
+        unanswered = self._store.unanswered.of(run.id, run.purpose)
+        return found.model_copy(update={"unanswered": unanswered_reasons(unanswered, targets)})
 
     def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Return the diagnoses of a run's last completion, in a stable order."""

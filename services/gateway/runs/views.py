@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from services.gateway.runs.unanswered import UnansweredReason, stop_sentence
 from shared.contracts import ClosedBy, Estimate, Evaluation, Run
 from shared.contracts.paused_target import PausedTarget
 from shared.stats.studies.local_law_144 import ImpactTables
@@ -58,6 +59,10 @@ class RunProgress(BaseModel):
     stand: RunState
     stopped_by: str | None = None
     """Why it was stopped early, if it was not cancelled by a person."""
+    stop_detail: str | None = None
+    """What the provider answered, where that is why."""
+    unanswered: list[UnansweredReason] = []
+    """Why prompts have no answer; of a run that has ended, where one run is asked for."""
     opening: int
     """How often the run has been resumed."""
     probes: int
@@ -81,6 +86,12 @@ class RunProgress(BaseModel):
     def ended(self) -> bool:
         """Return whether nothing more will come, unless somebody resumes the run."""
         return self.stand in ENDED
+
+    def problems(self) -> list[str]:
+        """Return why it was stopped and why prompts have no answer, each said once."""
+        stop = stop_sentence(self.stopped_by, self.stop_detail, self.probes - self.responses)
+        others = [each for each in self.unanswered if each.words != self.stop_detail]
+        return [*filter(None, [stop]), *(each.in_words() for each in others)]
 
 
 class ResumedTarget(BaseModel):

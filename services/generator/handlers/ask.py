@@ -27,6 +27,7 @@ from services.generator.handlers.budget_and_cancellation import BudgetSpent, Run
 from services.generator.handlers.caller import ModelCaller
 from services.generator.handlers.endpoints import Endpoint
 from services.generator.handlers.recorded_answers import RecordedAnswers
+from services.generator.handlers.rejected_runs import RejectedRuns
 from services.generator.handlers.target_pauses import TargetPauses, TargetRefused
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.contracts.providers import is_recorded
@@ -56,6 +57,7 @@ class Ask:
         endpoint_of: EndpointOf,
         caller: ModelCaller,
         pauses: TargetPauses,
+        rejected: RejectedRuns,
         *,
         now: Callable[[], datetime],
         clock: Callable[[], float],
@@ -67,6 +69,7 @@ class Ask:
         self._caller = caller
         self._recorded = RecordedAnswers(caller.cancellation, now=now)
         self._pauses = pauses
+        self._rejected = rejected
         self._now = now
         self._clock = clock
         self._endpoints: dict[str, Endpoint] = {}
@@ -77,14 +80,16 @@ class Ask:
         """Return the one response to a probe; one that was answered before is not asked again.
 
         A probe of a cancelled run is dropped: the run no longer waits for it. One whose run has
-        spent its budget is dropped too, and the first of them ends the run.
+        spent its budget is dropped too, and the first of them ends the run. So does the provider's
+        rejection of all of the run's first calls.
         """
         if known := await self._known.get(response_id_of(probe)):
             return [known]
         try:
             if is_recorded(probe.target.provider):
                 return [await self._looked_up(probe)]
-            return [await self._asked(probe)]
+            response = await self._asked(probe)
+            return [response, *await self._rejected.after(response)]
         except RunCancelled:
             return []
         except BudgetSpent as spent:

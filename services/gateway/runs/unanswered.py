@@ -1,0 +1,75 @@
+"""Why prompts of a run have no answer, in sentences that are each shown once."""
+
+from collections.abc import Iterable, Mapping
+
+from pydantic import BaseModel
+
+from shared.contracts import Ending, Response
+from shared.shown_text import on_one_line
+
+MAX_LINES = 5
+"""Reasons that are shown of one run, the most frequent first."""
+MAX_WORDS_CHARACTERS = 500
+STOPPED = {
+    "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
+    "usage_unknown": "A provider does not say how many tokens it used, so a budget of tokens cannot"
+    " be kept. Without --max-tokens the same command goes on from here.",
+    "no_price": "A price is not known, so a budget in money cannot be kept. Put it into the file"
+    " that BIASWATCH_PRICES_FILE names; the same command goes on from here.",
+    "provider_errors": "It was stopped early, as the provider rejected all of its first calls.",
+}
+"""Why a run was stopped, where no person cancelled it."""
+
+
+class UnansweredReason(BaseModel):
+    """Prompts of one target that have no answer for the same reason."""
+
+    target: str
+    reason: str
+    prompts: int
+    words: str
+    """The sentence of the most frequent case: what the provider or the model said."""
+
+    def in_words(self) -> str:
+        """Return it as sentences."""
+        noun = "prompt" if self.prompts == 1 else "prompts"
+        reason = self.reason.replace("_", " ")
+        return f"{self.target} gave no answer to {self.prompts:,} {noun} ({reason}). {self.words}"
+
+
+def unanswered_reasons(
+    counted: Iterable[tuple[Response, int]], targets: Mapping[str, str]
+) -> list[UnansweredReason]:
+    """Return reasons by target, the most frequent first.
+
+    Parameters
+    ----------
+    counted
+        Responses without an answer, and how many prompts each stands for.
+    targets
+        The names of targets by lane.
+    """
+    merged: dict[tuple[str, str], UnansweredReason] = {}
+    for response, prompts in counted:
+        target = targets.get(response.lane, response.lane)
+        key = (target, response.reason or "")
+        if known := merged.get(key):
+            known.prompts += prompts
+            continue
+        words = on_one_line((response.detail or "")[:MAX_WORDS_CHARACTERS]).strip()
+        if response.ending is Ending.REFUSED and response.reason == "refusal":
+            words = f'It said: "{words}"'
+        merged[key] = UnansweredReason(target=target, reason=key[1], prompts=prompts, words=words)
+    return sorted(merged.values(), key=lambda each: -each.prompts)[:MAX_LINES]
+
+
+def stop_sentence(stopped_by: str | None, detail: str | None, not_asked: int) -> str | None:
+    """Return why a run was stopped early; None where a person cancelled it or nothing did."""
+    why = STOPPED.get(stopped_by or "")
+    if why is None or stopped_by != "provider_errors":
+        return why
+    said = f" {on_one_line(detail[:MAX_WORDS_CHARACTERS])}" if detail else ""
+    return (
+        f"{why}{said} {not_asked:,} prompts were not asked. Correct the cause; the same command"
+        " then asks the rest, and with --new all of them."
+    )

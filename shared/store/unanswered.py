@@ -1,0 +1,47 @@
+"""Prompts without an answer, by the sentence that says why: a few per run, whatever its size."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import Engine, func, select
+
+from shared.contracts import Purpose, Response
+from shared.store.engine import read_transaction
+from shared.store.records import Records
+from shared.store.scope import ScopeNow, everything
+from shared.store.tables import RECORDS
+from shared.store.text_tables import TEXTS
+
+MAX_SENTENCES = 50
+"""Different sentences of a run that are read, the most frequent first."""
+
+
+class Unanswered:
+    """Reads why prompts have no answer; a reader without texts reads nothing."""
+
+    def __init__(self, engine: Engine, records: Records, scope: ScopeNow = everything) -> None:
+        self._engine = engine
+        self._records = records
+        self._scope = scope
+
+    def of(self, run_id: str, purpose: Purpose) -> Iterator[tuple[Response, int]]:
+        """Return a response for each target and sentence, and how many prompts have them."""
+        if not self._scope().texts:
+            return
+        responses = RECORDS[Response.kind].c
+        prompts = func.count().label("prompts")
+        first = func.min(TEXTS.c.record_id).label("first")
+        query = (
+            select(first, prompts)
+            .join_from(TEXTS, RECORDS[Response.kind], responses.id == TEXTS.c.record_id)
+            .where(TEXTS.c.run_id == run_id, TEXTS.c.field == "detail")
+            .where(responses.purpose == purpose.value)
+            .group_by(responses.lane, TEXTS.c.body)
+            .order_by(prompts.desc(), first)
+            .limit(MAX_SENTENCES)
+        )
+        with read_transaction(self._engine) as connection:
+            counts = {row.first: row.prompts for row in connection.execute(query)}
+        found = {response.id: response for response in self._records.get(Response, counts)}
+        for id_, count in counts.items():
+            if (response := found.get(id_)) is not None:  # of another tenant, it is not seen
+                yield response, count
