@@ -17,11 +17,15 @@ from shared.errors import UsageError
 
 ROLE = "role"
 ROLE_PLAY = "role-play "
-NOT_PARAMETERS = frozenset(
-    {"model", "messages", "input", "stream", "n", "timeout"}
-    | {"extra_headers", "extra_query", "extra_body"}
-)
-"""What the platform sets itself; a header of one's own could carry a secret into records."""
+NOT_PARAMETERS = {
+    **dict.fromkeys(("model", "messages", "input", "stream", "n"), "the platform sets it"),
+    "system": "write it as role=...",
+    "timeout": "BIASWATCH_GENERATOR_TIMEOUT_S of the generator sets it",
+    "extra_body": "write what it holds as parameters of their own",
+    "extra_query": "write api-version as a parameter; others belong into the address",
+    "extra_headers": "a header could carry a secret into records",
+}
+"""Parameters that a target cannot set, and what to do instead."""
 
 
 class Target(Part):
@@ -90,10 +94,10 @@ def parse_target(
     if provider.request_model:
         written = _without_description(f"{name}:{model}", query)
         all_given = _request(written, provider.request_model, all_given)
-    elif taken := sorted(NOT_PARAMETERS & all_given.keys()):
+    elif taken := sorted(NOT_PARAMETERS.keys() & all_given.keys()):
         raise UsageError(
-            f"The parameter {taken[0]} cannot be set on the target {written!r}; the platform sets"
-            " it."
+            f"The parameter {taken[0]} cannot be set on the target {written!r}:"
+            f" {NOT_PARAMETERS[taken[0]]}."
         )
     with as_usage_error("The target"):
         return Target(

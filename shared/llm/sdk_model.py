@@ -124,8 +124,8 @@ class SdkModel(ABC, Generic[C]):
 
 def _check_parameters(call: ModelCall) -> None:
     """Raise CallFailed where a parameter would replace what is asked."""
-    if taken := sorted(NOT_PARAMETERS & call.parameters.keys()):
-        detail = f"The parameter {taken[0]} cannot be set on a target; the platform sets it."
+    if taken := sorted(NOT_PARAMETERS.keys() & call.parameters.keys()):
+        detail = f"The parameter {taken[0]} cannot be set: {NOT_PARAMETERS[taken[0]]}."
         raise CallFailed(Failure.BAD_REQUEST, detail)
 
 

@@ -10,13 +10,14 @@ from shared.shown_text import on_one_line
 MAX_LINES = 5
 """Reasons that are shown of one run, the most frequent first."""
 MAX_WORDS_CHARACTERS = 500
+PROVIDER_ERRORS = "provider_errors"
 STOPPED = {
     "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
     "usage_unknown": "A provider does not say how many tokens it used, so a budget of tokens cannot"
     " be kept. Without --max-tokens the same command goes on from here.",
     "no_price": "A price is not known, so a budget in money cannot be kept. Put it into the file"
     " that BIASWATCH_PRICES_FILE names; the same command goes on from here.",
-    "provider_errors": "It was stopped early, as the provider rejected all of its first calls.",
+    PROVIDER_ERRORS: "It was stopped early, as the provider rejected all of its first calls.",
 }
 """Why a run was stopped, where no person cancelled it."""
 
@@ -63,13 +64,29 @@ def unanswered_reasons(
     return sorted(merged.values(), key=lambda each: -each.prompts)[:MAX_LINES]
 
 
-def stop_sentence(stopped_by: str | None, detail: str | None, not_asked: int) -> str | None:
-    """Return why a run was stopped early; None where a person cancelled it or nothing did."""
-    why = STOPPED.get(stopped_by or "")
-    if why is None or stopped_by != "provider_errors":
-        return why
-    said = f" {on_one_line(detail[:MAX_WORDS_CHARACTERS])}" if detail else ""
-    return (
-        f"{why}{said} {not_asked:,} prompts were not asked. Correct the cause; the same command"
-        " then asks the rest, and with --new all of them."
-    )
+class RunAnswers(BaseModel):
+    """How many prompts of a run have an outcome, and why others have none."""
+
+    probes: int
+    responses: int
+    stopped_by: str | None = None
+    """Why it was stopped early, if it was not cancelled by a person."""
+    stop_detail: str | None = None
+    """What the provider answered, where that is why."""
+    unanswered: list[UnansweredReason] = []
+    """Why prompts have no answer; of a run that has ended, where one run is asked for."""
+
+    def problems(self) -> list[str]:
+        """Return why it was stopped and why prompts have no answer, each said once."""
+        stop = STOPPED.get(self.stopped_by or "")
+        if stop and self.stopped_by == PROVIDER_ERRORS:
+            words = on_one_line((self.stop_detail or "")[:MAX_WORDS_CHARACTERS])
+            stop = " ".join(filter(None, [stop, words, self._without_outcome()]))
+        others = [each for each in self.unanswered if each.words != self.stop_detail]
+        return [*filter(None, [stop]), *(each.in_words() for each in others)]
+
+    def _without_outcome(self) -> str:
+        return (
+            f"{self.probes - self.responses:,} of {self.probes:,} prompts were not asked, or were"
+            " rejected. Correct the cause, and the same command asks them."
+        )

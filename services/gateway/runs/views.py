@@ -4,9 +4,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from services.gateway.runs.unanswered import UnansweredReason, stop_sentence
+from services.gateway.runs.unanswered import RunAnswers
 from shared.contracts import ClosedBy, Estimate, Evaluation, Run
 from shared.contracts.paused_target import PausedTarget
 from shared.stats.studies.local_law_144 import ImpactTables
@@ -49,7 +49,7 @@ class RunVerdicts(BaseModel):
     """Those with too little evidence; the rest shows no disparity beyond the tolerance."""
 
 
-class RunProgress(BaseModel):
+class RunProgress(RunAnswers):
     """How far a run is."""
 
     run_id: str
@@ -57,23 +57,15 @@ class RunProgress(BaseModel):
     targets: list[str]
     at: datetime
     stand: RunState
-    stopped_by: str | None = None
-    """Why it was stopped early, if it was not cancelled by a person."""
-    stop_detail: str | None = None
-    """What the provider answered, where that is why."""
-    unanswered: list[UnansweredReason] = []
-    """Why prompts have no answer; of a run that has ended, where one run is asked for."""
     opening: int
     """How often the run has been resumed."""
-    probes: int
-    responses: int
     features: int
     features_expected: int
     diagnoses: int
     verdicts: int = 0
     """Pairs that have a verdict, or a reason for having none; and judges with their controls."""
     verdicts_expected: int = 0
-    paused: list[PausedTarget] = []
+    paused: list[PausedTarget] = Field(default_factory=list)
     """Targets of the run, and its judges, that are not asked for now."""
     held: int = 0
     """Answers that wait for them."""
@@ -86,12 +78,6 @@ class RunProgress(BaseModel):
     def ended(self) -> bool:
         """Return whether nothing more will come, unless somebody resumes the run."""
         return self.stand in ENDED
-
-    def problems(self) -> list[str]:
-        """Return why it was stopped and why prompts have no answer, each said once."""
-        stop = stop_sentence(self.stopped_by, self.stop_detail, self.probes - self.responses)
-        others = [each for each in self.unanswered if each.words != self.stop_detail]
-        return [*filter(None, [stop]), *(each.in_words() for each in others)]
 
 
 class ResumedTarget(BaseModel):

@@ -80,16 +80,15 @@ class Ask:
         """Return the one response to a probe; one that was answered before is not asked again.
 
         A probe of a cancelled run is dropped: the run no longer waits for it. One whose run has
-        spent its budget is dropped too, and the first of them ends the run. So does the provider's
-        rejection of all of the run's first calls.
+        spent its budget is dropped too, and the first of them ends the run. A run ends as
+        well where the provider rejects all of its first calls; those are asked again with it.
         """
         if known := await self._known.get(response_id_of(probe)):
             return [known]
         try:
             if is_recorded(probe.target.provider):
                 return [await self._looked_up(probe)]
-            response = await self._asked(probe)
-            return [response, *await self._rejected.after(response)]
+            return await self._rejected.records_of(await self._asked(probe))
         except RunCancelled:
             return []
         except BudgetSpent as spent:

@@ -1,22 +1,26 @@
 """Stops a run whose first calls the provider rejects, one and all."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from shared.contracts import Cancellation, Ending, Purpose, Response
+from shared.contracts import Ending, Purpose, Record, Response
 from shared.llm.port import MAY_PASS, Failure
 from shared.runtime.blocking import in_thread
 
 MAX_REJECTED_CALLS = 20
 """A run whose first calls are rejected this often, without any other outcome, is stopped."""
+HELD_S = 2.0
+"""How long a rejected call waits for the other first calls of its run before it is recorded."""
 MAX_RUNS = 10_000
 """Runs that are counted at once; the oldest is forgotten, and counted anew."""
 PROVIDER_ERRORS = "provider_errors"
 """The reason of the cancellation."""
 REJECTED = frozenset({Failure.BAD_REQUEST.value, Failure.QUOTA.value})
 """Reasons that another prompt of the run would have as well."""
-_TEMPORARY = frozenset(failure.value for failure in MAY_PASS)
+TEMPORARY = frozenset(failure.value for failure in MAY_PASS)
 
 
 @dataclass
@@ -26,44 +30,72 @@ class RunStart:
     rejected: int = 0
     accepted: bool = False
     """Whether the provider has accepted a call of the run; then it is never stopped."""
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once a call was accepted or the run is stopped."""
+
+    def accept(self) -> None:
+        """Note that the provider accepts calls of the run."""
+        self.accepted = True
+        self.settled.set()
 
 
 class RejectedRuns:
-    """Counts rejected calls of each run until one is accepted.
+    """Holds the first rejected calls of each run until one is accepted, or the run is stopped.
 
+    What is rejected before a run is stopped is not recorded, so that the same run asks it again.
     Each process counts what it asks; before it stops a run, it looks whether another process has
-    had an answer. A run that is taken up again is counted anew.
+    had an answer.
     """
 
     def __init__(
-        self, answered: Callable[[str], bool], budgets: RunBudgets, cancellation: CancellationCheck
+        self,
+        answered: Callable[[str], bool],
+        budgets: RunBudgets,
+        cancellation: CancellationCheck,
+        *,
+        held_s: float = HELD_S,
     ) -> None:
         self._answered = answered
         self._budgets = budgets
         self._cancellation = cancellation
+        self._held_s = held_s
         self._starts: dict[str, RunStart] = {}
 
-    async def after(self, response: Response) -> tuple[Cancellation, ...]:
-        """Count an outcome; return the record that stops its run once enough are rejected."""
+    async def records_of(self, response: Response) -> Sequence[Record]:
+        """Return what is to be recorded: the response, or the end of its run."""
         probe = response.probe
-        if probe.purpose is not Purpose.STUDY or self._cancellation.ended_here(probe):
-            return ()
+        if probe.purpose is not Purpose.STUDY:
+            return [response]
+        rejected = response.ending is Ending.FAILED and response.reason in REJECTED
+        if self._cancellation.ended_here(probe):
+            return [] if rejected else [response]
         start = self._start(probe.run_id)
-        if start.accepted or response.reason in _TEMPORARY:
-            return ()
-        if response.ending is not Ending.FAILED or response.reason not in REJECTED:
-            start.accepted = True
-            return ()
+        if start.accepted or response.reason in TEMPORARY:
+            return [response]
+        if not rejected:
+            start.accept()
+            return [response]
         start.rejected += 1
-        if start.rejected != MAX_REJECTED_CALLS:
-            return ()
+        if start.rejected == MAX_REJECTED_CALLS:
+            return await self._stopped(response, start)
+        return await self._held(response, start)
+
+    async def _stopped(self, response: Response, start: RunStart) -> Sequence[Record]:
+        probe = response.probe
         if await in_thread(self._answered, probe.run_id):
-            start.accepted = True
-            return ()
-        self._starts.pop(probe.run_id, None)
+            start.accept()
+            return [response]
         stop = self._budgets.stop(probe, PROVIDER_ERRORS, response.detail)
         self._cancellation.end(stop)
+        self._starts.pop(probe.run_id, None)
+        start.settled.set()
         return stop
+
+    async def _held(self, response: Response, start: RunStart) -> Sequence[Record]:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._held_s):
+                await start.settled.wait()
+        return [] if self._cancellation.ended_here(response.probe) else [response]
 
     def _start(self, run_id: str) -> RunStart:
         if run_id not in self._starts and len(self._starts) >= MAX_RUNS:
