@@ -90,6 +90,7 @@ def ask_of(
         cancellation=cancellation,
         paid=PaidCalls(store.calls, now=now),
         budgets=budgets,
+        rejected=RejectedRuns(store.calls.any_answer, budgets, cancellation),
         clock=clock,
         jitter=random.random,
         limits=limits,
@@ -99,7 +100,6 @@ def ask_of(
         lambda target: endpoint_of(target, settings, prices, clock),
         caller,
         pauses,
-        RejectedRuns(store.calls.any_answer, budgets, cancellation),
         now=now,
         clock=clock,
     )

@@ -27,7 +27,7 @@ class Cancellation(Record):
     """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`,
     `provider_errors`."""
     detail: Annotated[str | None, TEXT] = None
-    """What the provider answered, where that is why."""
+    """The provider's words, if they are the reason."""
 
     def came_after(self, moment: datetime) -> bool:
         """Tell whether this was requested after a moment."""

@@ -48,7 +48,7 @@ def provider_message(document: Any, key: str | None = None) -> str | None:
 
 
 def error_document(body: bytes) -> Any:
-    """Return the JSON of an error's body, or its beginning as text where it is none."""
+    """Return the JSON of an error's body, or the beginning of another body as text."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -79,12 +79,12 @@ def nested(document: Any, depth: int = MAX_ERROR_DEPTH) -> Iterator[Any]:
 
 
 def error_words(document: Any) -> str:
-    """Return the message in an error document, as it is; empty where there is none."""
+    """Return the message in an error document, unchanged; empty without one."""
     return _words(document)[:MAX_READ_CHARACTERS]
 
 
 def _words(document: Any, depth: int = MAX_ERROR_DEPTH) -> str:
-    """Return the message in an error document; empty where there is none."""
+    """Return the message in a part of an error document."""
     if depth == 0:
         return ""
     if isinstance(document, str):

@@ -1,4 +1,4 @@
-"""What a provider's error means and says, in whatever form providers report errors."""
+"""Errors of providers, in the forms that each reports them: kind of failure and message."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -170,7 +170,7 @@ def _is_rate_limit(words: str, document: Any) -> bool:
 
 
 def _status_in(error: Any) -> int | None:
-    """Return the HTTP status that an error in a reply with status 200 stands for, if it says."""
+    """Return the HTTP status of an error that was sent with status 200, if it has one."""
     for code in (at(error, "code"), at(error, "status"), at(error, "status_code")):
         number = int(code) if isinstance(code, str) and code.isdecimal() else code
         if isinstance(number, int) and 400 <= number < 600:

@@ -41,7 +41,9 @@ class Unanswered:
         )
         with read_transaction(self._engine) as connection:
             counts = {row.first: row.prompts for row in connection.execute(query)}
-        found = {response.id: response for response in self._records.get(Response, counts)}
+        responses_by_id = {
+            response.id: response for response in self._records.get(Response, counts)
+        }
         for id_, count in counts.items():
-            if (response := found.get(id_)) is not None:  # of another tenant, it is not seen
+            if (response := responses_by_id.get(id_)) is not None:  # none of another tenant
                 yield response, count

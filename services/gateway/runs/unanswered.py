@@ -46,7 +46,7 @@ def unanswered_reasons(
     Parameters
     ----------
     counted
-        Responses without an answer, and how many prompts each stands for.
+        Responses without an answer, with the number of prompts that have the same one.
     targets
         The names of targets by lane.
     """
@@ -61,7 +61,7 @@ def unanswered_reasons(
         if response.ending is Ending.REFUSED and response.reason == "refusal":
             words = f'It said: "{words}"'
         merged[key] = UnansweredReason(target=target, reason=key[1], prompts=prompts, words=words)
-    return sorted(merged.values(), key=lambda each: -each.prompts)[:MAX_LINES]
+    return sorted(merged.values(), key=lambda reason: -reason.prompts)[:MAX_LINES]
 
 
 class RunAnswers(BaseModel):
@@ -72,9 +72,9 @@ class RunAnswers(BaseModel):
     stopped_by: str | None = None
     """Why it was stopped early, if it was not cancelled by a person."""
     stop_detail: str | None = None
-    """What the provider answered, where that is why."""
+    """The provider's words, if the run was stopped because of them."""
     unanswered: list[UnansweredReason] = []
-    """Why prompts have no answer; of a run that has ended, where one run is asked for."""
+    """Why prompts have no answer; filled for a single run that has ended."""
 
     def problems(self) -> list[str]:
         """Return why it was stopped and why prompts have no answer, each said once."""
@@ -82,8 +82,8 @@ class RunAnswers(BaseModel):
         if stop and self.stopped_by == PROVIDER_ERRORS:
             words = on_one_line((self.stop_detail or "")[:MAX_WORDS_CHARACTERS])
             stop = " ".join(filter(None, [stop, words, self._without_outcome()]))
-        others = [each for each in self.unanswered if each.words != self.stop_detail]
-        return [*filter(None, [stop]), *(each.in_words() for each in others)]
+        reasons = [reason for reason in self.unanswered if reason.words != self.stop_detail]
+        return [*filter(None, [stop]), *(reason.in_words() for reason in reasons)]
 
     def _without_outcome(self) -> str:
         return (

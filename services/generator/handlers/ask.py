@@ -27,7 +27,6 @@ from services.generator.handlers.budget_and_cancellation import BudgetSpent, Run
 from services.generator.handlers.caller import ModelCaller
 from services.generator.handlers.endpoints import Endpoint
 from services.generator.handlers.recorded_answers import RecordedAnswers
-from services.generator.handlers.rejected_runs import RejectedRuns
 from services.generator.handlers.target_pauses import TargetPauses, TargetRefused
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.contracts.providers import is_recorded
@@ -57,7 +56,6 @@ class Ask:
         endpoint_of: EndpointOf,
         caller: ModelCaller,
         pauses: TargetPauses,
-        rejected: RejectedRuns,
         *,
         now: Callable[[], datetime],
         clock: Callable[[], float],
@@ -69,7 +67,6 @@ class Ask:
         self._caller = caller
         self._recorded = RecordedAnswers(caller.cancellation, now=now)
         self._pauses = pauses
-        self._rejected = rejected
         self._now = now
         self._clock = clock
         self._endpoints: dict[str, Endpoint] = {}
@@ -88,7 +85,7 @@ class Ask:
         try:
             if is_recorded(probe.target.provider):
                 return [await self._looked_up(probe)]
-            return await self._rejected.records_of(await self._asked(probe))
+            return await self._caller.rejected.records_of(await self._asked(probe))
         except RunCancelled:
             return []
         except BudgetSpent as spent:

@@ -14,6 +14,7 @@ from services.generator.domain.scaffolds import CallResult, PlannedCall
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
 from services.generator.handlers.endpoints import Endpoint
 from services.generator.handlers.paid_calls import PaidCalls, call_id
+from services.generator.handlers.rejected_runs import RejectedRuns
 from services.generator.handlers.target_pauses import TargetRefused
 from shared.contracts import Probe, Usage
 from shared.llm.port import (
@@ -52,11 +53,12 @@ class ModelCaller:
         cancellation: CancellationCheck,
         paid: PaidCalls,
         budgets: RunBudgets,
+        rejected: RejectedRuns,
         clock: Callable[[], float],
         jitter: Callable[[], float],
         limits: CallLimits,
     ) -> None:
-        self.cancellation, self.budgets = cancellation, budgets
+        self.cancellation, self.budgets, self.rejected = cancellation, budgets, rejected
         self._paid = paid
         self._answered_from: dict[str, float] = {}
         """When the latest call began that was answered, by lane: then, its key was accepted."""
@@ -132,6 +134,7 @@ class ModelCaller:
 
     async def _check(self, probe: Probe, endpoint: Endpoint) -> None:
         """Raise RunCancelled or BudgetSpent where the probe's run may not go on."""
+        await self.rejected.wait_while_undecided(probe)
         await self.cancellation.check(probe)
         await self.budgets.check(probe, priced=endpoint.price is not None)
 
@@ -152,6 +155,7 @@ class ModelCaller:
                 else:
                     before = self._answered_from.get(probe.lane, began)
                     self._answered_from[probe.lane] = max(began, before)
+                    self.rejected.accept(probe)
                     return answer
                 finally:
                     allowed = endpoint.limiter.limit.allowed

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from shared.contracts import Ending, Purpose, Record, Response
+from shared.contracts import Ending, Probe, Purpose, Record, Response
 from shared.llm.port import MAY_PASS, Failure
 from shared.runtime.blocking import in_thread
 
@@ -25,16 +25,18 @@ TEMPORARY = frozenset(failure.value for failure in MAY_PASS)
 
 @dataclass
 class RunStart:
-    """What the first calls of a run came to, in this process."""
+    """The outcomes of the first calls of a run, in this process."""
 
     rejected: int = 0
     accepted: bool = False
-    """Whether the provider has accepted a call of the run; then it is never stopped."""
+    """True once the provider has accepted a call of the run; then it is never stopped."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once a call was accepted or the run is stopped."""
 
     def accept(self) -> None:
         """Note that the provider accepts calls of the run."""
+        if self.accepted:
+            return
         self.accepted = True
         self.settled.set()
 
@@ -61,6 +63,19 @@ class RejectedRuns:
         self._held_s = held_s
         self._starts: dict[str, RunStart] = {}
 
+    async def wait_while_undecided(self, probe: Probe) -> None:
+        """Wait where it is being decided whether the run of a probe is stopped."""
+        start = self._starts.get(probe.run_id)
+        if start is None or start.rejected < MAX_REJECTED_CALLS or start.accepted:
+            return
+        if probe.purpose is Purpose.STUDY:
+            await start.settled.wait()
+
+    def accept(self, probe: Probe) -> None:
+        """Note that a call was answered, before its answer is kept."""
+        if probe.purpose is Purpose.STUDY:
+            self._start(probe.run_id).accept()
+
     async def records_of(self, response: Response) -> Sequence[Record]:
         """Return what is to be recorded: the response, or the end of its run."""
         probe = response.probe
@@ -82,8 +97,14 @@ class RejectedRuns:
 
     async def _stopped(self, response: Response, start: RunStart) -> Sequence[Record]:
         probe = response.probe
-        if await in_thread(self._answered, probe.run_id):
-            start.accept()
+        try:
+            if await in_thread(self._answered, probe.run_id):
+                start.accept()
+        except BaseException:  # the store is away, or the process stops: the next calls decide
+            self._starts.pop(probe.run_id, None)
+            start.settled.set()
+            raise
+        if start.accepted:
             return [response]
         stop = self._budgets.stop(probe, PROVIDER_ERRORS, response.detail)
         self._cancellation.end(stop)

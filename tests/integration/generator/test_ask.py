@@ -89,6 +89,7 @@ def ask_of(
         cancellation=cancellation,
         paid=PaidCalls(store.calls, now=lambda: AT),
         budgets=budgets,
+        rejected=RejectedRuns(store.calls.any_answer, budgets, cancellation, held_s=held_s),
         clock=clock,
         jitter=lambda: 0.0,
         limits=CallLimits(tries=tries, begins=3, limited_s=limited_s, timeout_s=PATIENCE_S),
@@ -99,8 +100,7 @@ def ask_of(
         return Endpoint(model, limiter, CallMetrics(target), price)  # type: ignore[arg-type]
 
     pauses = TargetPauses(store.paused_targets, now=now, wait_s=5)
-    rejected = RejectedRuns(store.calls.any_answer, budgets, cancellation, held_s=held_s)
-    return Ask(store.records, endpoint_of, caller, pauses, rejected, now=lambda: AT, clock=clock)
+    return Ask(store.records, endpoint_of, caller, pauses, now=lambda: AT, clock=clock)
 
 
 def probe_of(number: int = 0, **fields: Any) -> Probe:
