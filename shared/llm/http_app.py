@@ -28,7 +28,7 @@ from shared.llm.port import (
     off_limits,
     unsendable,
 )
-from shared.llm.provider_errors import failure_of_status
+from shared.llm.provider_errors import failure_of_status, failure_without_text
 from shared.llm.reply_values import json_of, storable
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError
 from shared.parsing.yaml_values import parse_yaml
@@ -119,12 +119,16 @@ class HttpApp:
         try:
             found: Any = found_at(document, self._application.answer)
         except LookupError:
+            if failure := failure_without_text(document, key=self._key):
+                raise failure from None
             said = f"The application's reply has nothing at {self._application.answer}."
             raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS) from None
         if not isinstance(found, str):
             said = "What the pointer finds is no text."
             raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS)
         if not found.strip():
+            if failure := failure_without_text(document, key=self._key):
+                raise failure
             said = "The application's answer is empty."
             raise CallFailed(Failure.EMPTY, said, tokens=UNKNOWN_TOKENS)
         return storable(found)

@@ -146,6 +146,10 @@ def key_refused(status: int, key_source: str) -> CallFailed:
     )
 
 
+TARGET_SAYS = " The target says: "
+"""Before the words of a target that refuses a key."""
+
+
 def unsendable(error: Exception) -> CallFailed:
     """Return the failure of a call from which no request could be made."""
     return CallFailed(

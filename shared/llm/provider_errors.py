@@ -16,7 +16,7 @@ from shared.llm.error_documents import (
     provider_message,
     values_of,
 )
-from shared.llm.port import CallFailed, Failure, Tokens, key_refused
+from shared.llm.port import TARGET_SAYS, UNKNOWN_TOKENS, CallFailed, Failure, Tokens, key_refused
 from shared.llm.reply_values import at, label_of
 from shared.network import retry_after_s
 from shared.shown_text import on_one_line
@@ -69,6 +69,7 @@ _RATE_WORDS = re.compile(
     r"(second|minute|min|hour)\b|(try|retry) again in|rate_limit_exceeded",
     re.IGNORECASE,
 )
+_FINISH_FIELDS = ("finishReason", "finish_reason", "stopReason", "stop_reason")
 _LENGTHS = frozenset({
     "length", "maxtokens", "maxoutputtokens", "modellength", "maxlength", "tokenlimit",
     "modelcontextwindowexceeded", "maxcompletiontokens",
@@ -93,7 +94,7 @@ def failure_of_status(
         return CallFailed(why, detail, retry_after_s=retry_after_s(headers))
     if why is Failure.KEY_REFUSED:
         refused = key_refused(status, key_source)
-        more = f' The target says: "{words}".' if words else ""
+        more = f'{TARGET_SAYS}"{words}".' if words else ""
         return CallFailed(why, refused.detail + more)
     return CallFailed(why, _sentence(who, why, f" (HTTP {status})", words))
 
@@ -115,6 +116,17 @@ def failure_in_reply(document: Any, *, key: str | None, tokens: Tokens) -> CallF
         why = Failure.SERVER_ERROR  # what it means is unknown, and it may pass
     words = provider_message({"error": error}, key)
     return CallFailed(why, _sentence("The provider", why, "", words), tokens=tokens)
+
+
+def failure_without_text(document: Any, *, key: str | None) -> CallFailed | None:
+    """Return why a reply of any format has no text, where it reports an error or its end."""
+    if failure := failure_in_reply(document, key=key, tokens=UNKNOWN_TOKENS):
+        return failure
+    ends = {finish_of(reason) for reason in values_of(document, _FINISH_FIELDS)}
+    if "content_filter" in ends:
+        detail = "The provider withheld the answer."
+        return CallFailed(Failure.CONTENT_FILTER, detail, tokens=UNKNOWN_TOKENS)
+    return cut_off(UNKNOWN_TOKENS) if "length" in ends else None
 
 
 def finish_of(reason: Any) -> str | None:

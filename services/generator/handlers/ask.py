@@ -31,7 +31,7 @@ from services.generator.handlers.target_pauses import TargetPauses, TargetRefuse
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.contracts.providers import is_recorded
 from shared.errors import ConfigurationError
-from shared.llm.port import Failure
+from shared.llm.port import TARGET_SAYS, Failure
 from shared.parsing import Unreadable
 from shared.runtime.blocking import BatchedLookup, in_thread
 from shared.store import Records
@@ -136,8 +136,9 @@ class Ask:
         """Return the outcome of a probe whose calls were refused; None where it is to wait."""
         usage = Usage(calls=len(began))
         if began and self._caller.answered_since(probe.lane, began[0]):
-            said = "The target refuses this question (HTTP 401 or 403), and answers others."
-            return without(probe, Failure.FORBIDDEN, said, usage, self._now())
+            detail = "The target refuses this question (HTTP 401 or 403), and answers others."
+            detail += "".join(why.partition(TARGET_SAYS)[1:])
+            return without(probe, Failure.FORBIDDEN, detail, usage, self._now())
         if len(began) >= MOST_REFUSALS:
             return without(probe, Failure.KEY_REFUSED, why, usage, self._now())
         return None

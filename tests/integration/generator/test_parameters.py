@@ -151,3 +151,32 @@ async def test_a_guardrail_of_a_message_is_a_content_filter(stop: str) -> None:
             with pytest.raises(CallFailed) as failed:
                 await model.ask(call())
     assert failed.value.why is Failure.CONTENT_FILTER
+
+
+@pytest.mark.parametrize(
+    ("status", "reply", "why"),
+    [
+        (200, {"promptFeedback": {"blockReason": "SAFETY"}}, "content_filter"),
+        (200, {"candidates": [{"finishReason": "RECITATION"}]}, "content_filter"),
+        (200, {"candidates": [{"finishReason": "MAX_TOKENS"}]}, "truncated"),
+        (200, {"error": {"message": "No credit.", "code": 402}}, "quota"),
+        (200, {"candidates": []}, "garbage"),
+        (404, {"error": {"message": "No such model.", "status": "NOT_FOUND"}}, "bad_request"),
+        (429, {"error": {"message": "no credit left", "type": "insufficient_quota"}}, "quota"),
+    ],
+)
+async def test_a_reply_of_an_application_without_a_text_has_its_reason(
+    status: int, reply: dict[str, Any], why: str
+) -> None:
+    with model_server(replying(lambda _: (status, reply))) as url:
+        app = HttpApp(
+            Application(
+                url=url, request={"q": "{prompt}"}, answer="/candidates/0/content/parts/0/text"
+            ),
+            key=None,
+            private_hosts=["127.0.0.1"],
+        )
+        with pytest.raises(CallFailed) as failed:
+            await app.ask(call())
+        await app.close()
+    assert failed.value.why.value == why
