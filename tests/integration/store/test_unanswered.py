@@ -1,15 +1,16 @@
 """Why prompts of a run have no answer, as the store tells it, on both databases."""
 
+from typing import Any
+
 from shared.contracts import Ending, Purpose, Response
 from shared.store import Store
 from shared.store.scope import Scope
 from tests.support.records import RUN_ID, make_probe, make_response, make_target
 
 
-def failed(number: int, detail: str, **fields: object) -> Response:
-    given = {"ending": Ending.FAILED, "reason": "bad_request", "text": None, **fields}
-    probe = fields.pop("probe", None) or make_probe(number)
-    return make_response(probe=probe, **{**given, "detail": detail, "probe": probe})
+def failed(number: int, detail: str, **fields: Any) -> Response:
+    given = {"ending": Ending.FAILED, "reason": "bad_request", "text": None, "detail": detail}
+    return make_response(**{**given, "probe": make_probe(number), **fields})
 
 
 def counted(store: Store, purpose: Purpose = Purpose.STUDY) -> list[tuple[str | None, int]]:
