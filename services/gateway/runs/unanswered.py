@@ -64,7 +64,7 @@ def unanswered_reasons(
     return sorted(merged.values(), key=lambda reason: -reason.prompts)[:MAX_LINES]
 
 
-class RunAnswers(BaseModel):
+class RunOutcomes(BaseModel):
     """How many prompts of a run have an outcome, and why others have none."""
 
     probes: int

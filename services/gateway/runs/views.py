@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from services.gateway.runs.unanswered import RunAnswers
+from services.gateway.runs.unanswered import RunOutcomes
 from shared.contracts import ClosedBy, Estimate, Evaluation, Run
 from shared.contracts.paused_target import PausedTarget
 from shared.stats.studies.local_law_144 import ImpactTables
@@ -49,7 +49,7 @@ class RunVerdicts(BaseModel):
     """Those with too little evidence; the rest shows no disparity beyond the tolerance."""
 
 
-class RunProgress(RunAnswers):
+class RunProgress(RunOutcomes):
     """How far a run is."""
 
     run_id: str

@@ -4,7 +4,7 @@ from typing import Any
 
 from services.gateway.runs.unanswered import (
     MAX_LINES,
-    RunAnswers,
+    RunOutcomes,
     UnansweredReason,
     unanswered_reasons,
 )
@@ -19,8 +19,8 @@ def failed(detail: str, **fields: Any) -> Response:
     return make_response(detail=detail, **given)
 
 
-def run(**fields: Any) -> RunAnswers:
-    return RunAnswers(**{"probes": 300, "responses": 300, **fields})
+def run(**fields: Any) -> RunOutcomes:
+    return RunOutcomes(**{"probes": 300, "responses": 300, **fields})
 
 
 def reasons(*counted: tuple[Response, int]) -> list[UnansweredReason]:
