@@ -547,7 +547,7 @@ async def test_a_run_whose_first_calls_are_rejected_stops_with_the_providers_wor
 
 async def test_a_stopped_run_that_is_taken_up_again_asks_what_was_rejected(store: Store) -> None:
     outcomes = [REJECTION]
-    model = Scripted(lambda _: outcomes[0])  # type: ignore[arg-type, return-value]
+    model = Scripted(lambda _: outcomes[0])
     ask = ask_of(store, model, held_s=PATIENCE_S)
     [stop] = await asked_together(ask, 40)
     store.records.write([stop])
