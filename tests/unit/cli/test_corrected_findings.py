@@ -8,8 +8,7 @@ from biaswatch.api.platforms import FinishedRun
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.corrections import correction_rows, correction_table, print_corrections
 from shared.contracts import Correction, Estimate
-from tests.support.records import make_correction, make_diagnosis
-from tests.support.records import make_progress
+from tests.support.records import make_correction, make_diagnosis, make_progress
 
 
 def corrected(**fields: Any) -> Correction:
