@@ -17,6 +17,7 @@ from services.gateway.runs.measurements import (
 from shared.contracts import Claim
 from shared.errors import ConfigurationError, UsageError
 from shared.models.device import ModelOptions
+from shared.parsing.model_reasoning import ReasonedText, after_reasoning
 from shared.runtime.settings import load_settings
 
 AT_ONCE = 256
@@ -58,12 +59,15 @@ class TextMeasurer:
         ]
 
     def measure(self, texts: Sequence[str | None]) -> dict[str, list[Measured]]:
-        """Return by extractor what it read in each text, or why it read nothing."""
-        readings = [Reading(text) for text in texts if text is not None]
+        """Return by extractor what it read in each text's answer, or why it read nothing."""
+        parts = [None if text is None else after_reasoning(text) for text in texts]
+        readings = [Reading(each.answer) for each in parts if each and not each.missing]
         found: dict[str, list[Measured]] = {}
         for name, extractor in self.extractors.items():
             outcomes = iter(measured_all(extractor, readings))
-            found[name] = [({}, "no answer") if text is None else next(outcomes) for text in texts]
+            found[name] = [
+                ({}, why) if (why := _absence(each)) else next(outcomes) for each in parts
+            ]
         return found
 
     def measured_answers(
@@ -93,6 +97,13 @@ class TextMeasurer:
             alpha=None,
             tolerance=None,
         )
+
+
+def _absence(parts: ReasonedText | None) -> str | None:
+    """Return why a text has no answer; None where it has one."""
+    if parts is None:
+        return "no answer"
+    return f"no answer: {parts.missing}" if parts.missing else None
 
 
 def _measured_answer(

@@ -4,6 +4,7 @@ from typing import Any
 
 import anthropic
 
+from shared.llm.content_parts import message_reasoning
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall, Tokens
 from shared.llm.reply_values import at, count_of, label_of, shortened, storable, tokens_of
 from shared.llm.sdk_model import Sdk, SdkModel
@@ -50,7 +51,8 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
         if not text.strip():
             empty = Failure.TRUNCATED if finish == "length" else Failure.EMPTY
             raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
-        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")))
+        reasoning = message_reasoning(None, parts)
+        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")), reasoning=reasoning)
 
 
 def _tokens(usage: Any) -> Tokens:

@@ -4,6 +4,7 @@ from typing import Any
 
 import openai
 
+from shared.llm.content_parts import answer_text, message_reasoning
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
 from shared.llm.reply_values import at, label_of, shortened, storable, tokens_of
 from shared.llm.sdk_model import Sdk, SdkModel
@@ -29,8 +30,9 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         tokens = tokens_of(at(reply, "usage"), "prompt_tokens", "completion_tokens")
         choice = at(reply, "choices", 0)
         message, finish = at(choice, "message"), label_of(at(choice, "finish_reason"))
-        text, refusal = at(message, "content"), at(message, "refusal")
-        if not isinstance(message, dict) or not isinstance(text, str | None):
+        content, refusal = at(message, "content"), at(message, "refusal")
+        text = answer_text(content)
+        if not isinstance(message, dict) or (text is None and content is not None):
             raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
         if finish == "content_filter":
             said = "The provider withheld the answer."
@@ -41,7 +43,8 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
             said = f"The answer is empty ({finish})."
             raise CallFailed(Failure.EMPTY, said, tokens=tokens)
         model, fingerprint = (label_of(at(reply, n)) for n in ("model", "system_fingerprint"))
-        return ModelAnswer(storable(text), finish, *tokens, model, fingerprint)
+        reasoning = message_reasoning(message, content)
+        return ModelAnswer(storable(text), finish, *tokens, model, fingerprint, reasoning)
 
 
 def _strict(schema: AnswerSchema) -> dict[str, object]:
@@ -83,7 +86,9 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
             empty = Failure.TRUNCATED if why == "max_output_tokens" else Failure.EMPTY
             raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
         finish = "length" if why == "max_output_tokens" else why or "stop"
-        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")))
+        items = [item for item in at(reply, "output") if at(item, "type") == "reasoning"]
+        reasoning = message_reasoning(None, items)
+        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")), reasoning=reasoning)
 
 
 def _parts(output: Any) -> list[Any] | None:

@@ -64,6 +64,8 @@ class ModelAnswer:
     completion_tokens: int | None = None
     model: str | None = None
     fingerprint: str | None = None
+    reasoning: str | None = None
+    """What the provider returned as reasoning, apart from the text."""
     steps: tuple[RecordedStep, ...] = ()
     """What led to it, where a recording says so; other models answer one call at a time."""
 

@@ -105,14 +105,17 @@ LEAST_WORDS = 3
 """Fewer words are a label or a mark, no reasoning."""
 
 
-def reasoning_in(text: str) -> str:
+def reasoning_in(text: str, separate: str | None = None) -> str:
     """Return the words that lead to the answer: a field of a JSON object, or all but the answer.
 
-    Raise Unreadable where there are none: the answer was given without a reason.
+    Where the text has none, `separate` is returned: what the model wrote before its answer. Raise
+    Unreadable where there is neither: the answer was given without a reason.
     """
     said = " ".join(_words_in_fields(text)).strip()
     if not said and not text.lstrip().startswith("{"):
         said = _LABEL.sub("", _ANSWER_LINE.sub("", text)).strip()
+    if len(said.split()) < LEAST_WORDS:
+        said = (separate or "").strip()
     if len(said.split()) < LEAST_WORDS:
         raise Unreadable(NO_REASONING)
     return said

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
+from services.generator.domain.final_answers import final_answer
 from services.generator.domain.model_calls import Price, call_of, cost_of, pause_s
 from services.generator.domain.questions import rating_in
 from services.generator.domain.scaffolds import CallResult, PlannedCall
@@ -205,12 +206,13 @@ def _used_up(begun: int) -> CallFailed:
 
 
 def _result(planned: PlannedCall, answer: ModelAnswer, usage: Usage) -> CallResult:
-    if planned.scale is None:
-        return CallResult(answer, usage=usage)
+    result = final_answer(answer, usage)
+    if planned.scale is None or result.failure:
+        return result
     try:
-        return CallResult(answer, rating=rating_in(answer.text, planned.scale), usage=usage)
+        return replace(result, rating=rating_in(result.text, planned.scale))
     except Unreadable as unread:
-        return CallResult(answer, unread=str(unread), usage=usage)
+        return replace(result, unread=str(unread))
 
 
 def _tokens(outcome: ModelAnswer | CallFailed) -> dict[str, int | None]:

@@ -115,7 +115,7 @@ def side_of(probe: Probe, response: Response | None) -> AnsweredQuestion:
     try:
         text = answer_text(response, NO_RESPONSE)
         chosen = choice_in(text, marks)
-        return AnsweredQuestion(probe, chosen, reasoning_in(text))
+        return AnsweredQuestion(probe, chosen, reasoning_in(text, response and response.reasoning))
     except Unreadable as unread:
         return AnsweredQuestion(probe, chosen, None, str(unread))
 

@@ -1,0 +1,189 @@
+"""Separate what a model wrote while it reasoned from the answer that follows.
+
+Recognised are reasoning tags (`<think>` and its relatives, also without the opening tag, which many
+chat templates put into the prompt), the channels of the harmony format, and what remains of these
+once a server has removed the special tokens. A tag that running text or code merely mentions stays
+in the answer.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+TRUNCATED, EMPTY = "truncated", "empty"
+"""Why a text has no answer: it ends inside its reasoning, or nothing follows the reasoning."""
+
+_NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|rationale|analysis|scratchpad|reflection)"
+_OPEN = (
+    rf"<\s?(?:seed:)?{_NAMES}(?:\s[^<>\n]{{0,200}})?>|\[THINK\]|◁think▷|<\|channel>thought\b"
+    r"|<\|begin_of_thought\|>|<\|START_THINKING\|>"
+)
+_CLOSE = (
+    rf"<\s?/\s?(?:seed:)?{_NAMES}\s?>|\[/THINK\]|◁/think▷|<channel\|>"
+    r"|<\|end_of_thought\|>|<\|END_THINKING\|>"
+)
+# The alternatives begin with different characters, and every repeat has a bound: linear time.
+_MARK = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
+_CODE = re.compile(r"^ {0,3}```[^`\n]*\n(?:(?! {0,3}```)[^\n]*\n)*+ {0,3}```|`[^`\n]+`", re.M)
+_QUOTES = {each[0]: each[1] for each in ("``", '""', "''", "\u2018\u2019", "\u201c\u201d", "()")}
+_SENTENCE_ENDS = frozenset('.!?\u2026)]}"\u201d*>\n')
+_ANSWER_BEGINS = re.compile(r"[{\[*#\\<]|(?!I\b)[A-Z]")
+_BLANK = " \t\r\ufeff\u200b"
+_NEAR = 80
+"""Characters beside a tag that tell whether it is mentioned or meant."""
+
+_MESSAGE = re.compile(
+    r"<\|channel\|>\s*(?P<channel>analysis|commentary|final)\b(?P<header>(?:(?!<\|message\|>)[^\n]){0,200})"
+    r"<\|message\|>(?P<content>.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_TOKEN = re.compile(r"<\|(?:start|end|return|call|channel|message|constrain)\|>")
+_ROLE = re.compile(r"<\|start\|>assistant\b")
+_BARE_FINAL = re.compile(r"assistant\s?final(?![a-z])")
+_BARE_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z\"'{<\[]|\s)")
+_GLUED_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z][a-z'\u2019]*[\s,.])")
+"""`analysisWe need to rate`: the channel's name, once its tokens are removed."""
+
+
+@dataclass(frozen=True)
+class ReasonedText:
+    """A model's text in two parts."""
+
+    answer: str
+    reasoning: str = ""
+    cut_off: bool = False
+    """Whether the text ends before its reasoning does: there is no answer."""
+
+    @property
+    def missing(self) -> str | None:
+        """Why there is no answer; None where there is one, and where there was no reasoning."""
+        if self.cut_off:
+            return TRUNCATED
+        return EMPTY if self.reasoning and not self.answer else None
+
+
+def after_reasoning(text: str) -> ReasonedText:
+    """Return the answer of a text and the reasoning before it.
+
+    A text without reasoning is returned unchanged, with its white space.
+    """
+    return _channels(text) or _bare_channels(text) or _tagged(text)
+
+
+def joined_reasoning(*parts: str | None) -> str | None:
+    """Return pieces of reasoning as one text; None where there is none."""
+    return "\n\n".join(part.strip() for part in parts if part and part.strip()) or None
+
+
+def _split(answer: str, reasoning: str, *, cut_off: bool = False) -> ReasonedText:
+    answer = "" if cut_off else answer.strip().strip(_BLANK)
+    return ReasonedText(answer, reasoning.strip(), cut_off)
+
+
+def _channels(text: str) -> ReasonedText | None:
+    """Return the parts of a text in the harmony format; None of another text."""
+    found = [
+        each
+        for each in _MESSAGE.finditer(text)
+        if text[each.start() - 1 : each.start()] not in _QUOTES
+    ]
+    if not found:
+        return None
+    before = _TOKEN.sub("\n", _ROLE.sub("", text[: found[0].start()]))
+    final = [each["content"] for each in found if each["channel"].lower() == "final"]
+    rest = [each["content"] for each in found if each["channel"].lower() != "final"]
+    inner = _tagged("\n".join(final))
+    reasoning = "\n\n".join(
+        part.strip() for part in (before, *rest, inner.reasoning) if part.strip()
+    )
+    return _split(inner.answer, reasoning, cut_off=not final or inner.cut_off)
+
+
+def _bare_channels(text: str) -> ReasonedText | None:
+    """Return the parts of a harmony text without its special tokens; None of another text."""
+    begun = _BARE_ANALYSIS.match(text)
+    if begun and (finals := list(_BARE_FINAL.finditer(text))):
+        return _split(text[finals[-1].end() :], text[begun.end() : finals[-1].start()])
+    if final := _BARE_FINAL.match(text.lstrip()):
+        return _split(text.lstrip()[final.end() :], "")
+    if glued := _GLUED_ANALYSIS.match(text):
+        return _split("", text[glued.end() :], cut_off=True)
+    return None
+
+
+def _tagged(text: str) -> ReasonedText:
+    pieces: list[tuple[bool, str]] = []
+    at, is_open, orphaned = 0, False, 0
+    for opens, mark in _marks(text):
+        pieces.append((is_open, text[at : mark.start()]))
+        if not opens and not is_open:  # no opening tag: all before was reasoning
+            orphaned = len(pieces)
+        at, is_open = mark.end(), opens
+    if not at:
+        return ReasonedText(text)
+    pieces.append((is_open, text[at:]))
+    thought = [each for n, (inside, each) in enumerate(pieces) if inside or n < orphaned]
+    answer = "".join(each for inside, each in pieces[orphaned:] if not inside)
+    joined = "\n".join(each.strip() for each in thought if each.strip())
+    return _split(answer, joined, cut_off=is_open)
+
+
+def _marks(text: str) -> Iterator[tuple[bool, re.Match[str]]]:
+    """Yield the tags that open and close reasoning, in order; not those that are mentioned."""
+    marks = [each for each in _MARK.finditer(text) if not _is_quoted(text, each)]
+    if not marks:
+        return
+    code = _Spans([each.span() for each in _CODE.finditer(text)])
+    last_close = max((n for n, each in enumerate(marks) if _closes(text, each)), default=-1)
+    opened = False
+    for number, mark in enumerate(marks):
+        if mark["open"]:
+            if not opened and mark not in code and _opens(text, mark, closed=number < last_close):
+                opened = True
+                yield True, mark
+        # Reasoning may hold half a fence; without a better place, it ends at the first tag.
+        elif (opened and number > last_close) or (
+            _closes(text, mark) and (opened or mark not in code)
+        ):
+            opened = False
+            yield False, mark
+
+
+def _opens(text: str, mark: re.Match[str], *, closed: bool) -> bool:
+    """Return whether a tag begins reasoning: at the start of a line, or of a sentence if closed."""
+    before = text[max(0, mark.start() - _NEAR) : mark.start()].rstrip(_BLANK + ">*_")
+    if not before or before[-1] == "\n":
+        return True
+    return closed and (before[-1] in _SENTENCE_ENDS or before[-1] in ",:;")
+
+
+def _closes(text: str, mark: re.Match[str]) -> bool:
+    """Return whether a tag ends reasoning: prose that mentions one goes on in its sentence."""
+    if not mark["close"]:
+        return False
+    before = text[max(0, mark.start() - _NEAR) : mark.start()].rstrip(_BLANK)
+    after = text[mark.end() : mark.end() + _NEAR]
+    following = after.lstrip(_BLANK)
+    if not before or before[-1] in _SENTENCE_ENDS or not following or following[0] == "\n":
+        return True
+    if after == following:  # glued to the next word
+        return following[0] not in ".,;:!?)\"'`\u2019\u201d"
+    return _ANSWER_BEGINS.match(following) is not None
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    before, after = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
+    return bool(before) and _QUOTES.get(before) == after
+
+
+class _Spans:
+    """Stretches of a text, in order."""
+
+    def __init__(self, spans: list[tuple[int, int]]) -> None:
+        self._starts = [start for start, _ in spans]
+        self._ends = [end for _, end in spans]
+
+    def __contains__(self, mark: re.Match[str]) -> bool:
+        number = bisect_left(self._starts, mark.start()) - 1
+        return number >= 0 and mark.start() < self._ends[number]
