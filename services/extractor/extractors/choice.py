@@ -10,7 +10,7 @@ class ChoiceExtractor:
     """Reads which marked option was chosen."""
 
     name = "choice"
-    version = "2"
+    version = "3"
     features = ("chosen", "correct")
     instrument = "patterns for a stated option; no model"
 
