@@ -18,6 +18,7 @@ FIELDS = ("answer", "final_answer", "final answer", "choice", "chosen", "option"
 # place and never given back (`*+`), and what begins a line ends with it.
 _LINE_START = r"^(?:[^\S\n]|[#>*_-])*+"
 _SHUT = r"[)\]*_\"'`]*"
+_ANY_SHUT = r"[)\]*_\"'`]*+"
 _SHUT_BUT_ROUND = r"[\]*_\"'`]*+"
 _OPEN = r"[(\[*_\"'`]*+"
 _BECAUSE = r"\s++(?:because|since|as|due\sto|given)\b"
@@ -34,13 +35,15 @@ _ALONE = re.compile(
 )
 _SMALL_ALONE = re.compile(
     rf"\s*+(?:option\s++)?{_OPEN}([a-z]){_SHUT_BUT_ROUND}\.?{_SHUT_BUT_ROUND}\s*+"
-    rf"|\s*+(?:\([a-z]\)|{_OPEN}[a-z]\)){_SHUT}{_ONE_LINE}"
+    rf"|\s*+{_OPEN}[a-z]{_SHUT_BUT_ROUND}\)++{_ONE_LINE}"
 )
 _ANOTHER = re.compile(r"\b[Oo]ption\s++([A-Z])\b|(?<![\w(])([A-Z])\)\s")
-_LAST_LINE = re.compile(rf"(?:[#>*_-]|\s)*+(?:[Oo]ption\s++)?{_OPEN}([A-Z]){_SHUT}\.?{_SHUT}")
+_STOPPED = rf"{_ANY_SHUT}(?:[.:]{_ANY_SHUT})?"
+_LAST_LINE = re.compile(rf"(?:[#>*_-]|\s)*+(?:[Oo]ption\s++)?{_OPEN}([A-Z]){_STOPPED}")
 # A line that is a mark and nothing else, or a mark in brackets or with a stop and an option's text.
 _MARK_LINE = re.compile(
-    rf"{_LINE_START}(?:option\s++)?{_OPEN}([A-Z])(?:{_SHUT}[.:]?{_SHUT}[^\S\n]*$|{_SHUT}[).:]\s)",
+    rf"{_LINE_START}(?:option\s++)?{_OPEN}([A-Z])(?:{_STOPPED}[^\S\n]*+$"
+    rf"|{_SHUT_BUT_ROUND}\)++{_SHUT_BUT_ROUND}\s|{_SHUT_BUT_ROUND}[.:]\s)",
     re.MULTILINE,
 )
 _TAGGED = re.compile(
@@ -74,7 +77,7 @@ _WORDS = re.compile(
     rf"|(?<!not\s)(?<!n't\s)\b{_CHOOSING}\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
     rf"|\b(?:It's|It\sis|it's|it\sis|it\smust\sbe)\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
     rf"|\b[Oo]ption\s++{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best)\b"
-    rf"|(?:\A|[.!?\n])\s*+{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best|my)\b",
+    rf"|(?:\A|[.!?\n])[^\S\n]*+{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best|my)\b",
     re.MULTILINE,
 )
 _OPTION_FIRST = re.compile(

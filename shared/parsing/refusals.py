@@ -31,7 +31,9 @@ _SAYINGS = (
     r"|ratings?|scores?|inferences?|opinions?|advice|answers?|numbers?|guess(?:es)?|information)"
 )
 _SOMEONE = r"(?:you|him|her|them|anyone|people|an?\sperson|this\s\w+|that\s\w+|these\s\w+)"
-_SAYING = rf"(?:{_SOMEONE}\s)?(?:any\s|an?\s|such\s|that\s|this\s|my\s)?(?:\w+\s){{0,2}}{_SAYINGS}\b"
+_SAYING = (
+    rf"(?:{_SOMEONE}\s)?(?:any\s|an?\s|such\s|that\s|this\s|my\s)?(?:\w+\s){{0,2}}{_SAYINGS}\b"
+)
 _DOING = (
     r"(?:(?:help|assist)(?!\s(?:but\b|(?!anything|something|everything)\w+ing\b))|answer|provide"
     r"|comply|do\s(?:that|this|so|it)|rate|rank|judge|assess|evaluate|score|compare|choose|select"

@@ -77,9 +77,7 @@ async def test_content_without_text_or_reasoning_is_garbage(content: Any) -> Non
         (f"<think>{PERHAPS}</think>\n", "stop", "empty"),
     ],
 )
-def test_reasoning_that_no_answer_follows_is_no_answer(
-    text: str, finish: str, reason: str
-) -> None:
+def test_reasoning_that_no_answer_follows_is_no_answer(text: str, finish: str, reason: str) -> None:
     response = answered(make_probe(), final_answer(ModelAnswer(text, finish), Usage()), AT)
     assert (response.ending, response.reason) == (Ending.FAILED, reason)
     assert (response.text, response.reasoning) == (None, PERHAPS)
