@@ -8,6 +8,7 @@ from typing import Protocol
 from services.builder.domain.plan import Inquiry
 from services.builder.domain.words import DASH, QUOTES, contains_word
 from shared.parsing import json_in
+from shared.parsing.quoting import quoted
 from shared.parsing.refusals import declines
 
 LONGEST_QUESTION_WORDS = 45
@@ -72,7 +73,7 @@ def question_about_sentence(
 ) -> ModelQuestion:
     """Ask for a question of which the sentence could be an answer."""
     text = (
-        f"Here is a sentence about {concept}:\n\n{sentence}\n\nWrite one general question about"
+        f"Here is a sentence about {concept}:\n\n{quoted(sentence)}\n\nWrite one general question about"
         f" {concept} that this sentence could help to answer. Name {concept} in it, do not give the"
         " answer away, and reply with the question alone."
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
+from shared.parsing.quoting import one_line, quoted_label
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.ratio_agreement import ratio_agreement
 
@@ -171,12 +172,13 @@ def interval_of(measure: Measure) -> str | None:
 
 def measure_line(measure: Measure, subject: Subject) -> str:
     """Write one measure on one line."""
+    label = one_line(measure.label)
     if measure.value is None:
-        return f"{measure.label}: not defined ({measure.reason or 'no reason is known'})"
+        return f"{label}: not defined ({measure.reason or 'no reason is known'})"
     if measure.name in TESTS:
-        said = f"{measure.label}: statistic = {measure.value:.4f}"
+        said = f"{label}: statistic = {measure.value:.4f}"
     else:
-        said = f"{measure.label}: {decimal(measure.value)}"
+        said = f"{label}: {decimal(measure.value)}"
     if interval := interval_of(measure):
         said += f", {level_of(subject)} confidence interval {interval}"
     if measure.no_difference is not None:
@@ -198,14 +200,15 @@ def count_lines(subject: Subject) -> Iterator[str]:
     yield f"Fewest cases of a group for a finding: {subject.cases_least}"
     if len(subject.counts) == 4:
         a, b, c, d = subject.counts
-        one, two = subject.groups
-        yield f"{one} with {subject.value}: {a}; without: {b}"
-        yield f"{two} with {subject.value}: {c}; without: {d}"
+        one, two = map(quoted_label, subject.groups)
+        value = quoted_label(subject.value)
+        yield f"{one} with {value}: {a}; without: {b}"
+        yield f"{two} with {value}: {c}; without: {d}"
 
 
 def statistics_text(subject: Subject) -> str:
     """Write all of it, a statistic on each line."""
     lines = [measure_line(measure, subject) for measure in subject.measures]
     lines += count_lines(subject)
-    lines += [f"Note: {note}" for note in subject.notes]
+    lines += [f"Note: {one_line(note)}" for note in subject.notes]
     return "\n".join(f"- {line}" for line in lines)

@@ -17,6 +17,7 @@ from services.evaluator.handlers.rubric_files import load_rubric
 from shared.contracts import Judgement, Measure
 from shared.errors import ConfigurationError
 from shared.parsing import Unreadable
+from shared.parsing.quoting import quoted
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.krippendorff import krippendorff_alpha
 from shared.stats.tables.ratio_agreement import ratio_agreement
@@ -55,7 +56,7 @@ def test_each_judge_is_told_the_numbers_of_its_own_measure_alone() -> None:
     assert "0.1025" in prompts["p_value-chi_square"]
     for limit in profile.limitations:
         assert limit in prompts["limitations"]
-    assert all(COMPLETE.strip() in prompt for prompt in prompts.values())
+    assert all(quoted(COMPLETE.strip()) in prompt for prompt in prompts.values())
     assert all("$" not in prompt for prompt in prompts.values())
 
 
