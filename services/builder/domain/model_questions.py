@@ -73,8 +73,9 @@ def question_about_sentence(
 ) -> ModelQuestion:
     """Ask for a question of which the sentence could be an answer."""
     text = (
-        f"Here is a sentence about {concept}:\n\n{quoted(sentence)}\n\nWrite one general question about"
-        f" {concept} that this sentence could help to answer. Name {concept} in it, do not give the"
+        f"Here is a sentence about {concept}:\n\n{quoted(sentence)}\n\n"
+        f"Write one general question about {concept} that this sentence could help to answer."
+        f" Name {concept} in it, do not give the"
         " answer away, and reply with the question alone."
     )
     if wrong:
