@@ -10,6 +10,7 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
+from services.oracle.domain.pairs import side_of
 from services.oracle.handlers import judged_pairs
 from services.oracle.handlers.judged_pairs import JudgedPairs
 from services.oracle.handlers.judging import JudgeRuns
@@ -240,3 +241,16 @@ def test_a_run_that_is_cancelled_while_it_is_asked_about_gets_its_verdicts_and_n
     assert gathers.open_keys() == []
     verdicts = [verdict for closing in gathers.due() for verdict in judging.closed(closing)]
     assert len({each.pair_id for each in verdicts if not each.control}) == 6
+
+
+def test_the_reasoning_of_a_side_is_that_of_its_answer_or_else_the_model_s_own(
+    store: Store,
+) -> None:
+    run = answered(store, {})
+    response = next(iter(store.records.read(Response, run_id=run.id)))
+    own = {"reasoning": "The model weighed both of them."}
+    stated = response.model_copy(update=own)
+    bare = response.model_copy(update={**own, "text": "Answer: A"})
+    assert side_of(response.probe, stated).reasoning == REASON
+    assert side_of(response.probe, bare).reasoning == own["reasoning"]
+    assert side_of(response.probe, bare.model_copy(update={"reasoning": None})).reasoning is None
