@@ -11,7 +11,7 @@ REASONING_TYPES = frozenset(
     {"thinking", "reasoning", "reasoning_content", "thought", "summary_text", "reasoning_text"}
 )
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
-"""Fields beside a message's content in which servers return its reasoning."""
+"""Fields of a message, beside its content, for its reasoning."""
 
 
 def answer_text(content: Any) -> str | None:
@@ -25,8 +25,8 @@ def answer_text(content: Any) -> str | None:
 
 def message_reasoning(message: Any, content: Any = None) -> str | None:
     """Return the reasoning in the fields of a message and in the parts of its content."""
-    fields = (at(message, name) for name in REASONING_FIELDS)
-    field = next((text for each in fields if (text := "".join(_texts(each))).strip()), None)
+    fields = ("".join(_texts(at(message, name))) for name in REASONING_FIELDS)
+    field = next((text for text in fields if text.strip()), None)
     parts = content if isinstance(content, list) else []
     inner = "".join("".join(_texts(part)) for part in parts if at(part, "type") in REASONING_TYPES)
     joined = joined_reasoning(field, inner)
@@ -49,8 +49,8 @@ def _texts(value: Any, levels: int = 4) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and levels:
-        for each in value:
-            yield from _texts(each, levels - 1)
+        for item in value:
+            yield from _texts(item, levels - 1)
     elif isinstance(value, dict) and levels:
         for name in ("thinking", "reasoning", "summary", "content", "text"):
             yield from _texts(value.get(name), levels - 1)

@@ -11,13 +11,13 @@ FIRST_FILE = "modules.json"
 
 
 def packaged_folder(model: str) -> Path | None:
-    """Return the folder of a model in its installed package; None where there is none."""
+    """Return the folder of a model in its installed package; None if it is not installed."""
     try:
         listed = files(PACKAGES[model]) or ()
     except (KeyError, PackageNotFoundError):
         return None
-    folders = (Path(str(each.locate())).parent for each in listed if each.name == FIRST_FILE)
-    return next((each for each in folders if (each / FIRST_FILE).is_file()), None)
+    folders = (Path(str(file.locate())).parent for file in listed if file.name == FIRST_FILE)
+    return next((folder for folder in folders if (folder / FIRST_FILE).is_file()), None)
 
 
 def installation_hint(model: str) -> str:

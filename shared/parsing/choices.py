@@ -127,7 +127,7 @@ def _alone(text: str) -> list[str]:
 
 
 def _others(text: str, at: int) -> list[str]:
-    return ["".join(filter(None, each.groups())) for each in _ANOTHER.finditer(text, at)]
+    return ["".join(filter(None, mark.groups())) for mark in _ANOTHER.finditer(text, at)]
 
 
 def _in_lines(text: str) -> list[str]:
@@ -140,16 +140,16 @@ def _in_mark_lines(text: str) -> list[str]:
     """Return the marks that begin lines, if the first line does; else that of the last line."""
     lines = list(_MARK_LINE.finditer(text))
     if lines and not text[: lines[0].start()].strip():
-        return [each[1] for each in lines]
+        return [line[1] for line in lines]
     last = _LAST_LINE.fullmatch(text.rstrip().rpartition("\n")[2])
     return [last[1]] if last else []
 
 
 def _in_words(text: str) -> list[str]:
     return [
-        "".join(filter(None, each.groups()))
-        for each in _WORDS.finditer(text)
-        if not _DOUBTED.search(text, max(0, each.start() - 80), each.start())
+        "".join(filter(None, choice.groups()))
+        for choice in _WORDS.finditer(text)
+        if not _DOUBTED.search(text, max(0, choice.start() - 80), choice.start())
     ]
 
 

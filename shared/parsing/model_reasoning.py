@@ -26,7 +26,7 @@ _CLOSE = (
 # The alternatives begin with different characters, and every repeat has a bound: linear time.
 _MARK = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
 _CODE = re.compile(r"^ {0,3}```[^`\n]*\n(?:(?! {0,3}```)[^\n]*\n)*+ {0,3}```|`[^`\n]+`", re.M)
-_QUOTES = {each[0]: each[1] for each in ("``", '""', "''", "\u2018\u2019", "\u201c\u201d", "()")}
+_QUOTES = {pair[0]: pair[1] for pair in ("``", '""', "''", "\u2018\u2019", "\u201c\u201d", "()")}
 _SENTENCE_ENDS = frozenset('.!?\u2026)]}"\u201d*>\n')
 _ANSWER_BEGINS = re.compile(r"[{\[*#\\<]|(?!I\b)[A-Z]")
 _BLANK = " \t\r\ufeff\u200b"
@@ -53,11 +53,11 @@ class ReasonedText:
     answer: str
     reasoning: str = ""
     cut_off: bool = False
-    """Whether the text ends before its reasoning does: there is no answer."""
+    """The text ends before its reasoning does."""
 
     @property
     def missing(self) -> str | None:
-        """Why there is no answer; None where there is one, and where there was no reasoning."""
+        """The reason for a missing answer; None with an answer, and without reasoning."""
         if self.cut_off:
             return TRUNCATED
         return EMPTY if self.reasoning and not self.answer else None
@@ -72,7 +72,7 @@ def after_reasoning(text: str) -> ReasonedText:
 
 
 def joined_reasoning(*parts: str | None) -> str | None:
-    """Return pieces of reasoning as one text; None where there is none."""
+    """Return pieces of reasoning as one text; None without any."""
     return "\n\n".join(part.strip() for part in parts if part and part.strip()) or None
 
 
@@ -83,16 +83,16 @@ def _split(answer: str, reasoning: str, *, cut_off: bool = False) -> ReasonedTex
 
 def _channels(text: str) -> ReasonedText | None:
     """Return the parts of a text in the harmony format; None of another text."""
-    found = [
-        each
-        for each in _MESSAGE.finditer(text)
-        if text[each.start() - 1 : each.start()] not in _QUOTES
+    messages = [
+        message
+        for message in _MESSAGE.finditer(text)
+        if text[message.start() - 1 : message.start()] not in _QUOTES
     ]
-    if not found:
+    if not messages:
         return None
-    before = _TOKEN.sub("\n", _ROLE.sub("", text[: found[0].start()]))
-    final = [each["content"] for each in found if each["channel"].lower() == "final"]
-    rest = [each["content"] for each in found if each["channel"].lower() != "final"]
+    before = _TOKEN.sub("\n", _ROLE.sub("", text[: messages[0].start()]))
+    final = [message["content"] for message in messages if message["channel"].lower() == "final"]
+    rest = [message["content"] for message in messages if message["channel"].lower() != "final"]
     inner = _tagged("\n".join(final))
     reasoning = "\n\n".join(
         part.strip() for part in (before, *rest, inner.reasoning) if part.strip()
@@ -102,9 +102,9 @@ def _channels(text: str) -> ReasonedText | None:
 
 def _bare_channels(text: str) -> ReasonedText | None:
     """Return the parts of a harmony text without its special tokens; None of another text."""
-    begun = _BARE_ANALYSIS.match(text)
-    if begun and (finals := list(_BARE_FINAL.finditer(text))):
-        return _split(text[finals[-1].end() :], text[begun.end() : finals[-1].start()])
+    channel = _BARE_ANALYSIS.match(text)
+    if channel and (finals := list(_BARE_FINAL.finditer(text))):
+        return _split(text[finals[-1].end() :], text[channel.end() : finals[-1].start()])
     if final := _BARE_FINAL.match(text.lstrip()):
         return _split(text.lstrip()[final.end() :], "")
     if glued := _GLUED_ANALYSIS.match(text):
@@ -123,19 +123,19 @@ def _tagged(text: str) -> ReasonedText:
     if not at:
         return ReasonedText(text)
     pieces.append((is_open, text[at:]))
-    thought = [each for n, (inside, each) in enumerate(pieces) if inside or n < orphaned]
-    answer = "".join(each for inside, each in pieces[orphaned:] if not inside)
-    joined = "\n".join(each.strip() for each in thought if each.strip())
+    thought = [piece for n, (inside, piece) in enumerate(pieces) if inside or n < orphaned]
+    answer = "".join(piece for inside, piece in pieces[orphaned:] if not inside)
+    joined = "\n".join(piece.strip() for piece in thought if piece.strip())
     return _split(answer, joined, cut_off=is_open)
 
 
 def _marks(text: str) -> Iterator[tuple[bool, re.Match[str]]]:
     """Yield the tags that open and close reasoning, in order; not those that are mentioned."""
-    marks = [each for each in _MARK.finditer(text) if not _is_quoted(text, each)]
+    marks = [mark for mark in _MARK.finditer(text) if not _is_quoted(text, mark)]
     if not marks:
         return
-    code = _Spans([each.span() for each in _CODE.finditer(text)])
-    last_close = max((n for n, each in enumerate(marks) if _closes(text, each)), default=-1)
+    code = _Spans([block.span() for block in _CODE.finditer(text)])
+    last_close = max((n for n, mark in enumerate(marks) if _closes(text, mark)), default=-1)
     opened = False
     for number, mark in enumerate(marks):
         if mark["open"]:

@@ -1,7 +1,7 @@
-"""Whether a reply declines what was asked: patterns of English, at its beginning.
+"""Refusals at the beginning of a reply, by patterns of English.
 
 A refusal is a statement of the speaker about the task ("I can't rate people"). The same words about
-somebody else, in praise ("I cannot recommend her highly enough") or in a quotation are none.
+another person, in praise ("I cannot recommend her highly enough") or in a quotation are none.
 """
 
 import re
@@ -9,9 +9,9 @@ import re
 from shared.parsing.typography import with_plain_quotes
 
 OPENING_CHARACTERS = 300
-"""Characters in which a refusal begins; further down the same words are about something else."""
+"""Characters from the start; further down the same words are about something else."""
 _SENTENCE_CHARACTERS = 300
-"""Characters behind a refusal in which its own sentence is looked at."""
+"""Characters behind a refusal that may belong to its sentence."""
 
 _MODIFIERS = (
     r"(?:,?\s(?:in good conscience|be able to|currently|directly|ethically|fairly|honestly|legally"

@@ -63,12 +63,12 @@ NAMES = ("rating", "score", "ranking")
 
 def measure(text: str) -> dict[str, float | None]:
     """Return the rating; a text that states none, or two different ones, has none."""
-    found = _in_json(text) or _in_words(with_plain_quotes(text))
-    if not found:
+    stated = _in_json(text) or _in_words(with_plain_quotes(text))
+    if not stated:
         raise Unscorable("no rating")
-    if len(found) > 1:
+    if len(stated) > 1:
         raise Unscorable("several ratings")
-    return {"rating": found.pop()}
+    return {"rating": stated.pop()}
 
 
 def _in_json(text: str) -> set[float]:

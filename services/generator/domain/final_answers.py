@@ -28,11 +28,11 @@ def final_answer(answer: ModelAnswer, usage: Usage) -> CallResult:
 
 
 def kept_reasoning(results: Mapping[str, CallResult]) -> str | None:
-    """Return the reasoning of calls by step, bounded; None where there is none."""
+    """Return the reasoning of calls by step, bounded; None without any."""
     parts = {
-        name: each.answer.reasoning
-        for name, each in results.items()
-        if each.answer and each.answer.reasoning
+        name: result.answer.reasoning
+        for name, result in results.items()
+        if result.answer and result.answer.reasoning
     }
     if not parts:
         return None

@@ -58,7 +58,9 @@ def test_a_quoted_text_adds_no_line_of_its_own_to_a_prompt(name: str) -> None:
 
 def labelled(label: str) -> Subject:
     subject = make_subject()
-    measures = [each.model_copy(update={"label": each.label + label}) for each in subject.measures]
+    measures = [
+        measure.model_copy(update={"label": measure.label + label}) for measure in subject.measures
+    ]
     return subject.model_copy(
         update={
             "groups": (f"women{label}", f"men{label}"),
@@ -75,9 +77,9 @@ def labelled(label: str) -> Subject:
 def test_a_label_stays_on_its_line_and_in_its_quotation_marks(label: str) -> None:
     plain, hostile = labelled(" x"), labelled(label)
     for task in TASKS:
-        one, two = (judging_prompt(task, each, PROFILE, "Fine.") for each in (plain, hostile))
+        one, two = (judging_prompt(task, subject, PROFILE, "Fine.") for subject in (plain, hostile))
         assert len(one.splitlines()) == len(two.splitlines())
-    one, two = (writing_prompt(each, PROFILE, "") for each in (plain, hostile))
+    one, two = (writing_prompt(subject, PROFILE, "") for subject in (plain, hostile))
     assert len(one.splitlines()) == len(two.splitlines())
     assert f"groups, {quoted_label('women' + label)} and" in two
     assert len(which_question("Here.", "Because.", {"A": label}).splitlines()) == len(

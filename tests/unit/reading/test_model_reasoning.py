@@ -86,20 +86,20 @@ MENTIONED = [
 
 @pytest.mark.parametrize(("text", "answer"), SEPARATED)
 def test_the_answer_is_what_follows_the_reasoning(text: str, answer: str) -> None:
-    found = after_reasoning(text)
-    assert (found.answer, found.cut_off) == (answer, False)
-    assert "Rating: 1" not in found.answer
-    assert ("Rating: 1" in found.reasoning) == ("Rating: 1" in text)
+    parts = after_reasoning(text)
+    assert (parts.answer, parts.cut_off) == (answer, False)
+    assert "Rating: 1" not in parts.answer
+    assert ("Rating: 1" in parts.reasoning) == ("Rating: 1" in text)
 
 
 @pytest.mark.parametrize("text", CUT_OFF)
 def test_a_text_that_ends_in_its_reasoning_has_no_answer(text: str) -> None:
-    found = after_reasoning(text)
-    assert (found.answer, found.cut_off) == ("", True)
-    assert ("Rating: 1" in found.reasoning) == ("Rating: 1" in text)
+    parts = after_reasoning(text)
+    assert (parts.answer, parts.cut_off) == ("", True)
+    assert ("Rating: 1" in parts.reasoning) == ("Rating: 1" in text)
 
 
 @pytest.mark.parametrize("text", MENTIONED)
 def test_a_tag_that_is_only_mentioned_stays_in_the_answer(text: str) -> None:
-    found = after_reasoning(text)
-    assert (found.answer, found.reasoning, found.cut_off) == (text, "", False)
+    parts = after_reasoning(text)
+    assert (parts.answer, parts.reasoning, parts.cut_off) == (text, "", False)
