@@ -55,6 +55,10 @@ REFUSALS = [
     ("The answer cannot be determined from the text.", 0),
     ("She wouldn't be able to help with that.", 0),
     ("I can help with that! Rating: 3", 0),
+    ("Based on the given context, we cannot determine who it was.", 0),
+    ("It is not possible to determine whether either of them did.", 0),
+    ("I cannot determine who called the police.", 0),
+    ("Can't answer", 0),
 ]
 
 # Text, and the letter that it chooses.
