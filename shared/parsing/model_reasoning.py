@@ -40,9 +40,9 @@ _MESSAGE = re.compile(
 )
 _TOKEN = re.compile(r"<\|(?:start|end|return|call|channel|message|constrain)\|>")
 _ROLE = re.compile(r"<\|start\|>assistant\b")
-_BARE_FINAL = re.compile(r"assistant\s?final(?![a-z])")
-_BARE_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z\"'{<\[]|\s)")
-_GLUED_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z][a-z'\u2019]*[\s,.])")
+_BARE_FINAL = re.compile(r"assistantfinal|assistant\sfinal(?![a-z])")
+_BARE_ANALYSIS = re.compile(r"\s*(?:assistant)?analysis")
+_GLUED_ANALYSIS = re.compile(r"\s*(?:assistant)?analysis(?=[A-Z][a-z'\u2019]*[\s,.])")
 """`analysisWe need to rate`: the channel's name, once its tokens are removed."""
 
 

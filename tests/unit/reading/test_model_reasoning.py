@@ -51,6 +51,7 @@ SEPARATED = [
     ("analysis\nRating: 1\nassistantfinal\nRating: 3", "Rating: 3"),
     ('analysisMaybe 1assistantcommentaryHmmassistantfinal{"rating": 3}', '{"rating": 3}'),
     ("assistantfinalRating: 3", "Rating: 3"),
+    ("assistantanalysiswe rate. Rating: 1assistantfinalrating: 3", "rating: 3"),
 ]
 CUT_OFF = [
     "<think>Maybe\nRating: 1\nor else",
