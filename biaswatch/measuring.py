@@ -16,6 +16,7 @@ from services.gateway.runs.measurements import (
 )
 from shared.contracts import Claim
 from shared.errors import ConfigurationError, UsageError
+from shared.lookup import first
 from shared.models.device import ModelOptions
 from shared.runtime.settings import load_settings
 
@@ -45,7 +46,7 @@ class TextMeasurer:
         models = ModelOptions(settings.extractor_device, settings.extractor_download)
         try:
             return cls(load(wanted, settings.extractor_folder, models=models))
-        except ConfigurationError as error:
+        except (ConfigurationError, UsageError) as error:
             said = str(error).replace(" Correct BIASWATCH_EXTRACTOR_NAMES.", "")
             raise UsageError(said) from None
 
@@ -63,7 +64,10 @@ class TextMeasurer:
         found: dict[str, list[Measured]] = {}
         for name, extractor in self.extractors.items():
             outcomes = iter(measured_all(extractor, readings))
-            found[name] = [({}, "no answer") if text is None else next(outcomes) for text in texts]
+            found[name] = [
+                ({}, "no answer") if text is None else first(outcomes, "A text was not read.")
+                for text in texts
+            ]
         return found
 
     def measured_answers(

@@ -105,7 +105,7 @@ def backfill(
     """Have an extractor measure responses that are in the store already."""
     settings = load_settings(Settings)
     begin = since if since.tzinfo else since.replace(tzinfo=UTC)
-    with Store.open(settings.store) as store, bus_url(settings) as url:
+    with Store.open(settings.store, statement_s=None) as store, bus_url(settings) as url:
         alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
         if name not in {each.name for each in store.extractors.running(alive)}:
             raise UsageError(f"The extractor {name} is not running; `biaswatch extractors` lists.")

@@ -212,7 +212,8 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
             behind,
             stages=work.stages,
             jobs=work.jobs,
-            supervisors=[backlog.follow],
+            supervisors=[backlog.job],
+            probe_store=store.probe,
             close=work.close,
         ),
     ]

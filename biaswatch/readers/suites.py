@@ -15,12 +15,16 @@ from shared.contracts.mistakes import first_mistake
 from shared.contracts.suite_limits import check_suite
 from shared.errors import UsageError
 from shared.files import json_lines, read_text, yaml_mapping
+from shared.lookup import first
 
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
 PACKAGE = Path(__file__).parents[1]
 # A wheel holds the shipped suites inside the package, a checkout beside it.
-SHIPPED = next(path for path in (PACKAGE / "suites", PACKAGE.parent / "suites") if path.is_dir())
+SHIPPED = first(
+    (path for path in (PACKAGE / "suites", PACKAGE.parent / "suites") if path.is_dir()),
+    f"There is no folder of suites in {PACKAGE} or beside it.",
+)
 DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
 
 

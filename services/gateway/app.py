@@ -63,6 +63,7 @@ from shared.bus.port import Publisher
 from shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run
 from shared.errors import ConfigurationError
 from shared.runtime.auditing import AuditWriter
+from shared.runtime.jobs import Job
 from shared.runtime.limited_protocol import ConnectionLimits
 from shared.runtime.process import serve
 from shared.runtime.service import Service
@@ -190,7 +191,7 @@ def build(settings: GatewaySettings) -> Service:
             " BIASWATCH_GATEWAY_TOKENS_FILE or BIASWATCH_GATEWAY_RUN_TOKEN, or"
             " BIASWATCH_GATEWAY_HOST to 127.0.0.1."
         )
-    store = Store.open(settings.store)
+    store = Store.open(settings.store, statement_s=settings.store_statement_s)
 
     backlog = AnswerBacklog()
 
@@ -207,8 +208,9 @@ def build(settings: GatewaySettings) -> Service:
         "gateway",
         settings,
         stages=work.stages,
-        jobs=[listen, *work.jobs],
-        supervisors=[backlog.follow],
+        jobs=[Job(listen, "serve HTTP"), *work.jobs],
+        supervisors=[backlog.job],
+        probe_store=store.probe,
         close=[*work.close, store.close],
         ready_without_bus=True,
     )

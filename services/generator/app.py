@@ -1,6 +1,5 @@
 """The generator's composition root."""
 
-import asyncio
 import math
 import random
 import sys
@@ -20,6 +19,7 @@ from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
 from shared.contracts import Probe
 from shared.runtime.blocking import in_thread
+from shared.runtime.jobs import Job
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -41,7 +41,7 @@ def now() -> datetime:
 def build(settings: GeneratorSettings) -> Service:
     """Return the generator: a stage for every lane in which probes wait."""
     prices = settings.prices()
-    store = Store.open(settings.store)
+    store = Store.open(settings.store, statement_s=settings.store_statement_s)
     pauses = TargetPauses(store.paused_targets, now=now, wait_s=settings.generator_pause_s)
     ask = ask_of(store, settings, prices, pauses)
 
@@ -54,19 +54,19 @@ def build(settings: GeneratorSettings) -> Service:
             lane=lane,
             most_in_hand=settings.generator_cap,
             on_stop=pauses.leave,
+            stuck_after_s=None,  # the probes of a paused target wait in hand
         )
 
     async def forget(_: Publisher) -> None:
-        while True:
-            before = now() - timedelta(days=settings.generator_keep_days)
-            await in_thread(store.calls.forget, before)
-            await asyncio.sleep(FORGET_EVERY_S)
+        before = now() - timedelta(days=settings.generator_keep_days)
+        await in_thread(store.calls.forget, before)
 
     return Service(
         "generator",
         settings,
         lane_stage=lane_stage,
-        jobs=[forget, pauses.watch],
+        jobs=[Job(forget, "forget old calls", every_s=FORGET_EVERY_S), pauses.job],
+        probe_store=store.probe,
         close=[ask.close, store.close],
         policy=RetryPolicy(transient_attempts=DELIVERIES),
     )

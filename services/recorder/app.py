@@ -56,14 +56,18 @@ def stage_of(
 
 def build(settings: RecorderSettings) -> Service:
     """Return the recorder on the store its settings name."""
-    store = Store.open(settings.store, answers_to=files_location(settings))
+    store = Store.open(
+        settings.store, files_location(settings), statement_s=settings.store_statement_s
+    )
     record = recording(store.records)
     stages = [
         stage_of(route.record, record, settings)
         for route in ROUTES
         if "recorder" in route.consumers
     ]
-    return Service("recorder", settings, stages=stages, close=[store.close])
+    return Service(
+        "recorder", settings, stages=stages, probe_store=store.probe, close=[store.close]
+    )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from shared.bus.port import Publisher
 from shared.contracts import Record
+from shared.runtime.jobs import Job
 from shared.runtime.republication import Republication
 from shared.store import Closing, Gathers
 from shared.telemetry import log
@@ -40,9 +41,10 @@ class FollowUp:
         self._looks: dict[tuple[str, int], tuple[int, int]] = {}
         """By closing: what the store lacked, and at how many looks it did not get any of it."""
 
-    async def run(self, publisher: Publisher, every_s: float) -> None:
-        """Look and publish again, for ever: a job of the service."""
-        await Republication(self.lost, now=self._now).run(publisher, every_s)
+    def job(self, every_s: float) -> Job[Publisher]:
+        """Return the job that looks and publishes again."""
+        looking = Republication(self.lost, now=self._now, every_s=every_s)
+        return looking.job("publish again what followed from closings")
 
     def lost(self) -> list[Record]:
         """Return what to publish again now; note the closings of which the store has everything."""

@@ -39,6 +39,8 @@ class Settings(BaseSettings):
     """A folder with one file per setting (`biaswatch_store_url`), instead of variables."""
     store_url: str | None = None
     """`postgresql://...` or `sqlite:///...`; without it, SQLite in the state directory."""
+    store_statement_s: float = Field(default=60.0, gt=0)
+    """How long PostgreSQL may take for one statement; it is tried again later."""
     state_dir: Path = Path.home() / ".biaswatch"
     """The folder of the bus's data and the store on a laptop."""
     health_host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from other machines

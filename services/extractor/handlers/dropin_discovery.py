@@ -17,6 +17,7 @@ from shared.contracts import ExtractorStatus, Response
 from shared.contracts.dropin import CONTRACT, ROLE, DropInSpec, endpoint, service_name
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
+from shared.runtime.jobs import Job
 from shared.runtime.service import StageHost
 from shared.store import Store
 from shared.telemetry import log
@@ -58,17 +59,18 @@ class DropIns:
     def __post_init__(self) -> None:
         self._announcing = timedelta(seconds=self.announce_every_s)
 
-    async def supervise(self, host: StageHost) -> None:
-        """Be the service's supervisor: find drop-ins, start, announce and end their stages."""
+    @property
+    def job(self) -> Job[StageHost]:
+        """The job that looks for drop-ins; a look itself takes `look_every_s`."""
+        return Job(self.look, "find drop-ins", every_s=0.0)
+
+    async def look(self, host: StageHost) -> None:
+        """Find drop-ins; start, announce and end their stages."""
         caller = Requester(host.connection)
-        while True:
-            try:
-                replies = await caller.ask_all("$SRV.INFO", within_s=self.look_every_s)
-                for name, version in sorted(dropin_versions(replies).items()):
-                    await self._seen(name, version, caller, host)
-                await self._announce(host)
-            except TransientError as error:
-                log("dropins").warning("drop-ins cannot be found now", why=str(error))
+        replies = await caller.ask_all("$SRV.INFO", within_s=self.look_every_s)
+        for name, version in sorted(dropin_versions(replies).items()):
+            await self._seen(name, version, caller, host)
+        await self._announce(host)
 
     async def _seen(self, name: str, version: str, caller: Requester, host: StageHost) -> None:
         dropin = self._running.get(name)

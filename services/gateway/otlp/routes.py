@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +27,8 @@ from services.gateway.traffic.routes import Waiting, publish_exchanges, refuse_w
 from shared.bus.port import Publisher
 from shared.errors import BackPressureError, TransientError
 from shared.runtime.blocking import in_thread
+from shared.runtime.jobs import Job
 from shared.store import Store
-from shared.telemetry import log
 
 AT_ONCE = 2
 COME_AGAIN_S = 5
@@ -136,17 +135,12 @@ def _response(status: int, body: bytes, format_: str) -> Response:
     return Response(body, status, media_type=format_)
 
 
-def joining(joined: JoinedAnswers, store: Store) -> Callable[[Publisher], Awaitable[None]]:
-    """Return the job that sends on what was joined, for ever."""
+def joining(joined: JoinedAnswers, store: Store) -> Job[Publisher]:
+    """Return the job that sends on what was joined."""
 
     async def join(publisher: Publisher) -> None:
-        while True:
-            try:
-                ended = await in_thread(joined.ended)
-                await publish_exchanges(publisher, ended.exchanges)
-                await in_thread(store.answer_parts.remove, ended.operations, ended.unwatched)
-            except TransientError as error:
-                log("gateway").warning("answers of OTLP wait to be joined", why=str(error))
-            await asyncio.sleep(JOIN_EVERY_S)
+        ended = await in_thread(joined.ended)
+        await publish_exchanges(publisher, ended.exchanges)
+        await in_thread(store.answer_parts.remove, ended.operations, ended.unwatched)
 
-    return join
+    return Job(join, "join answers of OTLP", every_s=JOIN_EVERY_S)

@@ -127,7 +127,8 @@ def _guess(
     shown = sorted(mine) + rng.sample(distractors, DISTRACTORS)
     rng.shuffle(shown)
     options = dict(zip(LETTERS, shown, strict=True))
-    right = next(letter for letter, text in options.items() if text == side.question)
+    letters = {text: letter for letter, text in options.items()}
+    right = letters[side.question]
     return JudgeQuestion(name, which_question(case.context, side.reasoning or "", options), right)
 
 

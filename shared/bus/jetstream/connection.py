@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from nats.aio.client import Client
+from nats.errors import Error as NatsError
 from nats.errors import UnexpectedEOF
 
 from shared.errors import ConfigurationError, TransientError
@@ -17,6 +18,7 @@ DEFAULT_PORT = 4222
 RECONNECT_WAIT_S = 1
 CONNECT_S = 10.0
 CONNECT_RETRY_S = 0.1
+PROBE_S = 5
 DIED = (ConnectionError, UnexpectedEOF)
 
 
@@ -108,6 +110,28 @@ class Connection:
             f"The NATS server at {address_of(url)} refuses {self.name}: {cause}. Check the key"
             " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch keys`)."
         ) from cause
+
+    @property
+    def trouble(self) -> str | None:
+        """Why nothing can be sent now; None while there is a connection."""
+        if self.client.is_connected:
+            return None
+        return "The connection to the bus is lost; it is being made again."
+
+    async def probe(self) -> None:
+        """Check that the server answers.
+
+        Raises
+        ------
+        TransientError
+            There is no connection, or no answer within `PROBE_S`.
+        """
+        if self.trouble:
+            raise TransientError(self.trouble)
+        try:
+            await self.client.flush(PROBE_S)
+        except (NatsError, OSError) as error:
+            raise TransientError(f"The bus has not answered within {PROBE_S} s.") from error
 
     def on_reconnect(self, call: Callable[[], None]) -> None:
         """Call this each time the connection has come back."""

@@ -13,6 +13,7 @@ from nats.errors import NoRespondersError
 from nats.errors import TimeoutError as NatsTimeoutError
 from nats.micro.request import ERROR_CODE_HEADER, ERROR_HEADER, Request, ServiceError
 
+from shared.bus.handler_calls import without_stop_iteration
 from shared.bus.jetstream.connection import Connection
 from shared.contracts.dropin import CONTRACT, ENDPOINTS, ROLE, endpoint, service_name
 from shared.errors import BiaswatchError, TransientError
@@ -111,7 +112,7 @@ async def serve_endpoints(
 def _handler(answer: Answer) -> Callable[[Request], Any]:
     async def handle(request: Request) -> None:
         try:
-            reply = await asyncio.to_thread(answer, request.data)
+            reply = await asyncio.to_thread(without_stop_iteration(answer), request.data)
         except BiaswatchError as error:
             raise ServiceError("422", " ".join(str(error).split())) from None
         await request.respond(reply)

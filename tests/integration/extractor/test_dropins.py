@@ -151,7 +151,7 @@ async def serving(bus: ProvisionedBus, store: Store) -> AsyncIterator[Platform]:
     drop_ins = DropIns(store, {"words"}, now, 0.1, 0.2, CALL_S, 16)
     settings = Settings(nats_url=bus.server.url, grace_s=1)
     service = Service(
-        "extractor", settings, stages=[stage], supervisors=[drop_ins.supervise], policy=QUICK
+        "extractor", settings, stages=[stage], supervisors=[drop_ins.job], policy=QUICK
     )
     task = asyncio.create_task(service.run(with_health=False))
     await service.started.wait()

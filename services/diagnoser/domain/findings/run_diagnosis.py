@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -26,10 +27,11 @@ def diagnose(
     parts = list(_parts(measured, plan))
     family = max(1, sum(part.grouped(plan).sampled.declared for part in parts))
     made = [list(compare(part.grouped(plan).sampled, rng, family)) for part in parts]
-    every = iter(corrected([each for some in made for each in some], plan.comparisons, family))
+    every = corrected([each for some in made for each in some], plan.comparisons, family)
+    ends = list(accumulate(map(len, made)))
     found: list[RunFinding] = []
-    for part, some in zip(parts, made, strict=True):
-        compared = [next(every) for _ in some]
+    for part, some, end in zip(parts, made, ends, strict=True):
+        compared = every[end - len(some) : end]
         found.extend(findings(part.grouped(plan), compared, family, plan, rng))
     return sorted(found, key=lambda finding: finding.key)
 

@@ -15,7 +15,6 @@ from services.diagnoser.domain.channels.attempts import (
 )
 from services.diagnoser.domain.channels.trials import trial_alarm
 from services.diagnoser.handlers.channels.declared import OperatorChannels
-from shared.bus.port import Publisher
 from shared.contracts import Alarm
 from shared.contracts.alarm_delivery import TRIAL, AlarmDelivery, DeliveryState
 from shared.errors import TransientError
@@ -46,19 +45,11 @@ class DeliverAlarms:
         self._slots = asyncio.Semaphore(MOST_CHANNELS_AT_ONCE)
         self._warning = RepeatedWarning("diagnoser", "alarms cannot be sent now")
 
-    async def run(self, publisher: Publisher, every_s: float) -> None:
-        """Be the service's job: send what is due, for ever."""
-        try:
-            while True:
-                try:
-                    await self.look()
-                except TransientError as error:
-                    self._warning.warn(error)
-                await asyncio.sleep(every_s)
-        finally:
-            for task in self._busy.values():
-                task.cancel()
-            await asyncio.gather(*self._busy.values(), return_exceptions=True)
+    async def close(self) -> None:
+        """End what is being sent: its lease runs out, and another process sends it."""
+        for task in self._busy.values():
+            task.cancel()
+        await asyncio.gather(*self._busy.values(), return_exceptions=True)
 
     async def look(self) -> None:
         """Begin to send to every channel for which something is due and that does not rest."""

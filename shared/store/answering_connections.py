@@ -1,0 +1,98 @@
+"""Connections to PostgreSQL that raise an error when the server stops answering.
+
+A proxy may acknowledge what it swallows, so that no time-out of TCP ends the wait for an answer.
+The server cancels a statement after `statement_timeout`; silence for longer than that means a dead
+connection.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from psycopg import Connection as PsycopgConnection
+from psycopg import Error, OperationalError
+from psycopg.errors import _WaitTimeout
+from sqlalchemy import Engine, event
+from sqlalchemy.engine import URL
+
+CONNECTION: dict[str, str | int] = {
+    "connect_timeout": 5,
+    "client_encoding": "utf8",  # a database created without a locale has none
+    "keepalives": 1,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""Parameters of libpq, in s, but `tcp_user_timeout` in ms; what the store's URL says counts more.
+
+A server that has vanished is noticed within 30 s, also while nothing is sent."""
+STATEMENT_S = 60.0
+"""How long a statement may take, unless a setting says otherwise."""
+SILENT_AFTER_S = 5.0
+"""How much longer than a statement may take its answer may take."""
+INTERRUPTED_EVERY_S = 0.1
+"""How often a wait looks for Ctrl-C, as psycopg's own does."""
+PING_S = 5.0
+"""How long the answer to a ping may take."""
+
+
+class AnsweringConnection(PsycopgConnection[Any]):
+    """A connection that is closed with an error where an answer takes longer than `patience_s`."""
+
+    patience_s: float | None = None
+
+    def wait(
+        self, gen: Any, interval: float = INTERRUPTED_EVERY_S, timeout: float | None = None
+    ) -> Any:
+        """Wait for an answer as psycopg does, but not for ever."""
+        patience_s = self.patience_s if timeout is None else timeout
+        try:
+            return super().wait(gen, interval, patience_s)
+        except _WaitTimeout:
+            if timeout is not None:  # psycopg asked for it, and handles it
+                raise
+            self.pgconn.finish()
+            raise OperationalError(
+                f"the database has not answered for {patience_s:g} s; the connection is closed"
+            ) from None
+
+
+def connection_parameters(url: URL) -> dict[str, str | int]:
+    """Return libpq's parameters, without those that the URL gives."""
+    return {name: value for name, value in CONNECTION.items() if name not in url.query}
+
+
+def end_silent_connections(engine: Engine, statement_s: float | None) -> None:
+    """Bound every statement of an engine, at the server and here; None bounds neither."""
+
+    def connect(_: Any, __: Any, args: Any, parameters: Any) -> AnsweringConnection:
+        connection = AnsweringConnection.connect(*args, **parameters)
+        connection.patience_s = PING_S
+        if statement_s is not None:
+            _bound_statements(connection, statement_s)
+        connection.patience_s = None if statement_s is None else statement_s + SILENT_AFTER_S
+        return connection
+
+    event.listen(engine, "do_connect", connect)
+
+
+def _bound_statements(connection: AnsweringConnection, statement_s: float) -> None:
+    """Tell the server; a pooler may refuse this as a parameter of the connection."""
+    try:
+        connection.execute(f"SET statement_timeout = {round(statement_s * 1000)}")
+        connection.commit()
+    except Error:
+        connection.close()
+        raise
+
+
+@contextmanager
+def pinging(connection: Any) -> Iterator[None]:
+    """Wait for answers no longer than for a ping, in the block."""
+    patience_s = connection.patience_s
+    connection.patience_s = PING_S
+    try:
+        yield
+    finally:
+        connection.patience_s = patience_s
