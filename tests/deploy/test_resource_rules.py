@@ -1,4 +1,4 @@
-"""The rules of the definitions compile, and refuse what no monitor, suite or run can be."""
+"""The rules of the definitions refuse what no monitor, suite or run can be, in their own words."""
 
 import json
 import shutil
@@ -23,9 +23,6 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any] | None, str | None]] = [
     ("BiasMonitor", {**ASKS, "suite": {}}, None, "by name or by hash"),
     ("BiasMonitor", {"target": "traffic:chat"}, None, "a monitor of traffic has a window"),
     ("BiasMonitor", {**TRAFFIC, "repeats": 2}, None, "a monitor of traffic has none of"),
-    ("BiasMonitor", {**TRAFFIC, "parameters": {"top_k": 1}}, None, "has none of"),
-    ("BiasMonitor", {**TRAFFIC, "parameters": {}}, None, "has none of"),
-    ("BiasMonitor", {**ASKS, "parameters": {"stop": ["a"], "x": {"y": 1}}}, None, None),
     ("BiasMonitor", {**ASKS, "lateness": "1m"}, None, "only a monitor of traffic has"),
     ("BiasMonitor", {**ASKS, "name": "b"}, {**ASKS, "name": "a"}, "never changes"),
     ("BiasMonitor", {**ASKS, "name": "b"}, ASKS, "never changes"),
@@ -35,76 +32,27 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any] | None, str | None]] = [
     ("BiasSuite", {"hash": "a", "content": {}}, None, "give the suite's content"),
     ("BiasRun", RUN, RUN, None),
     ("BiasRun", {**RUN, "repeats": 2}, RUN, "a run never changes"),
-    ("BiasRun", {**RUN, "parameters": {"a": 1}}, {**RUN, "parameters": {"a": 2}}, "never changes"),
 ]
-
-TEXT = {"type": "string"}
-ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
-REFUSED: list[tuple[dict[str, Any], str, str]] = [
-    ({"type": "object", "additionalProperties": ANYTHING}, "has(self.part)", "undefined field"),
-    ({"type": "array", "items": ANYTHING}, "has(self.part)", "undefined field"),
-    (ANYTHING, "has(self.part)", "undefined field"),
-    (TEXT, "self.part == oldSelf.part", "has no maxLength"),
-    ({"type": "array", "items": TEXT}, "self.part.exists(x, x == 'a')", "has no maxItems"),
-    (TEXT, "self.part > 1", "no matching overload"),
-    ({"type": "integer"}, "self.part", "not true or false"),
-]
-"""A part, a rule that reads it, and why an API server refuses the rule, or charges too much."""
-
-
-def test_an_api_server_compiles_every_rule() -> None:
-    answer = _asked_of_cel({"schemas": list(_specs().values()), "cases": []})
-    assert dict(zip(_specs(), answer["mistakes"], strict=True)) == {kind: [] for kind in _specs()}
-
-
-def test_rules_that_an_api_server_refuses_are_recognised() -> None:
-    schemas = [
-        {"type": "object", "properties": {"part": part},
-         "x-kubernetes-validations": [{"rule": rule, "message": "-"}]}
-        for part, rule, _ in REFUSED
-    ]  # fmt: skip
-    answer = _asked_of_cel({"schemas": schemas, "cases": []})["mistakes"]
-    for (part, rule, why), mistakes in zip(REFUSED, answer, strict=True):
-        assert any(why in mistake for mistake in mistakes), (part, rule, mistakes)
-
-
-def test_a_rule_below_a_list_without_a_bound_is_recognised() -> None:
-    rule = {"rule": "has(self.part)", "message": "-"}
-    item = {"type": "object", "properties": {"part": TEXT}, "x-kubernetes-validations": [rule]}
-    listed = {"type": "object", "properties": {"all": {"type": "array", "items": item}}}
-    [[mistake]] = _asked_of_cel({"schemas": [listed], "cases": []})["mistakes"]
-    assert "has no bound" in mistake
 
 
 def test_each_rule_refuses_what_it_is_for_and_nothing_else() -> None:
-    cases = [[_specs()[kind], new, old] for kind, new, old, _ in CASES]
-    answer = _asked_of_cel({"schemas": [], "cases": cases})["broken"]
-    for (kind, new, _, refusal), messages in zip(CASES, answer, strict=True):
-        if refusal is None:
-            assert messages == [], (kind, new)
-        else:
-            assert any(refusal in message for message in messages), (kind, new, messages)
-
-
-def _specs() -> dict[str, dict[str, Any]]:
-    """Return the schema of the spec of each kind of resource."""
-    return {
-        definition["spec"]["names"]["kind"]: definition["spec"]["versions"][0]["schema"][
-            "openAPIV3Schema"
-        ]["properties"]["spec"]
-        for definition in definitions()
-    }
-
-
-def _asked_of_cel(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what the library of CEL, in an environment of its own, says of schemas and cases."""
     if (checker := shutil.which("checkov")) is None:
         pytest.skip("checkov is not here: make test-deploy installs it")
+    schemas = {
+        each["spec"]["names"]["kind"]: each["spec"]["versions"][0]["schema"]["openAPIV3Schema"][
+            "properties"
+        ]["spec"]
+        for each in definitions()
+    }
+    asked = [[schemas[kind], new, old] for kind, new, old, _ in CASES]
     script = Path(__file__).parents[1] / "support" / "cel_rules.py"
     done = subprocess.run(
         [str(Path(checker).parent / "python"), str(script)],
         input=json.dumps(asked), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+    for (kind, new, _, said), found in zip(CASES, json.loads(done.stdout), strict=True):
+        if said is None:
+            assert found == [], (kind, new)
+        else:
+            assert any(said in each for each in found), (kind, new, found)

@@ -27,8 +27,6 @@ SUITE = {
     ],
 }
 WATCHES = f"self.target.startsWith('{TRAFFIC}:')"
-MAX_NAME_CHARACTERS = 96
-"""Of a monitor's name, as its pattern says; the cost of a rule is computed from it."""
 TEXT = {"type": "string"}
 MOMENT = {"type": "string", "format": "date-time"}
 NUMBER = {"type": "integer"}
@@ -88,8 +86,7 @@ def _monitor_spec() -> Schema:
     both = {name: own[name] for name in own if name in theirs}
     # The name of the resource, unless said; what differs between the kinds has no default here.
     both["name"] = own["name"] | {
-        "maxLength": MAX_NAME_CHARACTERS,
-        "description": "The monitor's name; that of the resource, unless said. It never changes.",
+        "description": "The monitor's name; that of the resource, unless said. It never changes."
     }
     both["deadline"] = {key: own["deadline"][key] for key in own["deadline"] if key != "default"}
     del both["features"]["items"]["properties"]["method"]["default"]
@@ -216,9 +213,8 @@ MONITOR_STATUS: Schema = {
     "alarms": {"type": "array", "items": ALARM},
 }
 SUITE_STATUS: Schema = {"hash": TEXT, "suite": TEXT, "probes": NUMBER}
-RUN_VERDICT = {"type": "string", "enum": [*VERDICT["enum"], "not_measured"]}
 RUN_STATUS: Schema = {
-    "run": TEXT, "state": TEXT, "answered": TEXT, "verdict": RUN_VERDICT, "gap": TEXT,
+    "run": TEXT, "state": TEXT, "answered": TEXT, "verdict": VERDICT, "gap": TEXT,
     "comparison": TEXT,
 }  # fmt: skip
 MONITOR_COLUMNS = [

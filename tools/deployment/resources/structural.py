@@ -99,9 +99,8 @@ def _children(part: Schema, known: dict[str, Schema], *, defaults: bool) -> Sche
         made: Schema = {"properties": {name: written(properties[name]) for name in properties}}
         return made | ({"required": part["required"]} if part.get("required") else {})
     values = part.get("additionalProperties")
-    # Rules of CEL cannot read a map of values without a type, but they can read an object.
-    if isinstance(values, dict) and (value := written(values)) != ANYTHING:
-        return {"additionalProperties": value}
+    if isinstance(values, dict):
+        return {"additionalProperties": written(values)}
     return dict(ANYTHING)
 
 
