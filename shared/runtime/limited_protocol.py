@@ -7,6 +7,8 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from shared.runtime.connections import REFUSAL, OpenConnections
+
 
 @dataclass(frozen=True)
 class ConnectionLimits:
@@ -24,19 +26,32 @@ class ConnectionLimits:
 class LimitedProtocol(H11Protocol):
     """Closes connections whose client goes beyond their limits."""
 
-    def __init__(self, *, limits: ConnectionLimits, **given: Any) -> None:
+    def __init__(
+        self, *, limits: ConnectionLimits, open_connections: OpenConnections, **given: Any
+    ) -> None:
         super().__init__(**given)
         self._limits = limits
+        self._open = open_connections
+        self._admitted = False
         self._closing: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for the first head."""
+        """Wait for the first head; refuse the connection where there are too many."""
         super().connection_made(transport)
-        self._close_in(self._limits.header_s)
+        self._admitted = self._open.admit(self, transport)
+        if self._admitted:
+            self._close_in(self._limits.header_s)
+        else:
+            transport.write(REFUSAL)
+            transport.close()
 
     def data_received(self, data: bytes) -> None:
         """Wait for the next head as soon as it has begun, and no longer for one that is there."""
+        if not self._admitted:
+            return
         super().data_received(data)
+        if self.scope is not None:
+            self._open.has_request(self)
         if self.conn.their_state is h11.IDLE:
             if self._closing is None:
                 self._close_in(self._limits.header_s)
@@ -62,6 +77,9 @@ class LimitedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing."""
         self._stay_open()
+        if self._admitted:
+            self._open.remove(self)
+            self._admitted = False
         super().connection_lost(exc)
 
     def _is_left_over(self) -> bool:

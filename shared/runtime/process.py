@@ -10,6 +10,7 @@ from typing import Any
 
 from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError, TransientError
 from shared.runtime.memory import bound_garbage, return_memory
+from shared.runtime.open_files import raise_open_files
 from shared.runtime.own_telemetry import own_telemetry
 from shared.runtime.service import Service
 from shared.runtime.settings import S, load_settings
@@ -28,6 +29,7 @@ def serve(kind: type[S], build: Callable[[S], Service]) -> int:
     try:
         settings = load_settings(kind)
         configure_logs(settings.log_level)
+        raise_open_files()
         bound_garbage()
         run(_until_signalled(build, settings))
     except BiaswatchError as error:

@@ -70,9 +70,7 @@ class LabelCommands:
         """Store records that are about to be published, so that the next request finds them."""
         self.store.records.write(records)
 
-    def keep_labels(
-        self, run_id: str, request: LabelsRequest, taken: TakenLabels
-    ) -> TakenLabels:
+    def keep_labels(self, run_id: str, request: LabelsRequest, taken: TakenLabels) -> TakenLabels:
         """Store new labels before their publication; return those stored, numbered anew if needed.
 
         Another post by the same person may have taken a number since `taken` read the history. The
@@ -194,9 +192,7 @@ def _history_key(label: Label) -> tuple[str, str]:
     return label.response_id, label.person_id
 
 
-def _numbered(
-    labels: Sequence[Label], history: dict[tuple[str, str], list[Label]]
-) -> list[Label]:
+def _numbered(labels: Sequence[Label], history: dict[tuple[str, str], list[Label]]) -> list[Label]:
     """Return the labels that change what their person said last, numbered after the history."""
     new: list[Label] = []
     for label in labels:

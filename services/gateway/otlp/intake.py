@@ -26,6 +26,8 @@ QUIET = timedelta(seconds=2)
 """How long nothing more has to come of a complete operation: its events may be in two batches."""
 PATIENCE = timedelta(seconds=60)
 """How long a span waits for its log events, and they for it."""
+MAX_SILENT_SOURCES = 100
+"""Sources without texts that a process names in its log; senders choose their names."""
 MOST_KEY = 512
 """Characters of what names an operation, in the store."""
 NO_SOURCE = "nothing names the live system: set the attribute service.name, or map `source`"
@@ -112,7 +114,9 @@ class SignalIntake:
                 except UnwatchedError as error:
                     found, wrong = [], [str(error)] * len(some)
                     taken.unwatched += some
-                marks = {each.key: each.redacted for each in some if each.redacted}
+                marks = {
+                    self.exchange_key(part.key): part.redacted for part in some if part.redacted
+                }
                 taken.exchanges += [_marked(each, marks.get(each.key, {})) for each in found]
                 taken.refused += wrong
         OTLP_SIGNALS.labels("answer").inc(len(taken.exchanges))
@@ -122,12 +126,15 @@ class SignalIntake:
     def note_silence(self, source: str) -> None:
         """Count an operation without any text; say once a source why there is none."""
         OTLP_SIGNALS.labels("no text in it").inc()
-        if source not in self._silent:
-            self._silent.add(source)
-            log("gateway").warning(
-                "spans without texts are no answers: switch on the capture of message content",
-                source=source,
-            )
+        if source in self._silent or len(self._silent) == MAX_SILENT_SOURCES:
+            return
+        self._silent.add(source)
+        last = len(self._silent) == MAX_SILENT_SOURCES
+        log("gateway").warning(
+            "spans without texts are no answers: switch on the capture of message content",
+            source=source,
+            **({"further": "other sources are not named any more"} if last else {}),
+        )
 
     def _kept(self, part: AnswerPart) -> WaitingPart:
         """Return a part as the store keeps it: without what the redaction finds."""
@@ -146,7 +153,7 @@ class SignalIntake:
             REDACTIONS.labels(name).inc(times)
         found = replace(
             part,
-            unit=self._named(part.unit),
+            unit=None if part.unit is None else self.exchange_key(part.unit),
             content=replace(content, asked=asked, text=said),
             redacted=dict(counts),
         )
@@ -157,9 +164,9 @@ class SignalIntake:
             part.is_span, content.answered, body.decode(),
         )  # fmt: skip
 
-    def _named(self, unit: str | None) -> str | None:
-        redacted = unit is not None and self._redaction(unit).counts
-        return pseudonym_of(unit) if unit is not None and redacted else unit
+    def exchange_key(self, key: str) -> str:
+        """Return the key that the exchange of an operation has after redaction."""
+        return pseudonym_of(key) if self._redaction(key).counts else key
 
 
 class EndedOperations(NamedTuple):
@@ -201,10 +208,16 @@ class JoinedAnswers:
                 self._of(tenant).note_silence(source)
         exchanges: list[Exchange] = []
         unwatched: list[Operation] = []
-        first = {parts[0].key: min(each.at for each in parts) for parts in found}
+        first = {parts[0].operation: min(part.at for part in parts) for parts in found}
         for tenant, by_source in whole.items():
-            taken = self._of(tenant).exchanges_of(by_source)
-            exchanges += [_numbered(each, first) for each in taken.exchanges]
+            intake = self._of(tenant)
+            taken = intake.exchanges_of(by_source)
+            begins = {
+                (source, intake.exchange_key(key)): at
+                for (of, source, key), at in first.items()
+                if of == tenant
+            }
+            exchanges += [_numbered(exchange, begins) for exchange in taken.exchanges]
             unwatched += [(tenant, each.source, each.key[:MOST_KEY]) for each in taken.unwatched]
             for why in dict.fromkeys(taken.refused):
                 log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=why)
@@ -225,11 +238,12 @@ def _marked(exchange: Exchange, redacted: Mapping[str, int]) -> Exchange:
     return exchange.model_copy(update={"redacted": dict(sorted(counts.items()))})
 
 
-def _numbered(exchange: Exchange, first: Mapping[str, datetime]) -> Exchange:
+def _numbered(exchange: Exchange, begins: Mapping[tuple[str, str], datetime]) -> Exchange:
     """Return an exchange whose sending follows from when its first part came.
 
     To join the same parts twice is then no second sending; to send them again is one.
     """
-    began = first.get(exchange.key, exchange.said_at)
+    key = exchange.key[:MOST_KEY]
+    began = begins.get((exchange.source, key), exchange.said_at)
     digest = hashlib.sha256(f"{exchange.key}\n{began.isoformat()}".encode()).digest()
     return exchange.model_copy(update={"sending": int.from_bytes(digest[:6])})

@@ -1,7 +1,6 @@
 """The routes of OTLP over HTTP, and the job that joins what came apart."""
 
 import asyncio
-import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,29 +9,17 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from services.gateway.auth import Tokens
 from services.gateway.callers import current_caller
-from services.gateway.otlp.intake import JoinedAnswers, SignalIntake, TakenSignals
-from services.gateway.otlp.wire import (
-    JSON,
-    LOGS,
-    MOST_BYTES,
-    PROTOBUF,
-    TRACES,
-    UnreadableRequestError,
-    error_body,
-    format_of,
-    response_body,
-    signals_of,
-    unpacked,
-)
-from services.gateway.traffic.routes import Waiting, publish_exchanges, refuse_when_behind
+from services.gateway.intake_slots import IntakeSlots
+from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
+from services.gateway.otlp.signal_requests import SignalRequests
+from services.gateway.otlp.wire import JSON, LOGS, PROTOBUF, TRACES
+from services.gateway.traffic.routes import Waiting, publish_exchanges
 from shared.bus.port import Publisher
-from shared.errors import BackPressureError, TransientError
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
 from shared.telemetry import log
 
-AT_ONCE = 2
-COME_AGAIN_S = 5
 JOIN_EVERY_S = 1.0
 BODY = {
     "requestBody": {
@@ -47,32 +34,11 @@ BODY = {
 
 
 def otlp_routes(
-    intake: SignalIntake, publisher: Publisher, waiting: Waiting, tokens: Tokens
+    intake: SignalIntake, publisher: Publisher, waiting: Waiting, tokens: Tokens, slots: IntakeSlots
 ) -> APIRouter:
     """Return the routes that OTLP's exporters know."""
     router = APIRouter(dependencies=[Depends(tokens.may_ingest)])
-    slots = asyncio.Semaphore(AT_ONCE)
-
-    async def take(request: Request, kind: str) -> Response:
-        format_ = JSON
-        try:
-            format_ = format_of(request.headers.get("content-type", ""))
-            refuse_when_behind(waiting(), history=False)
-            body = await _body(request)
-            async with slots:
-                taken = await in_thread(
-                    _taken, intake, body, request.headers.get("content-encoding", ""), format_, kind
-                )
-                await publish_exchanges(publisher, taken.exchanges)
-            return _response(200, response_body(taken.result, format_, kind), format_)
-        except UnreadableRequestError as error:
-            return _response(error.status, error_body(str(error), format_), format_)
-        except TransientError as error:
-            status = 429 if isinstance(error, BackPressureError) else 503
-            reply = _response(status, error_body(str(error), format_), format_)
-            reply.headers["Retry-After"] = str(math.ceil(error.retry_after_s or COME_AGAIN_S))
-            return reply
-
+    take = SignalRequests(intake, publisher, waiting, slots).take
     responses: dict[int | str, dict[str, Any]] = {
         200: {"description": "Taken; `partial_success` counts what was refused, and says why."},
         400: {"description": "The body breaks the protocol."},
@@ -112,28 +78,6 @@ class LangfuseProject:
     name: str
     organization: dict[str, str]
     metadata: dict[str, str]
-
-
-def _taken(
-    intake: SignalIntake, body: bytes, encoding: str, format_: str, kind: str
-) -> TakenSignals:
-    return intake.take(signals_of(unpacked(body, encoding), format_, kind))
-
-
-async def _body(request: Request) -> bytes:
-    """Return the body of a request, unless it is too large."""
-    found = bytearray()
-    async for chunk in request.stream():
-        found += chunk
-        if len(found) > MOST_BYTES:
-            raise UnreadableRequestError(
-                413, f"The body has more than {MOST_BYTES >> 20} MiB. Send smaller batches."
-            )
-    return bytes(found)
-
-
-def _response(status: int, body: bytes, format_: str) -> Response:
-    return Response(body, status, media_type=format_)
 
 
 def joining(joined: JoinedAnswers, store: Store) -> Callable[[Publisher], Awaitable[None]]:

@@ -1,19 +1,17 @@
 """An uploaded suite goes into the store as it comes; only some probes of it are in memory."""
 
-import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fastapi import HTTPException, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import Request
 from pydantic import ValidationError
 
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.views import StoredSuite
-from services.gateway.strict_requests import STRICT, TOO_DEEP, check_value
+from services.gateway.streamed_lists import StreamedList, check_is_json, wrong
+from services.gateway.strict_requests import check_value
 from shared.contracts import Suite, SuiteHeader, SuiteProbe
-from shared.parsing.json_stream import ListInObject
 from shared.runtime.blocking import in_thread
 from shared.store import Store
 
@@ -21,8 +19,6 @@ AT_ONCE_BYTES = 256 * 1024
 """What is read of a body before a thread goes on with it."""
 STAGED_AT_ONCE = 500
 PROBES = "probes"
-JSON = "json"
-"""What the name of the body's type ends in."""
 
 
 class SuiteReceiver:
@@ -30,7 +26,7 @@ class SuiteReceiver:
 
     def __init__(self, store: Store) -> None:
         self._upload = store.suites.upload()
-        self._reader = ListInObject(PROBES, json.JSONDecoder(**STRICT))
+        self._list = StreamedList(PROBES)
         self._found: list[SuiteProbe] = []
         self._amount = 0
 
@@ -50,32 +46,22 @@ class SuiteReceiver:
         RequestValidationError, HTTPException
             The body is no JSON, or a probe is wrong.
         """
-        try:
-            for item in self._reader.read(data, last=last):
-                self._found.append(self._probe(item))
-                if len(self._found) == STAGED_AT_ONCE:
-                    self._stage()
-        except json.JSONDecodeError as error:
-            kind = "json_invalid" if self._reader.is_object else "model_attributes_type"
-            raise _refusal(
-                kind, ("body", error.pos) if self._reader.is_object else ("body",)
-            ) from None
-        except UnicodeDecodeError:
-            raise HTTPException(422, "The body is not UTF-8.") from None
-        except RecursionError:
-            raise HTTPException(422, TOO_DEEP) from None
+        for item in self._list.items(data, last=last):
+            self._found.append(self._probe(item))
+            if len(self._found) == STAGED_AT_ONCE:
+                self._stage()
 
     def keep(self, commands: RunCommands) -> StoredSuite:
         """Keep the suite that has come, and return its hash."""
-        fields = self._reader.fields
+        fields = self._list.fields
         check_value(fields, "")
         self._stage()
         try:
             if not self._amount or PROBES in fields:  # it has none, or what is no list
-                Suite.model_validate({PROBES: (), **fields} if self._reader.has_list else fields)
+                Suite.model_validate({PROBES: (), **fields} if self._list.has_list else fields)
             header = SuiteHeader.model_validate(fields)
         except ValidationError as error:
-            raise _wrong(error, ()) from None
+            raise wrong(error, ()) from None
         kept = self._upload.keep(header, commands.now(), commands.most_suites)
         return StoredSuite(hash=kept.hash)
 
@@ -85,7 +71,7 @@ class SuiteReceiver:
         try:
             return SuiteProbe.model_validate(item)
         except ValidationError as error:
-            raise _wrong(error, (PROBES, place)) from None
+            raise wrong(error, (PROBES, place)) from None
 
     def _stage(self) -> None:
         if self._found:
@@ -96,8 +82,7 @@ class SuiteReceiver:
 
 async def received_suite(request: Request, commands: RunCommands) -> StoredSuite:
     """Take in the suite that a request brings, as it comes, and return its hash."""
-    if not request.headers.get("content-type", "").partition(";")[0].strip().endswith(JSON):
-        raise _refusal("model_attributes_type", ("body",))
+    check_is_json(request)
     async with _receiver(commands.store) as receiver:
         data = bytearray()
         async for chunk in request.stream():
@@ -118,15 +103,3 @@ async def _receiver(store: Store) -> AsyncIterator[SuiteReceiver]:
         yield receiver
     finally:
         await in_thread(receiver.end)
-
-
-def _wrong(error: ValidationError, where: Sequence[str | int]) -> RequestValidationError:
-    """Return what the framework raises for a body with these mistakes at a place of it."""
-    found = error.errors(include_url=False, include_input=False)
-    return RequestValidationError(
-        [{**each, "loc": ("body", *where, *each["loc"])} for each in found]
-    )
-
-
-def _refusal(kind: str, where: Sequence[str | int]) -> RequestValidationError:
-    return RequestValidationError([{"type": kind, "loc": where, "msg": "", "input": None}])

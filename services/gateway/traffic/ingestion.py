@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from services.gateway.traffic.requests import (
     MAX_BATCH,
     MAX_CLOCK_SKEW,
+    BatchHeader,
     Redaction,
     SentBatch,
     SentResponse,
@@ -32,6 +33,8 @@ from shared.telemetry import REDACTIONS
 FEW = 8
 FEW_CHARACTERS = 32 * 1024
 """So many answers, with so much text, take no longer than a thread does."""
+PART_ANSWERS, PART_BYTES = 64, 1024 * 1024
+"""What is published at once of a large batch ends at either."""
 
 
 def _drawn() -> int:
@@ -81,40 +84,86 @@ class ExchangeIngestion:
         UsageError
             One of the answers is wrong; the error names the first.
         """
-        tenant = self._store.tenant
-        watchers = self._watchers.of((tenant, sent.source), history=sent.history)
         now = self._now()
-        if not any(each.takes for each in watchers):
-            moments = [each.at or now for each in sent.responses]
-            self._refuse(moments, watchers, now)
-            if watchers:
-                raise NotFoundError(f"{_unwatched('active monitor', sent)}.")
-            self._store.unwatched_answers.count(tenant, {sent.source: len(moments)}, now)
-            raise UnwatchedError(f"{_unwatched('monitor', sent)}. {_counted(len(moments))}")
+        self._check_watched(sent, sent.responses, now)
         try:
-            return self._records(sent)
+            return self._all_records(sent, now)
         except ValueError as error:
-            self._refuse([each.at or now for each in sent.responses], watchers, now)
+            self._refuse_batch(sent, sent.responses, now)
             raise UsageError(str(error)) from None
 
-    def _records(self, sent: SentBatch) -> list[Exchange]:
-        """Return the records of answers; raise ValueError with a sentence on a wrong one."""
-        tenant, now, found = self._store.tenant, self._now(), []
+    def parts_of(
+        self, header: BatchHeader, answers: Callable[[], Iterable[SentResponse]]
+    ) -> Iterator[list[Exchange]]:
+        """Yield the records of a large batch, some at a time, after all answers were checked.
+
+        `answers` reads the answers anew at each call, so that none of them has to stay in memory.
+
+        Raises
+        ------
+        NotFoundError, UsageError
+            As `exchanges_of`.
+        """
+        now, batch = self._now(), self._draw() * (MAX_BATCH + 1)
+        self._check_watched(header, answers(), now)
+        try:
+            for _ in self._records(header, answers(), now, batch):
+                pass
+        except ValueError as error:
+            self._refuse_batch(header, answers(), now)
+            raise UsageError(str(error)) from None
+        part, size = list[Exchange](), 0
+        for exchange in self._records(header, answers(), now, batch):
+            part.append(self._redacted(exchange))
+            size += exchange.message_bytes()
+            if len(part) == PART_ANSWERS or size >= PART_BYTES:
+                yield part
+                part, size = [], 0
+        if part:
+            yield part
+
+    def _check_watched(
+        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
+    ) -> None:
+        """Account for the answers of a system without an active monitor, and raise."""
+        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
+        if any(watcher.takes for watcher in watchers):
+            return
+        moments = [answer.at or now for answer in answers]
+        self._refuse(moments, watchers, now)
+        if watchers:
+            raise NotFoundError(f"{_unwatched('active monitor', header)}.")
+        self._store.unwatched_answers.count(self._store.tenant, {header.source: len(moments)}, now)
+        raise UnwatchedError(f"{_unwatched('monitor', header)}. {_counted(len(moments))}")
+
+    def _refuse_batch(
+        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
+    ) -> None:
+        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
+        self._refuse([answer.at or now for answer in answers], watchers, now)
+
+    def _all_records(self, sent: SentBatch, now: datetime) -> list[Exchange]:
         batch = self._draw() * (MAX_BATCH + 1)
-        for number, each in enumerate(sent.responses):
+        records = self._records(sent, sent.responses, now, batch)
+        return [self._redacted(record) for record in records]
+
+    def _records(
+        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime, batch: int
+    ) -> Iterator[Exchange]:
+        """Yield the records of answers; raise ValueError with a sentence on a wrong one."""
+        tenant = self._store.tenant
+        for number, answer in enumerate(answers):
             try:
-                exchange = exchange_of(
-                    sent.source,
-                    each,
+                yield exchange_of(
+                    header.source,
+                    answer,
                     now,
                     sending=batch + number,
-                    history=sent.history,
+                    history=header.history,
                     tenant=tenant,
                 )
             except ValueError as error:
-                raise ValueError(f"The response {each.id!r}: {error}.") from None
-            found.append(self._redacted(exchange))
-        return found
+                raise ValueError(f"The response {answer.id!r}: {error}.") from None
 
     def exchanges_of_few(self, sent: SentBatch) -> list[Exchange] | None:
         """Return the records of a few answers, where nothing of it needs the store; or None."""
@@ -123,7 +172,7 @@ class ExchangeIngestion:
         ):
             return None
         try:
-            return self._records(sent)
+            return self._all_records(sent, self._now())
         except ValueError:
             return None
 
@@ -283,7 +332,7 @@ def _counted(answers: int) -> str:
     return f"{which} counted as unwatched, and not kept."
 
 
-def _unwatched(who: str, sent: SentBatch | Exchange) -> str:
+def _unwatched(who: str, sent: BatchHeader | Exchange) -> str:
     source = sent.source
     if sent.history:
         return (

@@ -33,6 +33,10 @@ from shared.parsing.redaction import RedactedText
 LiveSystem = tuple[str, str]
 """The tenant and the name of a live system."""
 MAX_BATCH = 1000
+MAX_LABELS = 100
+"""Groups, and facts, of one answer."""
+MAX_MESSAGES = 2000
+"""Of one conversation."""
 MAX_EXCHANGE_BYTES = 448 * 1024
 """Of one answer with its prompt; its response is larger and must fit on the bus."""
 EARLIEST_YEAR = 1990
@@ -55,15 +59,15 @@ class SentResponse(BaseModel):
     """When the answer was given; default now. Set it if you may have to send the answer again."""
     prompt: str | None = None
     """The user's message, if it may be stored; or use `messages`."""
-    messages: tuple[Message, ...] = ()
+    messages: tuple[Message, ...] = Field(default=(), max_length=MAX_MESSAGES)
     """The conversation, if it may be stored."""
     text: str | None = None
     """The answer."""
     reason: Token | None = None
     """Why there is no answer: content_filter, timeout, ..."""
-    groups: dict[Name, Name] = {}
+    groups: dict[Name, Name] = Field(default={}, max_length=MAX_LABELS)
     """The groups it is about or for, by dimension, as far as known."""
-    facts: dict[Name, Name] = {}
+    facts: dict[Name, Name] = Field(default={}, max_length=MAX_LABELS)
     """What else is known of it: topic, language, product; a monitor may compare within them."""
     unit: Name | None = None
     """The user or the conversation, best as a pseudonym; an answer without it is no evidence."""
@@ -77,8 +81,8 @@ class SentResponse(BaseModel):
     """Which span of your traces the call is: measurements can go back to it."""
 
 
-class SentBatch(BaseModel):
-    """A batch of production answers."""
+class BatchHeader(BaseModel):
+    """What holds for all answers of a batch."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -87,6 +91,11 @@ class SentBatch(BaseModel):
     history: bool = False
     """Whether these answers were recorded before anybody watched; they are read after
     `POST /v1/history/{source}/read`, as if each had come at its `at`."""
+
+
+class SentBatch(BatchHeader):
+    """A batch of production answers."""
+
     responses: list[SentResponse] = Field(min_length=1, max_length=MAX_BATCH)
     """The answers."""
 

@@ -24,15 +24,21 @@ HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json")]
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
     """Record each beginning and end of an upload, and whether it ran in the event loop's thread."""
     seen: list[tuple[str, bool]] = []
-    for name in ("__enter__", "__exit__"):
+    begin, end = SuiteUpload.__enter__, SuiteUpload.__exit__
 
-        def recorded(
-            upload: SuiteUpload, *given: Any, name: str = name, call: Any = getattr(SuiteUpload, name)
-        ) -> Any:
-            seen.append((name, threading.current_thread() is threading.main_thread()))
-            return call(upload, *given)
+    def note(name: str) -> None:
+        seen.append((name, threading.current_thread() is threading.main_thread()))
 
-        monkeypatch.setattr(SuiteUpload, name, recorded)
+    def enter(upload: SuiteUpload) -> SuiteUpload:
+        note("begin")
+        return begin(upload)
+
+    def leave(upload: SuiteUpload, *error: Any) -> None:
+        note("end")
+        end(upload, *error)
+
+    monkeypatch.setattr(SuiteUpload, "__enter__", enter)
+    monkeypatch.setattr(SuiteUpload, "__exit__", leave)
     return seen
 
 
@@ -67,8 +73,10 @@ async def test_an_upload_begins_and_ends_once_in_a_thread(
     store: Store, calls: list[tuple[str, bool]], ending: str
 ) -> None:
     data = json.dumps(SUITE).encode()
-    messages = body_of(data[:-9] if ending != "whole" else data, whole=ending != "the client leaves")
+    messages = body_of(
+        data[:-9] if ending != "whole" else data, whole=ending != "the client leaves"
+    )
     status = await status_of(store, messages)
-    assert calls == [("__enter__", False), ("__exit__", False)]
+    assert calls == [("begin", False), ("end", False)]
     if ending != "the client leaves":
         assert status == (200 if ending == "whole" else 422)

@@ -1,0 +1,112 @@
+"""Bodies of requests: in memory while they are small, beyond that in a temporary file."""
+
+import os
+import threading
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from shared.errors import TransientError
+
+MEMORY_BYTES = 1024 * 1024
+"""The largest body that stays in memory."""
+MAX_DISK_BYTES = 512 * 1024 * 1024
+"""All bodies of the process on disk at the same time; a request beyond that is refused."""
+DISK_FULL = (
+    "The gateway holds as many requests on its disk as it may. Send this one again in a moment;"
+    " nothing of it was taken in."
+)
+
+
+class DiskBudget:
+    """Counts the bytes that the bodies of this process occupy on disk."""
+
+    def __init__(self, limit_bytes: int = MAX_DISK_BYTES) -> None:
+        self._limit_bytes = limit_bytes
+        self._used_bytes = 0
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> None:
+        """Reserve bytes; raise TransientError where there are not as many left."""
+        with self._lock:
+            if self._used_bytes + size > self._limit_bytes:
+                raise TransientError(DISK_FULL)
+            self._used_bytes += size
+
+    def give_back(self, size: int) -> None:
+        """Return bytes that were reserved."""
+        with self._lock:
+            self._used_bytes -= size
+
+
+DISK = DiskBudget()
+"""The budget of this process."""
+
+
+class BodyFile:
+    """Bytes that are appended first and read at any place afterwards."""
+
+    def __init__(self, disk: DiskBudget = DISK) -> None:
+        self._disk = disk
+        self._memory = bytearray()
+        self._file: BinaryIO | None = None
+        self._written = False
+        self.size = 0
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Return a body that is known as a whole."""
+        body = cls()
+        body.write(data)
+        return body
+
+    def __enter__(self) -> Self:
+        """Return the body; the end of the context closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        """Close it."""
+        self.close()
+
+    def stays_in_memory(self, more: int) -> bool:
+        """Tell whether the next bytes can be written without touching the disk."""
+        return self._file is None and self.size + more <= MEMORY_BYTES
+
+    def write(self, data: bytes) -> None:
+        """Append bytes; raise TransientError where the disk budget is used up."""
+        if self.stays_in_memory(len(data)):
+            self._memory += data
+        else:
+            self._write_to_disk(data)
+        self.size += len(data)
+
+    def _write_to_disk(self, data: bytes) -> None:
+        if self._file is None:
+            self._disk.take(self.size)
+            self._file = TemporaryFile()  # noqa: SIM115 - close() closes it
+            self._file.write(self._memory)
+            self._memory = bytearray()
+        self._disk.take(len(data))
+        self._file.write(data)
+        self._written = True
+
+    def read_at(self, start: int, size: int) -> bytes:
+        """Return the bytes from a place on, fewer at the end of the body."""
+        if self._file is None:
+            return bytes(memoryview(self._memory)[start : start + size])
+        if self._written:
+            self._file.flush()
+            self._written = False
+        return os.pread(self._file.fileno(), size, start)
+
+    def close(self) -> None:
+        """Forget the bytes."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            self._disk.give_back(self.size)
+        self._memory = bytearray()
+        self.size = 0

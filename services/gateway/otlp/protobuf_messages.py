@@ -1,0 +1,192 @@
+"""OTLP's protobuf message by message: small ones are parsed, large ones are walked through.
+
+upb needs 50 to 130 bytes for a message of 2 bytes, so a request is parsed as a whole only if it is
+small, and the number of its messages is bounded.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError
+
+SMALL_BYTES = 64 * 1024
+"""A message up to this size is parsed as a whole: 5 MiB at most."""
+MAX_MESSAGES = 100_000
+"""Fields of a request outside its spans and log records; one beyond that refuses the request."""
+MAX_SIGNAL_BYTES = 2 * 1024 * 1024
+"""A larger span or log record is refused alone: its answer would be too large anyway."""
+MAX_SIGNAL_FIELDS = 10_000
+"""Attributes, events, links and values of one large span, at all levels together."""
+MAX_LEVELS = 100
+"""Levels of nested messages, which is also upb's limit."""
+RESOURCE, NESTED = 1, 2
+"""Numbers of the fields `resource` and `scope_spans`, and of `spans`; those of logs are alike."""
+VARINT, FIXED64, MESSAGE, FIXED32 = 0, 1, 2, 5
+HEAD_BYTES = 20
+"""The longest tag and length."""
+MORE = 0x80
+"""The bit of a byte that says that the number goes on."""
+FIRST_TAG = 8
+"""Field number 1; there is no number 0."""
+
+ReadAt = Callable[[int, int], bytes]
+"""Returns so many bytes from a place on."""
+
+
+class TooManyMessagesError(Exception):
+    """A request or a span has more messages than are allowed."""
+
+
+class Place(NamedTuple):
+    """Where a message is in a request."""
+
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """The bytes of the message."""
+        return self.end - self.start
+
+
+class SignalPlace(NamedTuple):
+    """Neighbouring fields of one message, which are parsed together as a message of its kind."""
+
+    level: int
+    """0: fields of the request; 1: of `ResourceSpans`; `SCOPE`: of `ScopeSpans`."""
+    place: Place
+    resource: tuple[Place, ...] = ()
+    """The parts of the resource of a deeper level; protobuf merges them."""
+
+
+SCOPE = 2
+"""The level whose fields are single spans or log records."""
+
+
+def fields_of(read_at: ReadAt, place: Place) -> Iterator[tuple[int, int, int, Place]]:
+    """Yield number, wire type, beginning and content of each field.
+
+    Raises
+    ------
+    DecodeError
+        The bytes are malformed.
+    """
+    at = place.start
+    while at < place.end:
+        head = read_at(at, HEAD_BYTES)
+        tag, used = _varint(head, 0)
+        wire = tag & 7
+        start = at + used
+        if wire == MESSAGE:
+            length, used = _varint(head, used)
+            start, end = at + used, at + used + length
+        elif wire == VARINT:
+            end = at + _varint(head, used)[1]
+        elif wire in {FIXED64, FIXED32}:
+            end = start + (8 if wire == FIXED64 else 4)
+        else:
+            raise DecodeError("groups are not part of OTLP")
+        if end > place.end or tag < FIRST_TAG:
+            raise DecodeError("a field ends behind its message")
+        yield tag >> 3, wire, at, Place(start, end)
+        at = end
+
+
+def _varint(head: bytes, at: int) -> tuple[int, int]:
+    """Return a number and where it ends."""
+    if at < len(head) and head[at] < MORE:
+        return head[at], at + 1
+    value = shift = 0
+    for end, byte in enumerate(head[at : at + 10], at + 1):
+        value |= (byte & 0x7F) << shift
+        if byte < MORE:
+            return value, end
+        shift += 7
+    raise DecodeError("a number does not end")
+
+
+def signal_places(read_at: ReadAt, size: int) -> Iterator[SignalPlace]:
+    """Yield where the signals of a request are.
+
+    Raises
+    ------
+    DecodeError
+        The bytes are no message.
+    TooManyMessagesError
+        The request has more than `MAX_MESSAGES` resources, scopes, signals and other fields.
+    """
+    return _Walk(read_at).runs(SignalPlace(0, Place(0, size)))
+
+
+class _Walk:
+    """Goes through the messages of one request, and counts them."""
+
+    def __init__(self, read_at: ReadAt) -> None:
+        self._read_at = read_at
+        self._left = MAX_MESSAGES
+
+    def _messages(self, place: Place) -> Iterator[tuple[int, int, Place]]:
+        for number, wire, start, content in fields_of(self._read_at, place):
+            self._left -= 1
+            if self._left < 0:
+                raise TooManyMessagesError
+            if wire == MESSAGE:
+                yield number, start, content
+
+    def runs(self, outer: SignalPlace) -> Iterator[SignalPlace]:
+        """Yield neighbouring small fields of a message together, and go into large ones."""
+        level, place, resource = outer
+        wanted = NESTED if level else RESOURCE  # `resource_spans` has the same number
+        begin = end = place.start
+        for number, start, content in self._messages(place):
+            if number != wanted:
+                continue
+            small = content.size <= SMALL_BYTES
+            if end > begin and (start != end or not small or content.end - begin > SMALL_BYTES):
+                yield SignalPlace(level, Place(begin, end), resource)
+                begin = end = start
+            if small or level == SCOPE:
+                begin, end = begin if end > begin else start, content.end
+            else:
+                inner = resource if level else self._resource_of(content)
+                yield from self.runs(SignalPlace(level + 1, content, inner))
+                begin = end = content.end
+        if end > begin:
+            yield SignalPlace(level, Place(begin, end), resource)
+
+    def _resource_of(self, place: Place) -> tuple[Place, ...]:
+        parts = tuple(part for number, _, part in self._messages(place) if number == RESOURCE)
+        if sum(part.size for part in parts) > SMALL_BYTES:
+            raise TooManyMessagesError
+        return parts
+
+
+def check_fields(data: bytes, descriptor: Descriptor) -> None:
+    """Count the fields of a large message at all levels.
+
+    Raises
+    ------
+    DecodeError
+        The bytes are no message.
+    TooManyMessagesError
+        It has more than `MAX_SIGNAL_FIELDS`.
+    """
+    if len(data) <= SMALL_BYTES:
+        return
+
+    def read_at(start: int, size: int) -> bytes:
+        return data[start : start + size]
+
+    left, waiting = MAX_SIGNAL_FIELDS, [(Place(0, len(data)), descriptor, 0)]
+    while waiting:
+        place, kind, level = waiting.pop()
+        if level > MAX_LEVELS:
+            raise DecodeError("messages are nested too deeply")
+        for number, wire, _, content in fields_of(read_at, place):
+            left -= 1
+            if left < 0:
+                raise TooManyMessagesError
+            field = kind.fields_by_number.get(number)
+            if wire == MESSAGE and field is not None and field.type == FieldDescriptor.TYPE_MESSAGE:
+                waiting.append((content, field.message_type, level + 1))

@@ -1,0 +1,125 @@
+"""Requests of OTLP on their way to the bus: read, unpacked, and taken in batch by batch."""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Self
+
+from fastapi import Request, Response
+from starlette.requests import ClientDisconnect
+
+from services.gateway.body_files import BodyFile
+from services.gateway.intake_slots import IntakeSlots, receive_body
+from services.gateway.otlp import wire
+from services.gateway.otlp.intake import SignalIntake, TakenSignals
+from services.gateway.otlp.wire import (
+    BATCH_BYTES,
+    JSON,
+    ExportResult,
+    UnreadableRequestError,
+    error_body,
+    format_of,
+    response_body,
+    signal_batches,
+    unpacked,
+)
+from services.gateway.traffic.batch_intake import Waiting, publish_exchanges, refuse_when_behind
+from shared.bus.port import Publisher
+from shared.conventions.signals import Signal
+from shared.errors import BackPressureError, TransientError
+
+COME_AGAIN_S = 5
+
+
+class SignalRequests:
+    """Takes requests of traces and logs in."""
+
+    def __init__(
+        self, intake: SignalIntake, publisher: Publisher, waiting: Waiting, slots: IntakeSlots
+    ) -> None:
+        self._intake = intake
+        self._publisher = publisher
+        self._waiting = waiting
+        self._slots = slots
+
+    async def take(self, request: Request, kind: str) -> Response:
+        """Take in a request, and respond in the protocol's own words."""
+        format_ = JSON
+        try:
+            format_ = format_of(request.headers.get("content-type", ""))
+            refuse_when_behind(self._waiting(), history=False)
+            async with self._slots.reading(), _Received(self._slots) as received:
+                await received.read(request)
+                result = await self._take_batches(request, received, format_, kind)
+            return _response(200, response_body(result, format_, kind), format_)
+        except UnreadableRequestError as error:
+            return _response(error.status, error_body(str(error), format_), format_)
+        except TransientError as error:
+            status = 429 if isinstance(error, BackPressureError) else 503
+            reply = _response(status, error_body(str(error), format_), format_)
+            reply.headers["Retry-After"] = str(math.ceil(error.retry_after_s or COME_AGAIN_S))
+            return reply
+
+    async def _take_batches(
+        self, request: Request, received: "_Received", format_: str, kind: str
+    ) -> ExportResult:
+        """Take in batch by batch, as long as the sender is connected."""
+        refused: list[str] = []
+        batches = signal_batches(received.body, format_, kind, refused)
+        while True:
+            async with self._slots.handling():
+                taken = await self._slots.in_thread(_next_taken, self._intake, batches)
+                if taken is None:
+                    return TakenSignals(refused=refused).result
+                await publish_exchanges(self._publisher, taken.exchanges)
+            refused += taken.refused
+            if received.body.size > BATCH_BYTES and await request.is_disconnected():
+                raise ClientDisconnect
+
+
+def _next_taken(intake: SignalIntake, batches: Iterator[Iterable[Signal]]) -> TakenSignals | None:
+    batch = next(batches, None)
+    if batch is None:
+        return None
+    return TakenSignals() if batch == [] else intake.take(batch)
+
+
+class _Received:
+    """The body of one request, unpacked; closed with the context."""
+
+    def __init__(self, slots: IntakeSlots) -> None:
+        self._slots = slots
+        self._packed = BodyFile()
+        self.body = self._packed
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for body in {self._packed, self.body}:
+            body.close()
+
+    async def read(self, request: Request) -> None:
+        """Read and unpack the body.
+
+        Raises
+        ------
+        UnreadableRequestError
+            It is too large, or not packed as it says.
+        """
+        declared = request.headers.get("content-length", "")
+        if declared.isdecimal() and int(declared) > wire.MOST_BYTES:
+            raise UnreadableRequestError(413, _too_large())
+        if not await receive_body(request, self._packed, wire.MOST_BYTES):
+            raise UnreadableRequestError(413, _too_large())
+        if encoding := request.headers.get("content-encoding", ""):
+            self.body = await self._slots.in_thread(unpacked, self._packed, encoding)
+            if self.body is not self._packed:
+                self._packed.close()
+
+
+def _too_large() -> str:
+    return f"The body has more than {wire.MOST_BYTES >> 20} MiB. Send smaller batches."
+
+
+def _response(status: int, body: bytes, format_: str) -> Response:
+    return Response(body, status, media_type=format_)
