@@ -1,6 +1,7 @@
 """`biaswatch ingest`: sends recorded production answers in, and has the past of a system read."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -25,6 +26,8 @@ from shared.errors import TransientError, UsageError
 from shared.runtime.settings import Settings, load_settings
 
 AT_ONCE = 500
+AT_ONCE_BYTES = 32 * 1024 * 1024
+"""Half of what the gateway takes in one request."""
 LOOK_S = 1.0
 History = Annotated[
     bool,
@@ -160,8 +163,17 @@ def past_in_words(now: HistoryView, before: HistoryView) -> str:
 
 
 def _batches(answers: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    remaining = iter(answers)
-    while batch := list(islice(remaining, AT_ONCE)):
+    """Yield answers in batches that the gateway takes: by their number and their size."""
+    batch: list[dict[str, Any]] = []
+    size = 0
+    for answer in answers:
+        more = len(json.dumps(answer, ensure_ascii=False, default=str).encode())
+        if batch and (len(batch) == AT_ONCE or size + more > AT_ONCE_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(answer)
+        size += more
+    if batch:
         yield batch
 
 

@@ -1,4 +1,4 @@
-"""The open connections of one server: bounded, those that never sent a request go first."""
+"""The open connections of one server: bounded; those without a whole request go first."""
 
 import asyncio
 import errno
@@ -54,28 +54,39 @@ class OpenConnections:
         self._limit = limit
         self._note = note
         self._amount = 0
-        self._without_request: dict[Any, asyncio.Transport] = {}
+        self._without_head: dict[Any, asyncio.Transport] = {}
+        self._without_body: dict[Any, asyncio.Transport] = {}
 
     def admit(self, owner: object, transport: asyncio.Transport) -> bool:
-        """Take a new connection in, closing the oldest without a request if there are too many."""
+        """Take a new connection in; return False where there are too many.
+
+        The oldest one that has not sent a whole request makes room: first one without a head, then
+        one whose body still comes.
+        """
         if self._amount >= self._limit:
             self._note(TOO_MANY)
-            oldest = next(iter(self._without_request), None)
-            if oldest is None:
+            waiting = self._without_head or self._without_body
+            if not waiting:
                 return False
-            self._without_request.pop(oldest).abort()
+            waiting.pop(next(iter(waiting))).abort()
         self._amount += 1
-        self._without_request[owner] = transport
+        self._without_head[owner] = transport
         return True
 
+    def has_head(self, owner: object) -> None:
+        """Note that a connection has sent the head of its first request."""
+        if (transport := self._without_head.pop(owner, None)) is not None:
+            self._without_body[owner] = transport
+
     def has_request(self, owner: object) -> None:
-        """Note that a connection has sent the head of a request."""
-        self._without_request.pop(owner, None)
+        """Note that a connection has sent the whole of its first request."""
+        self._without_head.pop(owner, None)
+        self._without_body.pop(owner, None)
 
     def remove(self, owner: object) -> None:
         """Forget a connection that was admitted."""
         self._amount -= 1
-        self._without_request.pop(owner, None)
+        self.has_request(owner)
 
 
 def note_accept_errors(loop: asyncio.AbstractEventLoop, note: Callable[[str], None]) -> None:

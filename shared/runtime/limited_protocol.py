@@ -50,7 +50,9 @@ class LimitedProtocol(H11Protocol):
         if not self._admitted:
             return
         super().data_received(data)
-        if self.scope is not None:
+        if self.conn.their_state is h11.SEND_BODY:
+            self._open.has_head(self)
+        elif self.scope is not None:
             self._open.has_request(self)
         if self.conn.their_state is h11.IDLE:
             if self._closing is None:

@@ -81,7 +81,7 @@ def format_of(content_type: str) -> str:
     return found
 
 
-def unpacked(body: BodyFile, encoding: str) -> BodyFile:
+def unpacked(body: bytes | BodyFile, encoding: str) -> BodyFile:
     """Return a body as it was before it was packed.
 
     Raises
@@ -89,6 +89,7 @@ def unpacked(body: BodyFile, encoding: str) -> BodyFile:
     UnreadableRequestError
         It is not gzip, or unpacks to more than `MOST_BYTES` or `MAX_RATIO` times its size.
     """
+    body = _as_file(body)
     packed = encoding.strip().lower()
     if packed in {"", "identity"}:
         return body
@@ -129,10 +130,14 @@ def _bomb(limit: int) -> str:
     return f"The body unpacks to more than {MAX_RATIO} times its size. Send smaller batches."
 
 
-def signals_of(body: bytes, format_: str, kind: str) -> list[Signal]:
+def _as_file(body: bytes | BodyFile) -> BodyFile:
+    return BodyFile.of(body) if isinstance(body, bytes) else body
+
+
+def signals_of(body: bytes | BodyFile, format_: str, kind: str) -> list[Signal]:
     """Return the spans or log events of a request that is in memory."""
     return [
-        signal for batch in signal_batches(BodyFile.of(body), format_, kind, []) for signal in batch
+        signal for batch in signal_batches(_as_file(body), format_, kind, []) for signal in batch
     ]
 
 

@@ -128,9 +128,9 @@ class BatchIntake:
         async for chunk in rest:
             data += chunk
             if len(data) >= PIECE_BYTES:
-                await self._slots.in_thread(batch.take, bytes(data), last=False)
+                await self._slots.in_decoder(batch.take, bytes(data), last=False)
                 data.clear()
-        await self._slots.in_thread(batch.take, bytes(data), last=True)
+        await self._slots.in_decoder(batch.take, bytes(data), last=True)
 
     async def _take_large(self, request: Request, batch: LargeBatch) -> AcceptedBatch:
         header = batch.header()

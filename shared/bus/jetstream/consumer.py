@@ -26,6 +26,8 @@ EXPIRED = ("404", "408")
 """Statuses of a pull that ended normally: no message was there, or its time is over."""
 MOST_PULLED = 64
 """Messages of a pull: nobody knows before how many records each has."""
+MAX_TAKEN_BYTES = 8 * 1024 * 1024
+"""After which no more records are taken at once: what is made of them is 3 to 4 times as large."""
 FORGETTING = 0.1
 """The weight of a message in the mean number of records of one."""
 MOST_REFUSED = 1000
@@ -91,7 +93,12 @@ class JetStreamConsumer:
             await self._sleep()
         if linger_s and len(self._waiting) < most:
             await asyncio.sleep(linger_s)
-        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+        taken: list[Delivery] = []
+        size = 0
+        while self._waiting and len(taken) < most and size < MAX_TAKEN_BYTES:
+            taken.append(self._waiting.popleft())
+            size += len(taken[-1].data)
+        return taken
 
     async def _sleep(self) -> None:
         self._wake.clear()
