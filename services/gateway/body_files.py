@@ -23,20 +23,21 @@ class DiskBudget:
 
     def __init__(self, limit_bytes: int = MAX_DISK_BYTES) -> None:
         self._limit_bytes = limit_bytes
-        self._used_bytes = 0
+        self.used_bytes = 0
+        """What is reserved now."""
         self._lock = threading.Lock()
 
     def take(self, size: int) -> None:
         """Reserve bytes; raise TransientError where there are not as many left."""
         with self._lock:
-            if self._used_bytes + size > self._limit_bytes:
+            if self.used_bytes + size > self._limit_bytes:
                 raise TransientError(DISK_FULL)
-            self._used_bytes += size
+            self.used_bytes += size
 
     def give_back(self, size: int) -> None:
         """Return bytes that were reserved."""
         with self._lock:
-            self._used_bytes -= size
+            self.used_bytes -= size
 
 
 DISK = DiskBudget()
