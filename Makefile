@@ -109,8 +109,9 @@ bench-containers: .venv/.dev ## Run all of BBQ in containers with the memory tha
 bench-checker: .venv/.dev ## Plant errors in sentences about two dozen tables; print how many code finds
 	$(BIN)/python -m benchmarks.checker
 
-hostile: .venv/.dev ## Ask for replies no model should give, in every wire format; print how many had no outcome
+hostile: .venv/.dev ## Ask for replies no model should give; send the gateway bodies it should not take, and print its memory
 	$(BIN)/python -m tests.support.hostile_run
+	$(BIN)/python -m benchmarks.gateway_memory
 
 chaos: .venv/.dev ## Kill, stop, wipe, fill, repeat, hang, turn clocks; prove nothing is lost or counted twice
 	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/chaos tests/integration/pipeline -m slow -s

@@ -2,9 +2,10 @@
 
 import os
 import threading
+from io import FileIO
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Self, cast
 
 from shared.errors import TransientError
 
@@ -16,6 +17,7 @@ DISK_FULL = (
     "The gateway holds as many requests on its disk as it may. Send this one again in a moment;"
     " nothing of it was taken in."
 )
+NO_DISK = "The disk of the gateway's temporary files takes no more; send this again later"
 
 
 class DiskBudget:
@@ -50,8 +52,7 @@ class BodyFile:
     def __init__(self, disk: DiskBudget = DISK) -> None:
         self._disk = disk
         self._memory = bytearray()
-        self._file: BinaryIO | None = None
-        self._written = False
+        self._file: FileIO | None = None
         self.size = 0
 
     @classmethod
@@ -87,20 +88,20 @@ class BodyFile:
     def _write_to_disk(self, data: bytes) -> None:
         if self._file is None:
             self._disk.take(self.size)
-            self._file = TemporaryFile()  # noqa: SIM115 - close() closes it
-            self._file.write(self._memory)
+            self._file = cast(FileIO, TemporaryFile(buffering=0))  # noqa: SIM115 - close() closes it
+            _append(self._file, self._memory)
             self._memory = bytearray()
         self._disk.take(len(data))
-        self._file.write(data)
-        self._written = True
+        try:
+            _append(self._file, data)
+        except TransientError:
+            self._disk.give_back(len(data))
+            raise
 
     def read_at(self, start: int, size: int) -> bytes:
         """Return the bytes from a place on, fewer at the end of the body."""
         if self._file is None:
             return bytes(memoryview(self._memory)[start : start + size])
-        if self._written:
-            self._file.flush()
-            self._written = False
         return os.pread(self._file.fileno(), size, start)
 
     def close(self) -> None:
@@ -111,3 +112,15 @@ class BodyFile:
             self._disk.give_back(self.size)
         self._memory = bytearray()
         self.size = 0
+
+
+def _append(file: FileIO, data: bytes | bytearray) -> None:
+    """Write all of the data; raise TransientError where the disk takes no more."""
+    left = memoryview(data)
+    try:
+        while left:
+            left = left[file.write(left) :]
+    except OSError as error:
+        raise TransientError(f"{NO_DISK} ({error.strerror}).") from None
+    finally:
+        left.release()

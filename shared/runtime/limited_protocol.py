@@ -16,7 +16,7 @@ class ConnectionLimits:
 
     header_s: float = 20.0
     """For the head of a request."""
-    linger_s: float = 5.0
+    linger_s: float = 20.0
     """For the rest of a body after its response: an honest client, which sends all of it before it
     reads, learns what was wrong with it."""
     stall_s: float = 60.0
