@@ -89,7 +89,7 @@ def chunked(path: str, pieces: Callable[[], Iterable[bytes]], **fields: object) 
 
 def repeated(piece: bytes, size: int, first: bytes = b"", last: bytes = b"") -> Iterator[bytes]:
     """Yield a piece until so many bytes have come."""
-    block = piece * (PIECE // len(piece))
+    block = piece * max(1, PIECE // len(piece))
     yield first
     for _ in range(size // len(block)):
         yield block
@@ -265,6 +265,8 @@ def attacks() -> dict[str, Attack]:
     """Return each line of the table."""
     tiny_bomb = gzip.compress(b"\x0a\x00" * 30_000_000, 6)
     zeros = gzip.compress(bytes(256 * MIB), 6)
+    probe = json.dumps({"key": "k", "prompt": "x" * 1_900_000, "groups": {"a": "b"}}).encode()
+    probe += b","
     lists = b"[" + b"[1]," * 1_000_000 + b"1]"
     deflated = zlib.compress(bytes(64 * MIB), 1)
     garbage = random.Random(1).randbytes(60 * MIB)
@@ -302,6 +304,13 @@ def attacks() -> dict[str, Attack]:
         ),
         "16 x 4 MB of [1], to another route": both(
             lambda tenant: whole("/v1/runs", lists, tenant=tenant, role="run"), 16
+        ),
+        "4 suites of 40 probes of 1.9 MB": both(
+            lambda tenant: chunked(
+                "/v1/suites",
+                lambda: repeated(probe, 80_000_000, b'{"name":"x","probes":[', b"{}]}"),
+                tenant=tenant, role="run",
+            ), 4,
         ),
         "8 x 60 MB OTLP garbage": both(
             lambda tenant: whole(traces, garbage, content_type=PROTOBUF, tenant=tenant), 8

@@ -42,7 +42,6 @@ class IntakeSlots:
             lambda: asyncio.Semaphore(HANDLED_PER_TENANT)
         )
         self._threads = asyncio.Semaphore(THREADS)
-        self._decoder = asyncio.Semaphore(1)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[None]:
@@ -77,11 +76,6 @@ class IntakeSlots:
     async def in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a blocking call in one of the few threads for bodies."""
         async with self._threads:
-            return await in_thread(call, *args, **kwargs)
-
-    async def in_decoder(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Decode a part of a large body: one at a time, as it may unfold to 30 times its size."""
-        async with self._decoder:
             return await in_thread(call, *args, **kwargs)
 
 

@@ -19,10 +19,20 @@ IN_LOOP_BYTES = 64 * 1024
 MAX_VALUES = 200_000
 """Values of one body, counted by its commas and brackets: at most 50 MiB when decoded."""
 TOO_MANY = f"The body has more than {MAX_VALUES:,} values. Send it in parts."
-_DECODING = asyncio.Semaphore(1)
-"""Large bodies are decoded one after the other, which bounds what they take in memory."""
 LONGEST_NUMBER = 30
 """Digits; a longer whole number is none that anybody means."""
+
+
+def one_at_a_time(request: Request, what: str) -> asyncio.Semaphore:
+    """Return what lets one large body, or part of one, be decoded at a time.
+
+    Decoded, it may take 30 times as much memory as its text.
+    """
+    state = request.app.state
+    if not hasattr(state, "decoders"):
+        state.decoders = {}
+    decoder: asyncio.Semaphore = state.decoders.setdefault(what, asyncio.Semaphore(1))
+    return decoder
 
 
 class StrictRequest(Request):
@@ -35,7 +45,7 @@ class StrictRequest(Request):
             if len(body) <= IN_LOOP_BYTES:
                 self._json = strict_json(body)
             else:
-                async with _DECODING:
+                async with one_at_a_time(self, "bodies"):
                     self._json = await in_thread(strict_json, body)
         return self._json
 

@@ -10,8 +10,8 @@ from shared.parsing.json_stream import BLANK, ENDS, LARGEST_VALUE
 
 READ_BYTES = 64 * 1024
 """What is read at once."""
-MAX_STEPS = 1_500_000
-"""Fields and items that are entered, and opening braces of decoded values, in one text."""
+MAX_STEPS, STEPS_OF_ITEM = 2_500_000, 15
+"""Fields that are entered, items as several, and opening braces of decoded values, in one text."""
 
 
 class JsonReader:
@@ -52,7 +52,7 @@ class JsonReader:
         if self._skip_if("]"):
             return
         while True:
-            self._count()
+            self._count(STEPS_OF_ITEM)
             yield
             if self._skip_if("]"):
                 return
@@ -112,7 +112,7 @@ class JsonReader:
     def _count(self, steps: int = 1) -> None:
         self._steps += steps
         if self._steps > MAX_STEPS:
-            raise UsageError(f"The body has more than {MAX_STEPS:,} fields and objects.")
+            raise UsageError(f"The body has more than {MAX_STEPS:,} fields, items and objects.")
 
     def _expect(self, sign: str) -> None:
         if self.peek() != sign:

@@ -47,8 +47,10 @@ PIECE_BYTES = 64 * 1024
 """What is unpacked at once."""
 BATCH_BYTES = 1024 * 1024
 """After which a batch of signals ends."""
-MAX_VALUES, VALUES_OF_SIGNAL = 2_000_000, 20
-"""Attributes, events and values of one request; each scope, span and log record counts as some."""
+MAX_VALUES = 6_000_000
+"""Attributes and values of one request; scopes, spans, log records and events count as several."""
+VALUES_OF_SIGNAL, VALUES_OF_EVENT = 10, 3
+"""As how many values each counts, by the time that it takes."""
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
 """What reading JSON of other shapes than OTLP's raises."""
 TOO_MANY = f"The request has more than {MAX_MESSAGES:,} spans or messages. Send smaller batches."
@@ -280,7 +282,7 @@ class ProtobufSignals:
     def _span(self, span: Any, resource: dict[str, Any]) -> Signal:
         attributes = self._attributes(span.attributes)
         failed = span.status.code == FAILED
-        self._spend(len(span.events))
+        self._spend(VALUES_OF_EVENT * len(span.events))
         return Signal(
             span.trace_id.hex(), span.span_id.hex(), span.name, span.end_time_unix_nano,
             attributes, resource, True,

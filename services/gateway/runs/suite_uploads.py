@@ -10,14 +10,15 @@ from pydantic import ValidationError
 from services.gateway.runs.commands import RunCommands
 from services.gateway.runs.views import StoredSuite
 from services.gateway.streamed_lists import StreamedList, check_is_json, wrong
-from services.gateway.strict_requests import check_value
+from services.gateway.strict_requests import check_value, one_at_a_time
 from shared.contracts import Suite, SuiteHeader, SuiteProbe
 from shared.runtime.blocking import in_thread
 from shared.store import Store
 
 AT_ONCE_BYTES = 256 * 1024
 """What is read of a body before a thread goes on with it."""
-STAGED_AT_ONCE = 500
+STAGED_AT_ONCE, STAGED_BYTES = 500, 4 * 1024 * 1024
+"""Probes that are in memory, and the bytes of the body that brought them."""
 PROBES = "probes"
 
 
@@ -29,6 +30,7 @@ class SuiteReceiver:
         self._list = StreamedList(PROBES)
         self._found: list[SuiteProbe] = []
         self._amount = 0
+        self._unstaged_bytes = 0
 
     def begin(self) -> None:
         """Begin the upload, and remove what others abandoned."""
@@ -50,6 +52,9 @@ class SuiteReceiver:
             self._found.append(self._probe(item))
             if len(self._found) == STAGED_AT_ONCE:
                 self._stage()
+        self._unstaged_bytes += len(data)
+        if self._unstaged_bytes >= STAGED_BYTES:
+            self._stage()
 
     def keep(self, commands: RunCommands) -> StoredSuite:
         """Keep the suite that has come, and return its hash."""
@@ -78,6 +83,7 @@ class SuiteReceiver:
             self._upload.add(self._found)
             self._amount += len(self._found)
             self._found = []
+        self._unstaged_bytes = 0
 
 
 async def received_suite(request: Request, commands: RunCommands) -> StoredSuite:
@@ -88,9 +94,11 @@ async def received_suite(request: Request, commands: RunCommands) -> StoredSuite
         async for chunk in request.stream():
             data += chunk
             if len(data) >= AT_ONCE_BYTES:
-                await in_thread(receiver.take, bytes(data), last=False)
+                async with one_at_a_time(request, "suites"):
+                    await in_thread(receiver.take, bytes(data), last=False)
                 data.clear()
-        await in_thread(receiver.take, bytes(data), last=True)
+        async with one_at_a_time(request, "suites"):
+            await in_thread(receiver.take, bytes(data), last=True)
         return await in_thread(receiver.keep, commands)
 
 

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from services.gateway.intake_slots import IntakeSlots
 from services.gateway.streamed_lists import check_is_json, refusal, wrong
-from services.gateway.strict_requests import IN_LOOP_BYTES, strict_json
+from services.gateway.strict_requests import IN_LOOP_BYTES, one_at_a_time, strict_json
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.large_batches import LargeBatch
 from services.gateway.traffic.requests import AcceptedBatch, SentBatch
@@ -100,7 +100,7 @@ class BatchIntake:
                 begin += chunk
                 if len(begin) > WHOLE_BYTES:
                     with LargeBatch() as batch:
-                        await self._read(batch, begin, body)
+                        await _read(request, batch, begin, body)
                         return await self._take_large(request, batch)
             return await self._take_small(request, bytes(begin))
 
@@ -122,16 +122,6 @@ class BatchIntake:
             exchanges = await self._slots.in_thread(self._ingest.exchanges_of, sent)
             return await self._published(exchanges)
 
-    async def _read(self, batch: LargeBatch, begin: bytearray, rest: AsyncIterator[bytes]) -> None:
-        """Decode and check a large batch as it comes."""
-        data = begin
-        async for chunk in rest:
-            data += chunk
-            if len(data) >= PIECE_BYTES:
-                await self._slots.in_decoder(batch.take, bytes(data), last=False)
-                data.clear()
-        await self._slots.in_decoder(batch.take, bytes(data), last=True)
-
     async def _take_large(self, request: Request, batch: LargeBatch) -> AcceptedBatch:
         header = batch.header()
         refuse_when_behind(self._waiting(), history=header.history)
@@ -149,6 +139,23 @@ class BatchIntake:
     async def _published(self, exchanges: Sequence[Exchange]) -> AcceptedBatch:
         await publish_exchanges(self._publisher, exchanges)
         return _accepted(exchanges, await in_thread(self._ingest.late, exchanges))
+
+
+async def _read(
+    request: Request, batch: LargeBatch, begin: bytearray, rest: AsyncIterator[bytes]
+) -> None:
+    """Decode and check a large batch as it comes."""
+
+    async def take(*, last: bool) -> None:
+        async with one_at_a_time(request, "answers"):
+            await in_thread(batch.take, bytes(begin), last=last)
+        begin.clear()
+
+    async for chunk in rest:
+        begin += chunk
+        if len(begin) >= PIECE_BYTES:
+            await take(last=False)
+    await take(last=True)
 
 
 def _next(parts: Iterator[list[Exchange]]) -> list[Exchange] | None:

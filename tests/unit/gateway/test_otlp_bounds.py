@@ -61,9 +61,9 @@ MANY = {
     "resources": b"\x0a\x00" * (MAX_MESSAGES + 1),
     "scopes": message(10, b"\x12\x00" * (MAX_MESSAGES + 1)),
     "spans": scope_of(b"\x12\x00" * (MAX_MESSAGES + 1)),
-    "spans of many small scopes": message(10, message(18, b"\x12\x00" * 30_000)) * 40,
-    "events of many small spans": scope_of(message(18, b"\x5a\x00" * 30_000) * 80),
-    "attributes of many small spans": scope_of(message(18, b"\x4a\x00" * 30_000) * 80),
+    "spans of many small scopes": message(10, message(18, b"\x12\x00" * 30_000)) * 25,
+    "events of many small spans": scope_of(message(18, b"\x5a\x00" * 30_000) * 70),
+    "attributes of many small spans": scope_of(message(18, b"\x4a\x00" * 30_000) * 210),
 }
 
 
@@ -141,10 +141,10 @@ def odd_json() -> Iterator[tuple[str, bytes]]:
     yield "an unknown field without an end", b'{"x":[' + b"[1]," * 5 * size
     yield "a span without an end", SPANS + b'{"a":' + b"[1," * 5 * size
     yield "levels without an end", SPANS + b'{"a":' + b"[" * size
-    yield "more spans than fields are allowed", SPANS + b"{}," * 9 * size + b"{}]}]}]}"
+    yield "more spans than fields are allowed", SPANS + b"{}," * size + b"{}]}]}]}"
     yield (
         "more objects than are allowed",
-        SPANS + b",".join([b'{"a":[' + b"{}," * 60_000 + b"0]}"] * 30) + b"]}]}]}",
+        SPANS + b",".join([b'{"a":[' + b"{}," * 60_000 + b"0]}"] * 43) + b"]}]}]}",
     )
     yield "half a request", SPANS + b'{"name":"x"},' * size
     yield "more behind it", SPANS + b'{"name":"x"},' * size + b"{}]}]}]}]"
