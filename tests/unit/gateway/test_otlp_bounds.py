@@ -21,6 +21,7 @@ from services.gateway.otlp.wire import (
     signals_of,
     unpacked,
 )
+from shared.parsing import json_reader
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 
 SPANS = b'{"resourceSpans":[{"scopeSpans":[{"spans":['
@@ -61,14 +62,17 @@ MANY = {
     "resources": b"\x0a\x00" * (MAX_MESSAGES + 1),
     "scopes": message(10, b"\x12\x00" * (MAX_MESSAGES + 1)),
     "spans": scope_of(b"\x12\x00" * (MAX_MESSAGES + 1)),
-    "spans of many small scopes": message(10, message(18, b"\x12\x00" * 30_000)) * 25,
-    "events of many small spans": scope_of(message(18, b"\x5a\x00" * 30_000) * 70),
-    "attributes of many small spans": scope_of(message(18, b"\x4a\x00" * 30_000) * 210),
+    "spans of many small scopes": message(10, message(18, b"\x12\x00" * 30_000)) * 4,
+    "events of many small spans": scope_of(message(18, b"\x5a\x00" * 30_000) * 10),
+    "attributes of many small spans": scope_of(message(18, b"\x4a\x00" * 30_000) * 20),
 }
 
 
 @pytest.mark.parametrize("what", MANY)
-def test_more_messages_than_are_allowed_are_refused_at_every_level(what: str) -> None:
+def test_more_messages_than_are_allowed_are_refused_at_every_level(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MAX_VALUES", 500_000)
     refused, peak = refusal_of(MANY[what], PROTOBUF)
     assert refused.status == 413
     assert "Send smaller batches." in str(refused)
@@ -141,17 +145,20 @@ def odd_json() -> Iterator[tuple[str, bytes]]:
     yield "an unknown field without an end", b'{"x":[' + b"[1]," * 5 * size
     yield "a span without an end", SPANS + b'{"a":' + b"[1," * 5 * size
     yield "levels without an end", SPANS + b'{"a":' + b"[" * size
-    yield "more spans than fields are allowed", SPANS + b"{}," * size + b"{}]}]}]}"
+    yield "more spans than fields are allowed", SPANS + b"{}," * 40_000 + b"{}]}]}]}"
     yield (
         "more objects than are allowed",
-        SPANS + b",".join([b'{"a":[' + b"{}," * 60_000 + b"0]}"] * 43) + b"]}]}]}",
+        SPANS + b",".join([b'{"a":[' + b"{}," * 60_000 + b"0]}"] * 10) + b"]}]}]}",
     )
     yield "half a request", SPANS + b'{"name":"x"},' * size
     yield "more behind it", SPANS + b'{"name":"x"},' * size + b"{}]}]}]}]"
 
 
 @pytest.mark.parametrize(("what", "body"), list(odd_json()), ids=[name for name, _ in odd_json()])
-def test_odd_json_is_refused_with_little_memory(what: str, body: bytes) -> None:
+def test_odd_json_is_refused_with_little_memory(
+    what: str, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_reader, "MAX_STEPS", 500_000)
     refused, peak = refusal_of(body, JSON)
     assert refused.status in {400, 413}
     assert str(refused).endswith(".")
