@@ -23,6 +23,10 @@ LONGEST_NUMBER = 30
 """Digits; a longer whole number is none that anybody means."""
 
 
+ANSWERS = "answers"
+"""What is decoded one at a time of all production answers, in JSON of ours or of OTLP."""
+
+
 def one_at_a_time(request: Request, what: str) -> asyncio.Semaphore:
     """Return what lets one large body, or part of one, be decoded at a time.
 

@@ -82,11 +82,12 @@ class JsonReader:
                     self._count(self._text.count("{", self._at, end))
                     self._at = end
                     return value
-            if len(self._text) - self._at > LARGEST_VALUE:
+            size = len(self._text) - self._at
+            if size >= LARGEST_VALUE:
                 raise UsageError(
                     f"A value in the body has more than {LARGEST_VALUE >> 20} MiB, or is no JSON."
                 )
-            self._fill(max(READ_BYTES, len(self._text) - self._at))
+            self._fill(min(max(READ_BYTES, size), LARGEST_VALUE - size))
 
     def peek(self) -> str:
         """Return the next sign that is not blank, and an empty text at the end."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Self
 
 from fastapi import Request, Response
@@ -11,6 +12,7 @@ from services.gateway.body_files import BodyFile
 from services.gateway.intake_slots import IntakeSlots, receive_body
 from services.gateway.otlp import wire
 from services.gateway.otlp.intake import SignalIntake, TakenSignals
+from services.gateway.otlp.json_messages import SMALL_BYTES
 from services.gateway.otlp.wire import (
     BATCH_BYTES,
     JSON,
@@ -22,6 +24,7 @@ from services.gateway.otlp.wire import (
     signal_batches,
     unpacked,
 )
+from services.gateway.strict_requests import ANSWERS, one_at_a_time
 from services.gateway.traffic.batch_intake import Waiting, publish_exchanges, refuse_when_behind
 from shared.bus.port import Publisher
 from shared.conventions.signals import Signal
@@ -67,13 +70,23 @@ class SignalRequests:
         batches = signal_batches(received.body, format_, kind, refused)
         while True:
             async with self._slots.handling():
-                taken = await self._slots.in_thread(_next_taken, self._intake, batches)
+                async with _decoder_of(request, received, format_):
+                    taken = await self._slots.in_thread(_next_taken, self._intake, batches)
                 if taken is None:
                     return TakenSignals(refused=refused).result
                 await publish_exchanges(self._publisher, taken.exchanges)
             refused += taken.refused
             if received.body.size > BATCH_BYTES and await request.is_disconnected():
                 raise ClientDisconnect
+
+
+def _decoder_of(
+    request: Request, received: "_Received", format_: str
+) -> AbstractAsyncContextManager[None]:
+    """Return what lets one large request in JSON be decoded at a time."""
+    if format_ == JSON and received.body.size > SMALL_BYTES:
+        return one_at_a_time(request, ANSWERS)
+    return nullcontext()
 
 
 def _next_taken(intake: SignalIntake, batches: Iterator[Iterable[Signal]]) -> TakenSignals | None:

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from services.gateway.intake_slots import IntakeSlots
 from services.gateway.streamed_lists import check_is_json, refusal, wrong
-from services.gateway.strict_requests import IN_LOOP_BYTES, one_at_a_time, strict_json
+from services.gateway.strict_requests import ANSWERS, IN_LOOP_BYTES, one_at_a_time, strict_json
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.large_batches import LargeBatch
 from services.gateway.traffic.requests import AcceptedBatch, SentBatch
@@ -147,7 +147,7 @@ async def _read(
     """Decode and check a large batch as it comes."""
 
     async def take(*, last: bool) -> None:
-        async with one_at_a_time(request, "answers"):
+        async with one_at_a_time(request, ANSWERS):
             await in_thread(batch.take, bytes(begin), last=last)
         begin.clear()
 
