@@ -55,7 +55,7 @@ class Sending:
     length: int | None = None
     """None: chunked, without Content-Length."""
     leaves: bool = False
-    """Whether the client closes the connection as soon as all is sent."""
+    """True: the client closes the connection as soon as all is sent."""
     tenant: str = TENANTS[0]
     role: str = "ingest"
 
@@ -88,7 +88,7 @@ def chunked(path: str, pieces: Callable[[], Iterable[bytes]], **fields: object) 
 
 
 def repeated(piece: bytes, size: int, first: bytes = b"", last: bytes = b"") -> Iterator[bytes]:
-    """Yield a piece until so many bytes have come."""
+    """Yield a piece up to a number of bytes."""
     block = piece * max(1, PIECE // len(piece))
     yield first
     for _ in range(size // len(block)):
@@ -97,7 +97,7 @@ def repeated(piece: bytes, size: int, first: bytes = b"", last: bytes = b"") -> 
 
 
 def batch(answers: int, size: int, text: str = "x") -> bytes:
-    """Return a batch of answers of so many characters."""
+    """Return a batch of answers, each of the same number of characters."""
     responses = [{"id": f"{n}-{random.getrandbits(60)}", "text": text * (size // len(text))}
                  for n in range(answers)]  # fmt: skip
     return json.dumps({"source": "support", "responses": responses}, ensure_ascii=False).encode()
@@ -113,26 +113,26 @@ def delimited(tag: int, content: bytes) -> bytes:
 
 
 def spans(size: int) -> bytes:
-    """Return a valid request of about so many bytes."""
+    """Return a valid request of about this size."""
     text = [{"role": "assistant", "parts": [{"type": "text", "content": "It arrives. 😀 " * 200}]}]
     at_ns = time.time_ns()
-    some = protobuf_of(
+    block = protobuf_of(
         [make_span(n, at_ns=at_ns, attributes={"gen_ai.output.messages": json.dumps(text)})
          for n in range(1000)]
     )  # fmt: skip
-    return some * (size // len(some))
+    return block * (size // len(block))
 
 
 def spans_as_json(size: int) -> bytes:
-    """Return a valid request of about so many bytes in OTLP's JSON."""
+    """Return a valid request of about this size in OTLP's JSON."""
     text = [{"role": "assistant", "parts": [{"type": "text", "content": "It arrives. 😀 " * 200}]}]
     at_ns = time.time_ns()
-    some = json_of(
+    resources = json_of(
         [make_span(n, at_ns=at_ns, attributes={"gen_ai.output.messages": json.dumps(text)})
          for n in range(1000)]
     )["resourceSpans"]  # fmt: skip
-    times = size // len(json.dumps(some))
-    return json.dumps({"resourceSpans": some * times}).encode()
+    times = size // len(json.dumps(resources))
+    return json.dumps({"resourceSpans": resources * times}).encode()
 
 
 @dataclass
@@ -157,7 +157,7 @@ class Target:
     async def purge(self) -> None:
         """Remove the answers that wait, so that the next line is not refused for them."""
         connection = await Connection.open(self.bus_url, name="bench")
-        await Admin(connection)._api("STREAM.PURGE.EXCHANGES")  # noqa: SLF001 - nobody else reads
+        await Admin(connection)._api("STREAM.PURGE.EXCHANGES")  # noqa: SLF001 - no one else reads
         await connection.close()
         await asyncio.sleep(SETTLE_S)
 
@@ -216,7 +216,7 @@ class Target:
             writer.close()
 
     async def ask_legitimately(self, path: str, role: str) -> None:
-        """Ask as an honest client of the other tenant does; note how long it took."""
+        """Ask as an honest client of the other tenant does; note how long it duration_s."""
         began = time.monotonic()
         async with httpx2.AsyncClient(timeout=TIMEOUT_S) as client:
             headers = {"Authorization": f"Bearer {role}-{TENANTS[1]}"}
@@ -239,7 +239,7 @@ def of(*sendings: Sending) -> Attack:
     return lambda target: target.send_all(sendings)
 
 
-async def beside_other_tenant(target: Target, *sendings: Sending) -> None:
+async def with_other_tenant(target: Target, *sendings: Sending) -> None:
     """Send these while the other tenant sends a span."""
     attack = asyncio.create_task(target.send_all(sendings))
     await asyncio.sleep(0.2)
@@ -330,7 +330,7 @@ def attacks() -> dict[str, Attack]:
         "4 x 60 MB OTLP of empty events": both(
             lambda tenant: whole(traces, events, content_type=PROTOBUF, tenant=tenant), 4
         ),
-        "two 58 KB gzip OTLP": lambda target: beside_other_tenant(
+        "two 58 KB gzip OTLP": lambda target: with_other_tenant(
             target,
             *[whole(traces, tiny_bomb, content_type=PROTOBUF, encoding="gzip", leaves=True)] * 2,
         ),
@@ -447,13 +447,13 @@ async def measure(words: list[str]) -> int:
                 target.statuses.clear()
                 began = time.monotonic()
                 await attack(target)
-                took = time.monotonic() - began
+                duration_s = time.monotonic() - began
                 await asyncio.sleep(SETTLE_S)
                 await target.purge()
                 peak = target.peak_mib()
                 over += peak >= BAR_MIB
-                told = ", ".join(f"{times} x {what}" for what, times in target.statuses.items())
-                print(f"{peak:>6} MiB  {took:>5.1f} s  {name}: {told}", flush=True)
+                outcome = ", ".join(f"{times} x {what}" for what, times in target.statuses.items())
+                print(f"{peak:>6} MiB  {duration_s:>5.1f} s  {name}: {outcome}", flush=True)
     print(f"{over} of {len(chosen)} lines reach {BAR_MIB} MiB.")
     return over
 

@@ -26,7 +26,7 @@ class DiskBudget:
     def __init__(self, limit_bytes: int = MAX_DISK_BYTES) -> None:
         self._limit_bytes = limit_bytes
         self.used_bytes = 0
-        """What is reserved now."""
+        """Bytes that are reserved now."""
         self._lock = threading.Lock()
 
     def take(self, size: int) -> None:

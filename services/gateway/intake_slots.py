@@ -16,7 +16,7 @@ from shared.runtime.blocking import in_thread
 READ_PER_TENANT = 8
 """Bodies of one tenant that are read at the same time; the others wait unread."""
 HANDLED_PER_TENANT = 2
-"""Of those, how many are handled at the same time."""
+"""Requests of one tenant that are handled at the same time."""
 THREADS = 2
 """Threads for all tenants; each is held for one batch, and tenants take turns."""
 WAIT_S = 15.0

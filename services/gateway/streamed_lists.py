@@ -12,7 +12,7 @@ from services.gateway.strict_requests import STRICT, TOO_DEEP
 from shared.parsing.json_stream import ListInObject
 
 JSON = "json"
-"""What the name of the body's type ends in."""
+"""The end of the name of the body's type."""
 
 
 class StreamedList:

@@ -24,7 +24,7 @@ LONGEST_NUMBER = 30
 
 
 ANSWERS = "answers"
-"""What is decoded one at a time of all production answers, in JSON of ours or of OTLP."""
+"""The name for all production answers, in JSON of ours or of OTLP."""
 
 
 def one_at_a_time(request: Request, what: str) -> asyncio.Semaphore:

@@ -9,7 +9,7 @@ from shared.errors import UsageError
 from shared.parsing.json_stream import BLANK, ENDS, LARGEST_VALUE
 
 READ_BYTES = 64 * 1024
-"""What is read at once."""
+"""Bytes that are read at once."""
 MAX_STEPS, STEPS_OF_ITEM = 2_500_000, 15
 """Fields that are entered, items as several, and opening braces of decoded values, in one text."""
 
@@ -18,7 +18,7 @@ class JsonReader:
     """Reads a text from its beginning to its end; holds one value of it at a time."""
 
     def __init__(self, read: Callable[[int], bytes], decoder: json.JSONDecoder) -> None:
-        """Read from a function that returns at most so many bytes, and none at the end."""
+        """Read from a function that returns a number of bytes at most, and an empty text at the end."""
         self._read = read
         self._decode = decoder.raw_decode
         self._utf8 = getincrementaldecoder("utf-8")()
@@ -29,7 +29,7 @@ class JsonReader:
 
     @property
     def position(self) -> int:
-        """The characters that were read so far."""
+        """The number of characters before the next one."""
         return self._before + self._at
 
     def fields(self) -> Iterator[str]:

@@ -48,7 +48,7 @@ class LogNowAndThen:
 
 
 class OpenConnections:
-    """The connections of one server, in the order in which they were opened."""
+    """The connections of one server, the oldest first."""
 
     def __init__(self, limit: int, note: Callable[[str], None]) -> None:
         self._limit = limit

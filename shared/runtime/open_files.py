@@ -7,7 +7,7 @@ from shared.errors import ConfigurationError
 LEAST_FILES = 256
 """Open files that a process of the platform needs."""
 MAX_FILES = 65_536
-"""What the limit is raised to where the system allows any number."""
+"""The limit that is set where the system allows any number."""
 RESERVED_FILES = 128
 """Files kept for the store, the bus and temporary files; connections of clients get the rest."""
 

@@ -48,7 +48,7 @@ def json_batches(body: BodyFile) -> Iterator[list[Signal]]:
         return
     resources: dict[int, Any] = {}
     for _ in _check(body, resources):
-        yield []  # so that nobody waits for the whole of it
+        yield []  # other requests take their turn in between
     batch, size = list[Signal](), 0
     for entry in _entries(body):
         if entry.signal is None:

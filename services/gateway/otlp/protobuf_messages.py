@@ -28,10 +28,10 @@ HEAD_BYTES = 20
 MORE = 0x80
 """The bit of a byte that says that the number goes on."""
 FIRST_TAG = 8
-"""Field number 1; there is no number 0."""
+"""The tag of field number 1, the lowest."""
 
 ReadAt = Callable[[int, int], bytes]
-"""Returns so many bytes from a place on."""
+"""Returns bytes, given where they begin and how many."""
 
 
 class TooManyMessagesError(Exception):

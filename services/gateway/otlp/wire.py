@@ -42,9 +42,9 @@ MOST_BYTES = 64 * 1024 * 1024
 MAX_RATIO = 300
 """How many times its size a body may unpack to; texts reach 5 to 40."""
 RATIO_FREE_BYTES = 4 * 1024 * 1024
-"""What any body may unpack to."""
+"""The size that any body may unpack to."""
 PIECE_BYTES = 64 * 1024
-"""What is unpacked at once."""
+"""Bytes that are unpacked at once."""
 BATCH_BYTES = 1024 * 1024
 """After which a batch of signals ends."""
 MAX_VALUES = 6_000_000
@@ -52,7 +52,7 @@ MAX_VALUES = 6_000_000
 VALUES_OF_SIGNAL, VALUES_OF_EVENT = 10, 3
 """As how many values each counts, by the time that it takes."""
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
-"""What reading JSON of other shapes than OTLP's raises."""
+"""Errors of reading JSON of another shape than OTLP's."""
 TOO_MANY = f"The request has more than {MAX_MESSAGES:,} spans or messages. Send smaller batches."
 TOO_LARGE = f"a span has more than {MAX_SIGNAL_BYTES >> 20} MiB, or too many attributes"
 FAILED = 2
@@ -193,9 +193,9 @@ def _protobuf_batches(body: BodyFile, kind: str, refused: list[str]) -> Iterator
         for _ in signal_places(body.read_at, body.size):  # nothing is taken of what is malformed
             pass
     batch, size = list[SignalPlace](), 0
-    for found in signal_places(body.read_at, body.size):
-        batch.append(found)
-        size += found.place.size
+    for part in signal_places(body.read_at, body.size):
+        batch.append(part)
+        size += part.place.size
         if size >= BATCH_BYTES:
             yield messages.signals_at(batch)
             batch, size = [], 0
@@ -238,28 +238,28 @@ class ProtobufSignals:
 
     def signals_at(self, places: Sequence[SignalPlace]) -> Iterator[Signal]:
         """Yield the signals at some places; note those that are too large."""
-        for found in places:
-            if found.place.size > MAX_SIGNAL_BYTES:
+        for part in places:
+            if part.place.size > MAX_SIGNAL_BYTES:
                 self._refused.append(TOO_LARGE)
                 continue
-            message_type = self._kind.levels[found.level]
-            data = self._body.read_at(found.place.start, found.place.size)
+            message_type = self._kind.levels[part.level]
+            data = self._body.read_at(part.place.start, part.place.size)
             try:
                 check_fields(data, message_type.DESCRIPTOR)
             except TooManyMessagesError:
                 self._refused.append(TOO_LARGE)
                 continue
             message = message_type.FromString(data)
-            if found.level == 0:
+            if part.level == 0:
                 yield from self._of_request(message)
             else:
-                resource = self._attributes(self._resource(found).attributes)
-                yield from self._of(found.level, message, resource)
+                resource = self._attributes(self._resource(part).attributes)
+                yield from self._of(part.level, message, resource)
 
-    def _resource(self, found: SignalPlace) -> Resource:
+    def _resource(self, part: SignalPlace) -> Resource:
         resource = Resource()
-        for part in found.resource:
-            resource.MergeFromString(self._body.read_at(part.start, part.size))
+        for field in part.resource:
+            resource.MergeFromString(self._body.read_at(field.start, field.size))
         return resource
 
     def _of_request(self, request: Any) -> Iterator[Signal]:

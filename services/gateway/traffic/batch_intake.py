@@ -30,7 +30,7 @@ BEHIND_S = 1.0
 WHOLE_BYTES = 1024 * 1024
 """A batch up to this size is decoded as a whole."""
 PIECE_BYTES = 256 * 1024
-"""What is read of a larger one before a thread goes on with it."""
+"""The part of a larger one that a thread decodes at once."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ async def publish_exchanges(publisher: Publisher, exchanges: Sequence[Exchange])
     Each sending is another publication: the bus would drop what is sent again as a duplicate, and
     nobody could say what became of it.
     """
-    numbers = [each.sending or 0 for each in exchanges]
+    numbers = [exchange.sending or 0 for exchange in exchanges]
     for error in await publisher.publish_all(exchanges, publication=numbers):
         if error is not None:
             raise error
@@ -173,7 +173,7 @@ def _batch_in(body: bytes | bytearray) -> SentBatch:
 
 
 def _accepted(exchanges: Sequence[Exchange], late: dict[str, int]) -> AcceptedBatch:
-    redacted = sum((Counter(each.redacted) for each in exchanges), Counter[str]())
+    redacted = sum((Counter(exchange.redacted) for exchange in exchanges), Counter[str]())
     return AcceptedBatch(accepted=len(exchanges), late=late, redacted=redacted)
 
 

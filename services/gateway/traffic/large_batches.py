@@ -15,7 +15,7 @@ from services.gateway.traffic.requests import MAX_BATCH, BatchHeader, SentBatch,
 RESPONSES = "responses"
 TOO_MANY = f"One request brings at most {MAX_BATCH:,} answers. Send them in parts."
 LENGTH = struct.Struct("<I")
-"""What stands before each answer in the file."""
+"""The length of an answer, before it in the file."""
 
 
 class LargeBatch:
