@@ -18,7 +18,7 @@ class JsonReader:
     """Reads a text from its beginning to its end; holds one value of it at a time."""
 
     def __init__(self, read: Callable[[int], bytes], decoder: json.JSONDecoder) -> None:
-        """Read from a function that returns a number of bytes at most, and an empty text at the end."""
+        """Read from a function that takes a number of bytes and returns at most as many."""
         self._read = read
         self._decode = decoder.raw_decode
         self._utf8 = getincrementaldecoder("utf-8")()
