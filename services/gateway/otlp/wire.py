@@ -137,10 +137,10 @@ def _as_file(body: bytes | BodyFile) -> BodyFile:
 
 
 def signals_of(body: bytes | BodyFile, format_: str, kind: str) -> list[Signal]:
-    """Return the spans or log events of a request that is in memory."""
-    return [
-        signal for batch in signal_batches(_as_file(body), format_, kind, []) for signal in batch
-    ]
+    """Return the spans or log events of a request, all in memory."""
+    with _as_file(body) as file:
+        batches = signal_batches(file, format_, kind, [])
+        return [signal for batch in batches for signal in batch]
 
 
 def signal_batches(
