@@ -5,7 +5,7 @@ import threading
 from io import FileIO
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 from shared.errors import TransientError
 
@@ -88,7 +88,7 @@ class BodyFile:
     def _write_to_disk(self, data: bytes) -> None:
         if self._file is None:
             self._disk.take(self.size)
-            self._file = cast(FileIO, TemporaryFile(buffering=0))  # noqa: SIM115 - close() closes it
+            self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - close() closes it
             _append(self._file, self._memory)
             self._memory = bytearray()
         self._disk.take(len(data))
