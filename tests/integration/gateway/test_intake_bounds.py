@@ -231,7 +231,7 @@ async def test_slow_bodies_of_one_tenant_do_not_stop_another(
 async def test_nothing_more_is_done_for_a_client_that_has_left(
     gateway: int, path: str, publisher: KeptExchanges
 ) -> None:
-    large = spans_of(8000) if path == TRACES else json.dumps(batch_of(600, 9000)).encode()
+    large = spans_of(16_000) if path == TRACES else json.dumps(batch_of(600, 9000)).encode()
     kind = "application/x-protobuf" if path == TRACES else "application/json"
     publisher.may_go_on.clear()
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway)
@@ -252,7 +252,7 @@ async def test_nothing_more_is_done_for_a_client_that_has_left(
     async with client(gateway) as api:
         reply = await api.post(TRACES, content=spans_of(1), headers=PROTOBUF)
         assert reply.status_code == 200
-    sent = 8000 if path == TRACES else 600
+    sent = 16_000 if path == TRACES else 600
     await eventually(lambda: DISK.used_bytes == 0)
     assert len(publisher.exchanges) < sent / 2
 
