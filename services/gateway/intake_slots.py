@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import ParamSpec, TypeVar
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from services.gateway.body_files import BodyFile
 from services.gateway.callers import current_caller
@@ -83,6 +84,15 @@ def tenant_of_caller() -> str:
     """Return the tenant of the request under way."""
     caller = current_caller()
     return caller.tenant if caller is not None else ""
+
+
+async def check_connected(request: Request) -> None:
+    """Raise ClientDisconnect where the client has left; its whole body was read.
+
+    The first call makes the server read on, so that later calls know.
+    """
+    if await request.is_disconnected():
+        raise ClientDisconnect
 
 
 async def receive_body(request: Request, body: BodyFile, limit: int) -> bool:

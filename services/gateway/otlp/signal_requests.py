@@ -6,10 +6,9 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Self
 
 from fastapi import Request, Response
-from starlette.requests import ClientDisconnect
 
 from services.gateway.body_files import BodyFile
-from services.gateway.intake_slots import IntakeSlots, receive_body
+from services.gateway.intake_slots import IntakeSlots, check_connected, receive_body
 from services.gateway.otlp import wire
 from services.gateway.otlp.intake import SignalIntake, TakenSignals
 from services.gateway.otlp.json_messages import SMALL_BYTES
@@ -68,6 +67,8 @@ class SignalRequests:
         """Take in batch by batch, as long as the sender is connected."""
         refused: list[str] = []
         batches = signal_batches(received.body, format_, kind, refused)
+        if is_large := received.body.size > BATCH_BYTES:
+            await check_connected(request)
         while True:
             async with self._slots.handling():
                 async with _decoder_of(request, received, format_):
@@ -76,8 +77,8 @@ class SignalRequests:
                     return TakenSignals(refused=refused).result
                 await publish_exchanges(self._publisher, taken.exchanges)
             refused += taken.refused
-            if received.body.size > BATCH_BYTES and await request.is_disconnected():
-                raise ClientDisconnect
+            if is_large:
+                await check_connected(request)
 
 
 def _decoder_of(

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from fastapi import Request
 from pydantic import ValidationError
-from starlette.requests import ClientDisconnect
 
-from services.gateway.intake_slots import IntakeSlots
+from services.gateway.intake_slots import IntakeSlots, check_connected
 from services.gateway.streamed_lists import check_is_json, refusal, wrong
 from services.gateway.strict_requests import ANSWERS, IN_LOOP_BYTES, one_at_a_time, strict_json
 from services.gateway.traffic.ingestion import ExchangeIngestion
@@ -117,12 +116,13 @@ class BatchIntake:
         async with self._slots.handling():
             # Who does not wait any more sends it again. To take both would double the work of a
             # gateway that is behind, for nothing but duplicates.
-            if behind and await request.is_disconnected():
-                raise ClientDisconnect
+            if behind:
+                await check_connected(request)
             exchanges = await self._slots.in_thread(self._ingest.exchanges_of, sent)
             return await self._published(exchanges)
 
     async def _take_large(self, request: Request, batch: LargeBatch) -> AcceptedBatch:
+        await check_connected(request)
         header = batch.header()
         refuse_when_behind(self._waiting(), history=header.history)
         accepted = AcceptedBatch(accepted=0)
@@ -133,8 +133,7 @@ class BatchIntake:
                 if part is None:
                     return accepted
                 accepted = _sum(accepted, await self._published(part))
-            if await request.is_disconnected():
-                raise ClientDisconnect
+            await check_connected(request)
 
     async def _published(self, exchanges: Sequence[Exchange]) -> AcceptedBatch:
         await publish_exchanges(self._publisher, exchanges)
