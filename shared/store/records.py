@@ -34,11 +34,10 @@ class WriteResult:
     """What a write changed."""
 
     new: Counter[str] = field(default_factory=Counter)
-    """Records that were not there before, by kind."""
+    """Records that were not there before, by kind; `new_ids` has their ids."""
+    new_ids: set[str] = field(default_factory=set)
     known: Counter[str] = field(default_factory=Counter)
     """Records that were there already; nothing of them was changed."""
-    new_ids: set[str] = field(default_factory=set)
-    """The ids of the records that were not there before."""
 
 
 class Records:
@@ -109,9 +108,9 @@ class Records:
         found: dict[str, int] = {}
         with read_transaction(self._engine) as connection:
             for some in chunks(keys):
-                mine = (among(table.c[column], some), *self._mine(table))
-                query = select(table.c[column], func.count()).where(*mine)
-                rows = connection.execute(query.group_by(table.c[column])).all()
+                query = select(table.c[column], func.count()).group_by(table.c[column])
+                query = query.where(among(table.c[column], some), *self._mine(table))
+                rows = connection.execute(query).all()
                 found |= {str(row[0]): int(row[1]) for row in rows}
         return found
 
@@ -131,15 +130,14 @@ class Records:
         with read_transaction(self._engine) as connection:
             for some in chunks(wanted):
                 query = select(table.c.id).where(among(table.c.id, some), *self._mine(table))
-                found = connection.scalars(query)
-                wanted.difference_update(found)
+                wanted.difference_update(connection.scalars(query))
         return wanted
 
     def read(self, kind: type[R], *, run_id: str, texts: bool = True) -> Iterator[R]:
         """Return the records of a run, in the order of their ids; faster without texts."""
         table = RECORDS[kind.kind]
-        mine = (table.c.run_id == run_id, *self._mine(table, run_id))
-        yield from self._read(kind, select(table).where(*mine), texts=texts)
+        query = select(table).where(table.c.run_id == run_id, *self._mine(table, run_id))
+        yield from self._read(kind, query, texts=texts)
 
     def of_runs(self, kind: type[R], run_ids: Iterable[str]) -> Iterator[R]:
         """Return the records of several runs that have few of this kind."""

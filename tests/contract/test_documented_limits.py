@@ -11,7 +11,7 @@ from services.builder.settings import BuilderSettings
 from services.evaluator.settings import EvaluatorSettings
 from services.extractor.settings import ExtractorSettings
 from services.gateway import intake_slots, middleware, strict_requests
-from services.gateway.otlp import intake, protobuf_messages, wire
+from services.gateway.otlp import intake, protobuf_messages, protobuf_signals, wire
 from services.gateway.runs.requests import MOST_JUDGEMENTS, MOST_TARGETS
 from services.gateway.settings import GatewaySettings
 from services.gateway.traffic.requests import (
@@ -75,7 +75,7 @@ LIMITS = {
     "production answers of one live system that wait": f"{MOST_QUEUED:,}",
     "OTLP request, packed and unpacked": f"{wire.MOST_BYTES // MIB} MiB, {wire.MAX_RATIO} times its"
     f" packed size beyond {wire.RATIO_FREE_BYTES // MIB} MiB,"
-    f" {protobuf_messages.MAX_MESSAGES:,} spans, {wire.MAX_VALUES:,} attributes",
+    f" {protobuf_messages.MAX_MESSAGES:,} spans, {protobuf_signals.MAX_VALUES:,} attributes",
     "parts of a traced answer wait for the rest": f"{intake.PATIENCE.total_seconds():.0f} s",
     "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
     "reply of a model, unpacked": f"{LARGEST_REPLY_BYTES // MIB} MiB",

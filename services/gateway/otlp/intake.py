@@ -10,8 +10,9 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from services.gateway.otlp.wire import ExportResult
-from services.gateway.traffic.ingestion import ExchangeIngestion, UnwatchedError
+from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.requests import MAX_BATCH, Redaction
+from services.gateway.traffic.unwatched_words import UnwatchedError
 from shared.contracts import Exchange
 from shared.contracts.identity import pseudonym_of
 from shared.conventions.answers import AnswerPart, joined, part_of, sent_fields

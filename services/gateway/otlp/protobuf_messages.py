@@ -38,7 +38,7 @@ class TooManyMessagesError(Exception):
     """A request or a span has more messages than are allowed."""
 
 
-class Place(NamedTuple):
+class ByteRange(NamedTuple):
     """Where a message is in a request."""
 
     start: int
@@ -50,13 +50,13 @@ class Place(NamedTuple):
         return self.end - self.start
 
 
-class SignalPlace(NamedTuple):
+class SignalFields(NamedTuple):
     """Neighbouring fields of one message, which are parsed together as a message of its kind."""
 
     level: int
     """0: fields of the request; 1: of `ResourceSpans`; `SCOPE`: of `ScopeSpans`."""
-    place: Place
-    resource: tuple[Place, ...] = ()
+    place: ByteRange
+    resource: tuple[ByteRange, ...] = ()
     """The parts of the resource of a deeper level; protobuf merges them."""
 
 
@@ -64,7 +64,7 @@ SCOPE = 2
 """The level whose fields are single spans or log records."""
 
 
-def fields_of(read_at: ReadAt, place: Place) -> Iterator[tuple[int, int, int, Place]]:
+def fields_of(read_at: ReadAt, place: ByteRange) -> Iterator[tuple[int, int, int, ByteRange]]:
     """Yield number, wire type, beginning and content of each field.
 
     Raises
@@ -89,7 +89,7 @@ def fields_of(read_at: ReadAt, place: Place) -> Iterator[tuple[int, int, int, Pl
             raise DecodeError("groups are not part of OTLP")
         if end > place.end or tag < FIRST_TAG:
             raise DecodeError("a field ends behind its message")
-        yield tag >> 3, wire, at, Place(start, end)
+        yield tag >> 3, wire, at, ByteRange(start, end)
         at = end
 
 
@@ -106,7 +106,7 @@ def _varint(head: bytes, at: int) -> tuple[int, int]:
     raise DecodeError("a number does not end")
 
 
-def signal_places(read_at: ReadAt, size: int) -> Iterator[SignalPlace]:
+def signal_fields(read_at: ReadAt, size: int) -> Iterator[SignalFields]:
     """Yield where the signals of a request are.
 
     Raises
@@ -116,7 +116,7 @@ def signal_places(read_at: ReadAt, size: int) -> Iterator[SignalPlace]:
     TooManyMessagesError
         The request has more than `MAX_MESSAGES` resources, scopes, signals and other fields.
     """
-    return _Walk(read_at).runs(SignalPlace(0, Place(0, size)))
+    return _Walk(read_at).runs(SignalFields(0, ByteRange(0, size)))
 
 
 class _Walk:
@@ -126,7 +126,7 @@ class _Walk:
         self._read_at = read_at
         self._left = MAX_MESSAGES
 
-    def _messages(self, place: Place) -> Iterator[tuple[int, int, Place]]:
+    def _messages(self, place: ByteRange) -> Iterator[tuple[int, int, ByteRange]]:
         for number, wire, start, content in fields_of(self._read_at, place):
             self._left -= 1
             if self._left < 0:
@@ -134,7 +134,7 @@ class _Walk:
             if wire == MESSAGE:
                 yield number, start, content
 
-    def runs(self, outer: SignalPlace) -> Iterator[SignalPlace]:
+    def runs(self, outer: SignalFields) -> Iterator[SignalFields]:
         """Yield neighbouring small fields of a message together, and go into large ones."""
         level, place, resource = outer
         wanted = NESTED if level else RESOURCE  # `resource_spans` has the same number
@@ -144,18 +144,18 @@ class _Walk:
                 continue
             small = content.size <= SMALL_BYTES
             if end > begin and (start != end or not small or content.end - begin > SMALL_BYTES):
-                yield SignalPlace(level, Place(begin, end), resource)
+                yield SignalFields(level, ByteRange(begin, end), resource)
                 begin = end = start
             if small or level == SCOPE:
                 begin, end = begin if end > begin else start, content.end
             else:
                 inner = resource if level else self._resource_of(content)
-                yield from self.runs(SignalPlace(level + 1, content, inner))
+                yield from self.runs(SignalFields(level + 1, content, inner))
                 begin = end = content.end
         if end > begin:
-            yield SignalPlace(level, Place(begin, end), resource)
+            yield SignalFields(level, ByteRange(begin, end), resource)
 
-    def _resource_of(self, place: Place) -> tuple[Place, ...]:
+    def _resource_of(self, place: ByteRange) -> tuple[ByteRange, ...]:
         parts = tuple(part for number, _, part in self._messages(place) if number == RESOURCE)
         if sum(part.size for part in parts) > SMALL_BYTES:
             raise TooManyMessagesError
@@ -178,7 +178,7 @@ def check_fields(data: bytes, descriptor: Descriptor) -> None:
     def read_at(start: int, size: int) -> bytes:
         return data[start : start + size]
 
-    left, waiting = MAX_SIGNAL_FIELDS, [(Place(0, len(data)), descriptor, 0)]
+    left, waiting = MAX_SIGNAL_FIELDS, [(ByteRange(0, len(data)), descriptor, 0)]
     while waiting:
         place, kind, level = waiting.pop()
         if level > MAX_LEVELS:

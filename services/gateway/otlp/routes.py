@@ -11,8 +11,9 @@ from services.gateway.auth import Tokens
 from services.gateway.callers import current_caller
 from services.gateway.intake_slots import IntakeSlots
 from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
+from services.gateway.otlp.protobuf_signals import LOGS, TRACES
 from services.gateway.otlp.signal_requests import SignalRequests
-from services.gateway.otlp.wire import JSON, LOGS, PROTOBUF, TRACES
+from services.gateway.otlp.wire import JSON, PROTOBUF
 from services.gateway.traffic.routes import Waiting, publish_exchanges
 from shared.bus.port import Publisher
 from shared.errors import TransientError

@@ -12,8 +12,8 @@ from services.gateway.intake_slots import IntakeSlots, check_connected, receive_
 from services.gateway.otlp import wire
 from services.gateway.otlp.intake import SignalIntake, TakenSignals
 from services.gateway.otlp.json_messages import SMALL_BYTES
+from services.gateway.otlp.protobuf_signals import BATCH_BYTES
 from services.gateway.otlp.wire import (
-    BATCH_BYTES,
     JSON,
     ExportResult,
     UnreadableRequestError,

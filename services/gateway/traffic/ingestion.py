@@ -1,6 +1,5 @@
 """Production answers become responses for each monitor that watches, and are accounted for."""
 
-import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -8,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from services.gateway.traffic.batch_sizes import are_few, drawn_number, in_parts
 from services.gateway.traffic.requests import (
     MAX_BATCH,
     MAX_CLOCK_SKEW,
@@ -17,11 +17,18 @@ from services.gateway.traffic.requests import (
     SentResponse,
     check_exchange,
     exchange_of,
+    moment_in,
     redacted_exchange,
     sent_answer,
     traffic_window,
 )
 from services.gateway.traffic.responses import evaluated_span, response_of, without_position
+from services.gateway.traffic.unwatched_words import (
+    UnwatchedError,
+    counted,
+    unwatched,
+    unwatched_system,
+)
 from services.gateway.traffic.watchers import KnownWatchers, Watcher
 from shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
 from shared.contracts.mistakes import first_mistake
@@ -29,21 +36,6 @@ from shared.errors import NotFoundError, PoisonError, UsageError
 from shared.parsing.redaction import RedactedText
 from shared.store import Store
 from shared.telemetry import REDACTIONS
-
-FEW = 8
-FEW_CHARACTERS = 32 * 1024
-"""So many answers, with so much text, take no longer than a thread does."""
-PART_ANSWERS, PART_BYTES = 64, 1024 * 1024
-"""What is published at once of a large batch ends at either."""
-
-
-def _drawn() -> int:
-    """Draw the number of a batch: no two sendings of an answer are likely to have the same."""
-    return secrets.randbits(43)
-
-
-class UnwatchedError(NotFoundError):
-    """No monitor watches the live system that answers were sent of, not even a paused one."""
 
 
 class ExchangeIngestion:
@@ -58,7 +50,7 @@ class ExchangeIngestion:
         store: Store,
         *,
         now: Callable[[], datetime],
-        draw: Callable[[], int] = _drawn,
+        draw: Callable[[], int] = drawn_number,
         redaction: Redaction = RedactedText,
         evaluated_tenants: Collection[str] = (),
         watchers_s: float = 0.0,
@@ -112,15 +104,8 @@ class ExchangeIngestion:
         except ValueError as error:
             self._refuse_batch(header, answers(), now)
             raise UsageError(str(error)) from None
-        part, size = list[Exchange](), 0
-        for exchange in self._records(header, answers(), now, batch):
-            part.append(self._redacted(exchange))
-            size += exchange.message_bytes()
-            if len(part) == PART_ANSWERS or size >= PART_BYTES:
-                yield part
-                part, size = [], 0
-        if part:
-            yield part
+        records = self._records(header, answers(), now, batch)
+        yield from in_parts(self._redacted(record) for record in records)
 
     def _check_watched(
         self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
@@ -132,9 +117,9 @@ class ExchangeIngestion:
         moments = [answer.at or now for answer in answers]
         self._refuse(moments, watchers, now)
         if watchers:
-            raise NotFoundError(f"{_unwatched('active monitor', header)}.")
+            raise NotFoundError(f"{unwatched('active monitor', header)}.")
         self._store.unwatched_answers.count(self._store.tenant, {header.source: len(moments)}, now)
-        raise UnwatchedError(f"{_unwatched('monitor', header)}. {_counted(len(moments))}")
+        raise UnwatchedError(f"{unwatched('monitor', header)}. {counted(len(moments))}")
 
     def _refuse_batch(
         self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
@@ -167,7 +152,7 @@ class ExchangeIngestion:
 
     def exchanges_of_few(self, sent: SentBatch) -> list[Exchange] | None:
         """Return the records of a few answers, where nothing of it needs the store; or None."""
-        if not _are_few(sent) or not self._watchers.knows(
+        if not are_few(sent) or not self._watchers.knows(
             (self._store.tenant, sent.source), sent.history
         ):
             return None
@@ -189,10 +174,10 @@ class ExchangeIngestion:
         tenant, now, batch = self._store.tenant, self._now(), self._draw() * (MAX_BATCH + 1)
         watchers = self._watchers.of((tenant, source), history=False)
         if not watchers:
-            raise UnwatchedError(f"{_unwatched_system('monitor', source)}.")
+            raise UnwatchedError(f"{unwatched_system('monitor', source)}.")
         if not any(each.takes for each in watchers):
-            self._refuse([_moment_in(fields, now) for fields in answers], watchers, now)
-            return [], [f"{_unwatched_system('active monitor', source)}."] * len(answers)
+            self._refuse([moment_in(fields, now) for fields in answers], watchers, now)
+            return [], [f"{unwatched_system('active monitor', source)}."] * len(answers)
         found, wrong, moments = [], [], []
         for number, fields in enumerate(answers):
             try:
@@ -205,7 +190,7 @@ class ExchangeIngestion:
             else:
                 found.append(self._redacted(exchange))
                 continue
-            moments.append(_moment_in(fields, now))
+            moments.append(moment_in(fields, now))
         self._refuse(moments, watchers, now)
         return found, wrong
 
@@ -282,7 +267,7 @@ class ExchangeIngestion:
 
     def _check(self, exchange: Exchange, watchers: Sequence[Watcher]) -> None:
         if not watchers:
-            raise PoisonError(f"{_unwatched('monitor', exchange)}, then replay this exchange.")
+            raise PoisonError(f"{unwatched('monitor', exchange)}, then replay this exchange.")
         now = self._now()
         try:
             check_exchange(exchange, now)
@@ -311,36 +296,3 @@ class ExchangeIngestion:
                 for moment in moments
             )
         )
-
-
-def _are_few(sent: SentBatch) -> bool:
-    if len(sent.responses) > FEW:
-        return False
-    texts = (
-        (each.text, each.prompt, *(m.content for m in each.messages)) for each in sent.responses
-    )
-    return sum(len(text or "") for some in texts for text in some) <= FEW_CHARACTERS
-
-
-def _moment_in(fields: Mapping[str, Any], now: datetime) -> datetime:
-    said_at = fields.get("at")
-    return said_at if isinstance(said_at, datetime) else now
-
-
-def _counted(answers: int) -> str:
-    which = f"These {answers} answers are" if answers > 1 else "This answer is"
-    return f"{which} counted as unwatched, and not kept."
-
-
-def _unwatched(who: str, sent: BatchHeader | Exchange) -> str:
-    source = sent.source
-    if sent.history:
-        return (
-            f"No {who} reads the past of {source}. Begin with `biaswatch ingest {source} FILE"
-            f" --history`, or POST /v1/history/{source}"
-        )
-    return _unwatched_system(who, source)
-
-
-def _unwatched_system(who: str, source: str) -> str:
-    return f"No {who} watches the traffic {source}. Apply one with the target traffic:{source}"

@@ -1,7 +1,7 @@
 """Production answers as they are sent in, and the responses that monitors watch."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -266,3 +266,9 @@ def redacted_exchange(exchange: Exchange, redaction: Redaction) -> Exchange:
     kept = {name: getattr(exchange, name) for name in type(exchange).model_fields}
     counts.update(exchange.redacted)
     return Exchange(**{**kept, **changed, "redacted": dict(sorted(counts.items()))})
+
+
+def moment_in(fields: Mapping[str, Any], now: datetime) -> datetime:
+    """Return when an answer was given, by its fields; now where they do not say it."""
+    said_at = fields.get("at")
+    return said_at if isinstance(said_at, datetime) else now

@@ -15,6 +15,7 @@ from nats.errors import Error as NatsError
 from shared.bus.bundles import MESSAGE_NAME, publication_of, records_in
 from shared.bus.jetstream.admin import Admin
 from shared.bus.jetstream.connection import Connection
+from shared.bus.jetstream.taken_records import first_records
 from shared.bus.port import ConsumerLost, Delivery
 from shared.bus.topology import DurableSpec
 from shared.telemetry import log
@@ -26,8 +27,6 @@ EXPIRED = ("404", "408")
 """Statuses of a pull that ended normally: no message was there, or its time is over."""
 MOST_PULLED = 64
 """Messages of a pull: nobody knows before how many records each has."""
-MAX_TAKEN_BYTES = 8 * 1024 * 1024
-"""After which no more records are taken at once: what is made of them is 3 to 4 times as large."""
 FORGETTING = 0.1
 """The weight of a message in the mean number of records of one."""
 MOST_REFUSED = 1000
@@ -93,12 +92,7 @@ class JetStreamConsumer:
             await self._sleep()
         if linger_s and len(self._waiting) < most:
             await asyncio.sleep(linger_s)
-        taken: list[Delivery] = []
-        size = 0
-        while self._waiting and len(taken) < most and size < MAX_TAKEN_BYTES:
-            taken.append(self._waiting.popleft())
-            size += len(taken[-1].data)
-        return taken
+        return first_records(self._waiting, most)
 
     async def _sleep(self) -> None:
         self._wake.clear()
