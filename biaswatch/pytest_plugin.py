@@ -37,10 +37,7 @@ def biaswatch_run(biaswatch_target: str) -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def assert_no_disparity() -> Callable[..., Any]:
-    """Return the assertion: `assert_no_disparity(frame or run, group=..., min_measured=...)`.
-
-    It fails at a disparity, and where too little was measured to find one.
-    """
+    """Return the assertion: `assert_no_disparity(frame or run, group=..., feature=...)`."""
     from biaswatch import assert_no_disparity as asserted
 
     return asserted

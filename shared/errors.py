@@ -1,24 +1,32 @@
-"""The error tree: every error is a sentence for a person.
+"""The error tree: every error is a sentence for a person and names its outcome on the bus.
 
 BiaswatchError
-├── TransientError            something outside is unavailable for now
-│   └── BackPressureError     the work queue is full: wait until it drains
-├── PoisonError               this record can never be handled
+├── TransientError          try again later
+│   └── BackPressureError   the work queue is full: wait until it drains
+├── PoisonError             this record can never be handled: dead letter
 │   ├── UndecodableError
 │   └── OversizeError
-├── ConfigurationError        nothing will work until a person changes something
-│   └── StoreNotPreparedError
-└── UsageError                a person or a record asked for something that cannot be done
-    ├── NotFoundError         what was named is not in the store
-    └── ArchivedError         what was named is in the archive, not in the store
-
-What a stage does with a record whose handling raised one: `shared/bus/retry_policy.py`.
+└── ConfigurationError      nothing will work until a person changes something: the process ends
+    └── UsageError          the person typed something that cannot be done
+        ├── NotFoundError   what the person named is not in the store
+        └── ArchivedError   what the person named is in the archive, not in the store
 """
+
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """What the worker does with the record whose handling ended in an error."""
+
+    RETRY = "retry"
+    DEAD_LETTER = "dead_letter"
+    EXIT = "exit"
 
 
 class BiaswatchError(Exception):
     """The root of all errors raised on purpose; its text says what happened and what to do."""
 
+    outcome: Outcome = Outcome.RETRY
     exit_code: int = 3
     """3: the same command may succeed later; 1 is for findings, 2 for a mistake of the user."""
 
@@ -39,6 +47,8 @@ class BackPressureError(TransientError):
 class PoisonError(BiaswatchError):
     """The record itself is the problem; trying again cannot help."""
 
+    outcome = Outcome.DEAD_LETTER
+
 
 class UndecodableError(PoisonError):
     """The bytes are not a record of the expected kind."""
@@ -51,6 +61,7 @@ class OversizeError(PoisonError):
 class ConfigurationError(BiaswatchError):
     """A setting, file, server or permission is wrong; the process cannot do its work."""
 
+    outcome = Outcome.EXIT
     exit_code = 2
 
 
@@ -58,10 +69,8 @@ class StoreNotPreparedError(ConfigurationError):
     """The store has not been brought into this version's shape yet."""
 
 
-class UsageError(BiaswatchError):
+class UsageError(ConfigurationError):
     """The user asked for something that does not exist or cannot be done."""
-
-    exit_code = 2
 
 
 class NotFoundError(UsageError):

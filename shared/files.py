@@ -1,7 +1,6 @@
 """Files that people write, as text, YAML or JSON lines; a mistake is a sentence with its place."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +10,6 @@ from pydantic import BaseModel, ValidationError
 
 from shared.contracts.mistakes import first_mistake
 from shared.errors import BiaswatchError, UsageError
-from shared.parsing.json_objects import encodable
 from shared.parsing.nesting import MOST_LEVELS, is_too_deep
 from shared.parsing.yaml_values import parse_yaml
 
@@ -22,20 +20,6 @@ MIB = 1024 * 1024
 LARGEST_TEXT_BYTES = 512 * MIB
 LARGEST_LINE_BYTES = 16 * MIB
 """Of JSON lines; a record of the bus holds half a MiB."""
-LARGEST_WHOLE_JSON_BYTES = 64 * MIB
-"""Limit for JSON that is not in lines, because all of it is in memory at once."""
-NOT_JSON = "this is not JSON"
-NOT_UTF8 = "it is not text in UTF-8; save it in UTF-8"
-_BLANK = re.compile(r"\s*")
-
-
-def not_a_file(path: Path) -> str | None:
-    """Return why a path is no file that can be read twice; None for a file, or for nothing."""
-    if path.is_dir():
-        return f"{path} is a folder: name a file in it."
-    if path.exists() and not path.is_file():
-        return f"{path} is a pipe or a device: write what it gives into a file, and name that."
-    return None
 
 
 def read_text(
@@ -52,7 +36,7 @@ def read_text(
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
-        why = NOT_UTF8
+        why = "it is not text in UTF-8"
     except ValueError:  # a name with NUL
         why = "there is no such file"
     else:
@@ -107,82 +91,12 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
-        why = NOT_UTF8
+        why = "it is not text in UTF-8"
     except ValueError:  # a name with NUL
         why = "there is no such file"
     else:
         return
     raise UsageError(f"The {what} {path} cannot be read ({why}).")
-
-
-def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a file: JSON lines, a JSON array, or objects over several lines.
-
-    JSON lines may be of any size; anything else is read whole.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be read, is not JSON, or is too large to be read whole.
-    """
-    kind = _kind_of_json(path, what)
-    if kind is None:
-        yield from json_lines_of_file(path, what)
-        return
-    values = _json_values(_whole_json(path, what, kind), path)
-    items = values[0] if len(values) == 1 and isinstance(values[0], list) else values
-    for number, value in enumerate(items, start=1):
-        place = f"{path}, {'item' if items is values[0] else 'object'} {number}"
-        if is_too_deep(value):
-            raise UsageError(f"{place}: this is nested more than {MOST_LEVELS} levels deep.")
-        yield place, value
-
-
-def _kind_of_json(path: Path, what: str) -> str | None:
-    """Return what a file of JSON is, to follow "is"; None for JSON lines and for no JSON."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
-            lines = iter(lambda: file.readline(LARGEST_LINE_BYTES + 1), "")
-            first = next((line for line in lines if line.strip()), "").strip()
-    except (OSError, ValueError):  # `json_lines_of_file` says why
-        return None
-    if first.startswith("["):
-        return "a JSON array"
-    if not first.startswith("{") or _is_json(first):
-        return None
-    return "JSON with objects over several lines"
-
-
-def _is_json(line: str) -> bool:
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _whole_json(path: Path, what: str, kind: str) -> str:
-    if path.stat().st_size > LARGEST_WHOLE_JSON_BYTES:
-        raise UsageError(
-            f"{path} is {kind} of more than {LARGEST_WHOLE_JSON_BYTES // MIB} MiB. Write each"
-            f" object on a line of its own: jq -c '{'.[]' if 'array' in kind else '.'}'"
-            f" {path.name} > {path.stem}-lines.jsonl"
-        )
-    return read_text(path, what)
-
-
-def _json_values(text: str, path: Path) -> list[Any]:
-    """Return the values that follow one another in a text."""
-    decoder, values, at = json.JSONDecoder(), [], 0
-    try:
-        while (at := _BLANK.match(text, at).end()) < len(text):  # type: ignore[union-attr]
-            value, at = decoder.raw_decode(text, at)
-            values.append(value)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{path}, line {error.lineno}: this is not JSON.") from None
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path}: this is not JSON, or it is nested too deeply.") from None
-    return list(encodable(values, text))
 
 
 def _values(lines: Iterable[str], path: Path) -> Iterator[tuple[str, Any]]:
@@ -199,13 +113,8 @@ def _values(lines: Iterable[str], path: Path) -> Iterator[tuple[str, Any]]:
 def _value(line: str, place: str) -> Any:
     try:
         value = json.loads(line)
-    except json.JSONDecodeError as error:
-        several = error.msg == "Extra data" and line.lstrip()[:1] in {"{", "["}
-        why = "these are several values; write each on a line of its own" if several else NOT_JSON
-        raise UsageError(f"{place}: {why}.") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{place}: {NOT_JSON}.") from None
-    value = encodable(value, line)
+        raise UsageError(f"{place}: this is not JSON.") from None
     if is_too_deep(value):
         raise UsageError(f"{place}: this is nested more than {MOST_LEVELS} levels deep.")
     return value

@@ -1,7 +1,6 @@
 """Numbers and verdicts in the words people read: the same in a terminal, a report and a page."""
 
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 UNDEFINED = "-"
 ALIKE = 4
@@ -14,16 +13,11 @@ LEAST_SHOWN_P = 1e-4
 LEAST_P = 1e-300
 """A smaller p-value is not told apart from 0 by the numbers a computer calculates with."""
 TOO_SMALL = f"smaller than {LEAST_P:g}, the least that is computed"
-DISPARITY = "disparity"
 VERDICT_WORDS = {
-    DISPARITY: "disparity",
+    "disparity": "disparity",
     "no_disparity": "no disparity beyond the tolerance",
     "not_enough_evidence": "not enough evidence",
 }
-NOT_MEASURED = "not measured"
-"""Instead of a verdict, where a side of the comparison has no measured answer."""
-NOTHING_COMPARED = "No two groups were compared."
-COULD_UNDO = "the missing answers could undo it"
 _RANKS = {verdict: rank for rank, verdict in enumerate(VERDICT_WORDS)}
 
 
@@ -33,41 +27,6 @@ def by_evidence(
     """Return what comparisons are sorted by: what is decided first, then by p, then by size."""
     p = 1.0 if p_adjusted is None else p_adjusted
     return _RANKS.get(verdict, len(_RANKS)), p, -abs(gap or 0.0)
-
-
-def verdict_words(
-    verdict: str, survives_missing: bool | None = None, *, unmeasured: bool = False
-) -> str:
-    """Return a verdict in words, with what the missing answers could do to it."""
-    if unmeasured:
-        return NOT_MEASURED
-    words = VERDICT_WORDS[verdict]
-    return f"{words}, but {COULD_UNDO}" if survives_missing is False else words
-
-
-def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: bool = False) -> str:
-    """Return how many comparisons show a disparity, and how the others ended.
-
-    Each is a verdict, whether it survives the missing answers, and whether it is unmeasured. Beside
-    a disparity, a brief sentence counts only unmeasured comparisons.
-    """
-    if not concluded:
-        return NOTHING_COMPARED
-    disparities = [survives for verdict, survives, _ in concluded if verdict == DISPARITY]
-    undone = disparities.count(False)
-    which = "it" if len(disparities) == 1 else f"{undone} of them"
-    doubt = f", but the missing answers could undo {which}" if undone else ""
-    endings = Counter(
-        verdict_words(verdict, unmeasured=unmeasured)
-        for verdict, _, unmeasured in concluded
-        if verdict != DISPARITY
-    )
-    words = [NOT_MEASURED] if brief and disparities else [*VERDICT_WORDS.values(), NOT_MEASURED]
-    listed = ", ".join(f"{ending}: {endings[ending]}" for ending in words if endings[ending])
-    total = f"{len(concluded)} comparison{'' if len(concluded) == 1 else 's'}"
-    shows = "show" if len(disparities) > 1 else "shows"
-    head = f"{len(disparities) or 'None'} of {total} {shows} a disparity{doubt}"
-    return f"{head}; {listed}." if listed else f"{head}."
 
 
 def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -> str:

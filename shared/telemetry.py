@@ -109,8 +109,7 @@ MONITOR_ALARM = Gauge(
 )
 ALARM_ATTEMPTS = Counter(
     "biaswatch_alarm_attempts_total",
-    "Attempts to send an alarm, by channel and outcome: delivered, unavailable, refused, expired,"
-    " failed (a fault of biaswatch).",
+    "Attempts to send an alarm, by channel and outcome: delivered, unavailable, refused, expired.",
     ["channel", "outcome"],
 )
 ALARM_DELIVERY_STATES = Gauge(

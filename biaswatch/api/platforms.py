@@ -15,23 +15,18 @@ from pydantic_core import to_jsonable_python
 
 from biaswatch.api.html import html_of
 from biaswatch.api.native_frames import native_frame
-from biaswatch.checks import CheckResult, CheckRule, check_result, checked_diagnoses
 from biaswatch.exporting.rows import exported_rows, in_store, runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
-from biaswatch.local.gateway_requests import path
-from biaswatch.local.run_measurements import run_table
 from biaswatch.local.run_results import RunResults, run_results
-from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
 from biaswatch.render.corrections import corrected_columns, corrected_gaps, correction_rows
 from biaswatch.render.findings import conclusions
 from services.gateway.labels.correction_words import correction_sentences
-from services.gateway.runs.provenance import RunProvenance
 from services.gateway.runs.views import RunState
 from services.gateway.traffic.requests import MAX_BATCH, AcceptedBatch
-from shared.contracts import LEAST_MEASURED_SHARE, Suite, Verdict
+from shared.contracts import Suite, Verdict
 from shared.errors import TransientError
 
 T = TypeVar("T")
@@ -46,8 +41,6 @@ class FinishedRun:
     results: RunResults
     rows: list[Mapping[str, Any]]
     """Every answer with its groups and measurements, as `biaswatch export` writes it."""
-    table: RunTable | None = None
-    """Every answer that was asked for, measured or not; None for a window of traffic."""
 
     @property
     def id(self) -> str:
@@ -56,34 +49,15 @@ class FinishedRun:
 
     @property
     def sentences(self) -> list[str]:
-        """What is concluded by the readings and by labels of people, and what went wrong."""
+        """What is concluded by the readings, and what labels of people make of it."""
         return [
             *conclusions(self.results.diagnoses),
             *correction_sentences(self.results.corrections),
-            *self.problems,
         ]
 
     @property
-    def warnings(self) -> list[str]:
-        """What missing answers do to the verdicts, a sentence each."""
-        return self.results.warnings
-
-    def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
-        """Return how `--fail-on` would end: its `code` 0, 1 or 3, and its `reasons`."""
-        compared = checked_diagnoses(self.results.diagnoses)
-        return check_result(compared, CheckRule(least, min_measured), self.results.incomplete)
-
-    @property
-    def problems(self) -> list[str]:
-        """Why the run was stopped early and why prompts have no answer, each said once."""
-        return self.results.run.problems()
-
-    @property
     def has_disparity(self) -> bool:
-        """Whether any gap is a disparity by the readings; `corrections` has what labels say.
-
-        False does not mean that there is none: `check` says whether enough was measured to tell.
-        """
+        """Whether any gap is a disparity by the readings; `corrections` has what labels say."""
         return any(
             gap.verdict is Verdict.DISPARITY for each in self.results.diagnoses for gap in each.gaps
         )
@@ -104,10 +78,10 @@ class FinishedRun:
         return native_frame(correction_rows(self.results.corrections), backend)
 
     def __str__(self) -> str:
-        return "\n".join([*self.sentences, *self.warnings])
+        return "\n".join(self.sentences)
 
     def _repr_html_(self) -> str:
-        return html_of([*self.sentences, *self.warnings], {"Gaps": self._gaps()})
+        return html_of(self.sentences, {"Gaps": self._gaps()})
 
     def _gaps(self) -> list[dict[str, Any]]:
         corrected = corrected_gaps(self.results.corrections)
@@ -117,7 +91,6 @@ class FinishedRun:
                 "dimension": each.dimension, "a": gap.a, "b": gap.b, "gap": gap.gap.value,
                 "low": gap.gap.low, "high": gap.gap.high, "p_adjusted": gap.p_adjusted,
                 "verdict": gap.verdict.value if gap.verdict else None,
-                "survives_missing": gap.survives_missing,
                 **corrected_columns(
                     corrected.get(
                         (each.target, each.scaffold, each.extractor, each.feature, each.dimension,
@@ -206,10 +179,7 @@ async def _finished(client: GatewayClient, run_id: str) -> FinishedRun:
             " answers are there. The same call goes on."
         )
     runs = await runs_named(client, run_id, None)
-    rows: list[Mapping[str, Any]] = [row async for row in exported_rows(client, runs)]
-    provenance = await client.read(RunProvenance, path("runs", run_id, "provenance"))
-    is_window = provenance.suite_hash is None
-    return FinishedRun(found, rows, None if is_window else await run_table(client, run_id))
+    return FinishedRun(found, [row async for row in exported_rows(client, runs)])
 
 
 class ConnectedPlatform:

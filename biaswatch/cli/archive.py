@@ -62,7 +62,7 @@ def archive(
     policy = retention_of(retention) if retention else None
     moment = _past(before) if before else None
     settings, folder = load_settings(Settings), ParquetFolder(to)
-    with Store.open(settings.store, statement_s=None) as store:
+    with Store.open(settings.store) as store:
         runs = (
             due_by_retention(store, policy, _now())
             if policy
@@ -88,7 +88,7 @@ def archive(
 @app.command("list")
 def list_runs(as_json: Json = False) -> None:
     """List what is archived, or on its way, and where."""
-    with Store.open(load_settings(Settings).store, statement_s=None) as store:
+    with Store.open(load_settings(Settings).store) as store:
         found, live = store.archived_runs.all(), store.archive_files.as_they_came()
     if as_json:
         typer.echo(json.dumps([{**vars(each), "at": each.at.isoformat()} for each in found]))
@@ -112,7 +112,7 @@ def restore(run: RunArgument) -> None:
     from shared.parquet.folder import ParquetFolder
 
     settings = load_settings(Settings)
-    with Store.open(settings.store, statement_s=None) as store:
+    with Store.open(settings.store) as store:
         found = [archived_run(store, run_id) for run_id in run]
         acts = [
             operator_act(AuditAction.ANSWERS_RESTORE, each.run_id, tenant=each.tenant)
@@ -132,7 +132,7 @@ def verify() -> None:
     from shared.parquet.folder import ParquetFolder
     from shared.store.archived_runs import ArchiveState
 
-    with Store.open(load_settings(Settings).store, statement_s=None) as store:
+    with Store.open(load_settings(Settings).store) as store:
         runs = [each for each in store.archived_runs.all() if each.state is ArchiveState.ARCHIVED]
         live, files = store.archive_files.as_they_came(), 0
         with _bars(("verifying", len(runs) + len(live))) as (told,):
@@ -228,7 +228,7 @@ def _past(written: str) -> datetime:
 def _only(runs: "Sequence[ArchivableRun]") -> str | None:
     """Return the tenant of runs of one tenant, for whoever reads its audit trail."""
     tenants = {each.tenant for each in runs}
-    return tenants.pop() if len(tenants) == 1 else None
+    return next(iter(tenants)) if len(tenants) == 1 else None
 
 
 def _write_acts(settings: Settings, store: Store, acts: Sequence[AuditedAct]) -> None:

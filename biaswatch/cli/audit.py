@@ -55,7 +55,7 @@ def show(
     moment = moment_of(since) if since else None
     if server is None:
         wanted = AuditFilter(about, by, action, moment, tenant)
-        with Store.open(load_settings(Settings).store, statement_s=None) as store:
+        with Store.open(load_settings(Settings).store) as store:
             found = store.audit.latest(last, wanted)
             names = names_of(found, store)
     elif tenant is not None:
@@ -93,7 +93,7 @@ def verify(
         async with bus_connection(settings, url) as connection:
             return [(a.number, a.hash) async for a in audit_anchors(Admin(connection))]
 
-    with Store.open(settings.store, statement_s=None) as store:
+    with Store.open(settings.store) as store:
         with bus_url(settings) as url:
             on_bus = asyncio.run(anchors_on(url))
         entries = list(store.audit.all())

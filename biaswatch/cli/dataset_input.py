@@ -1,20 +1,13 @@
 """What `diagnose` reads of many Parquet files: all rows where they fit, or else their sums."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
 
 from biaswatch.cli.diagnosis_input import DiagnosisInput, frame_input
-from biaswatch.engines.parquet_tables import (
-    MOST_CELLS,
-    check_measured,
-    checked_rows,
-    column_warnings,
-    parquet_table,
-    whole_frame,
-)
+from biaswatch.engines.parquet_tables import MOST_CELLS, checked_rows, parquet_table, whole_frame
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import summed_diagnosis
 from biaswatch.readers.tables import TableColumns
@@ -75,11 +68,8 @@ def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
     """
     with parquet_table(source) as table:
         rows = checked_rows(table, source, columns)
-        check_measured(table, source, columns)
-        warnings = column_warnings(table, source, columns)
         if rows * len(columns.all) <= MOST_CELLS:
-            whole = frame_input(whole_frame(table, columns), columns, source)
-            return replace(whole, warnings=[*warnings, *whole.warnings])
+            return frame_input(whole_frame(table, columns), columns, source)
         units = rows
         if columns.unit:
             unit = named(columns.unit, DUCKDB)
@@ -89,7 +79,7 @@ def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
         option = "--set" if columns.set else "--baseline" if columns.baseline else "--labels"
         raise UsageError(f"{option} compares answers one by one. {_sample(summed)}")
     nothing = Observations(tuple(columns.features), np.empty((0, len(columns.features))), {})
-    return DiagnosisInput(nothing, [SAID, *warnings], columns.unit, None, summed=summed)
+    return DiagnosisInput(nothing, [SAID], columns.unit, None, summed=summed)
 
 
 def _sample(table: SummedTable) -> str:

@@ -14,14 +14,13 @@ from biaswatch.cli.options import (
     Everything,
     FailOn,
     Json,
-    MinMeasured,
     OnlyScaffolds,
     OnlyTargets,
     Ranges,
     Server,
     Token,
-    check_rule,
-    end_check,
+    fail_at,
+    least_gap,
 )
 from biaswatch.importing.formats import LogFormat
 from shared.contracts import Against, Claim
@@ -45,7 +44,7 @@ def diagnose(
         str,
         typer.Argument(
             metavar="TABLE | RUN | LOG",
-            help="A CSV, Parquet or JSON file; a folder or s3:// of Parquet; a run; or answers.",
+            help="A CSV, Parquet or JSONL file; a folder or s3:// of Parquet; a run; or answers.",
         ),
     ],
     group: Annotated[
@@ -111,7 +110,6 @@ def diagnose(
     ] = None,
     everything: Everything = False,
     fail_on: FailOn = None,
-    min_measured: MinMeasured = None,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
@@ -119,14 +117,13 @@ def diagnose(
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
     from rich.console import Console
 
-    from biaswatch.checks import CheckRule, checked_table, measurement_warnings, ungrouped
     from biaswatch.cli.diagnosed_rows import DiagnosisOptions, corrected_rows, diagnosed_rows
     from biaswatch.cli.diagnosis_input import declared_ranges
     from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
     from biaswatch.render.table_corrections import print_table_corrections, table_correction_rows
 
-    rule = check_rule(fail_on, min_measured)
+    least = least_gap(fail_on)
     if (permutations or 0) < 0 or seed < 0:
         raise UsageError("--permutations and --seed have to be 0 or more.")
     check_levels(alpha, tolerance)
@@ -156,21 +153,18 @@ def diagnose(
     if given.labelled:
         found["corrections"] = table_correction_rows(corrected)
     about = {**given.about, **_about(asked, found["comparisons"])}
-    checked = checked_table(found["comparisons"])
-    warnings = [*given.warnings, *measurement_warnings(checked, rule or CheckRule())]
     if output:
         for path in table_diagnosis.write_rows(found, output):
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
-        said = {**found, "about": about, "warnings": warnings}
+        said = {**found, "about": about, "warnings": given.warnings}
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
     elif not output:
-        table_diagnosis.print_tables(found, about, warnings, everything=everything)
+        table_diagnosis.print_tables(found, about, given.warnings, everything=everything)
         given.print_corrections()
         if corrected:
             print_table_corrections(Console(emoji=False), corrected)
-    alone = ungrouped(found["summary"], found["comparisons"], group or ())
-    end_check([*checked, *alone], rule)
+    fail_at(((row["verdict"], row["gap"]) for row in found["comparisons"]), least)
 
 
 def check_there(source: str) -> None:

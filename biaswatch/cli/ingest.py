@@ -1,7 +1,6 @@
 """`biaswatch ingest`: sends recorded production answers in, and has the past of a system read."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -16,7 +15,6 @@ from rich.progress import Progress
 from biaswatch.cli.log_options import FormatOption, MapOption, log_file
 from biaswatch.cli.options import Server, Token
 from biaswatch.importing.log_files import LogFile, left_out_in_words
-from biaswatch.importing.repeated_ids import RepeatedIds
 from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
@@ -27,8 +25,6 @@ from shared.errors import TransientError, UsageError
 from shared.runtime.settings import Settings, load_settings
 
 AT_ONCE = 500
-AT_ONCE_BYTES = 32 * 1024 * 1024
-"""Half of what the gateway takes in one request."""
 LOOK_S = 1.0
 History = Annotated[
     bool,
@@ -52,19 +48,9 @@ def ingest(
     recorded = log_file(file, format_, mapping, source)
     left_out: Counter[str] = Counter()
     # Every answer is checked before the first is sent.
-    ids = RepeatedIds()
-    count = 0
-    for answer in answers_in(recorded, left_out):
-        ids.is_new(answer)
-        count += 1
+    count = sum(1 for _ in answers_in(recorded, left_out))
     for sentence in left_out_in_words(left_out):
         typer.echo(sentence, err=True)
-    if ids.differing:
-        typer.echo(
-            f"{ids.differing} answers repeat the id of another with another text, group or unit. Of"
-            " these, the first in a window counts: give each answer an id of its own.",
-            err=True,
-        )
     if not count:
         raise UsageError(f"{file} holds no answer.")
     state_dir = load_settings(Settings).state_dir
@@ -174,17 +160,8 @@ def past_in_words(now: HistoryView, before: HistoryView) -> str:
 
 
 def _batches(answers: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield answers in batches that the gateway takes: by their number and their size."""
-    batch: list[dict[str, Any]] = []
-    size = 0
-    for answer in answers:
-        more = len(json.dumps(answer, ensure_ascii=False, default=str).encode())
-        if batch and (len(batch) == AT_ONCE or size + more > AT_ONCE_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(answer)
-        size += more
-    if batch:
+    remaining = iter(answers)
+    while batch := list(islice(remaining, AT_ONCE)):
         yield batch
 
 
@@ -194,6 +171,4 @@ def answers_in(file: LogFile, left_out: Counter[str] | None = None) -> Iterator[
         if not answer.get("at"):
             # Without it, the second sending of a file would count in another window.
             raise UsageError(f"{where}: an answer is an object that says `at` when.")
-        if answer.get("id") is None:
-            raise UsageError(f"{where}: nothing names this answer. Map a field to `id`.")
-        yield to_jsonable_python(answer, inf_nan_mode="null")
+        yield {name: to_jsonable_python(value) for name, value in answer.items()}

@@ -20,12 +20,9 @@ from shared.stats.studies.local_law_144 import (
     UNKNOWN_LABELS,
     applicant_score,
     impact_tables,
-    unused_unknown_labels,
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from services.diagnoser.domain.findings.observations import Observations
 
 
@@ -34,7 +31,7 @@ def ll144(
         str,
         typer.Argument(
             metavar="TABLE | RUN",
-            help="A CSV, Parquet or JSON file with a row for each applicant, or a run.",
+            help="A CSV, Parquet or JSONL file with a row for each applicant, or a run.",
         ),
     ],
     group: Annotated[
@@ -110,7 +107,6 @@ async def _of_run(
 
 
 def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocument:
-    from biaswatch.readers.exact_columns import label_form_warnings
     from biaswatch.readers.table_files import frame_of
     from biaswatch.readers.tables import TableColumns, frame_observations
 
@@ -121,15 +117,10 @@ def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocu
             f" {', '.join(map(str, frame.columns))}."
         )
     columns = TableColumns(asked["group"], [asked["score"]], unit=unit)
-    if unit:
-        frame = _with_applicant(frame, unit, path)
     seen, _ = frame_observations(frame, columns, path)
-    for warning in label_form_warnings(frame, seen.groups, columns.ids):
-        typer.echo(warning, err=True)
     scores, labels = _applicants(seen)
     if all(each is None for each in scores):
         raise UsageError(f"No row of {path} has a value of {asked['score']}: name another --score.")
-    _check_unknown(path, asked["unknown"], labels)
     tables = impact_tables(
         scores,
         labels,
@@ -139,35 +130,6 @@ def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocu
     )
     applicant = f"all rows with the same {unit}, by their mean" if unit else "a row of the file"
     return case_document(path.name, asked["score"], tables, applicant=applicant)
-
-
-def _check_unknown(path: Path, named: list[str], labels: dict[str, list[str | None]]) -> None:
-    """Refuse a label for unknown categories that no row has."""
-    from biaswatch.readers.named_values import NAME, check_value_keys
-
-    every = [label for of in labels.values() for label in of if label is not None]
-    unused = unused_unknown_labels(named, every)
-    sentence = f"No row of {path} has the category {NAME} that --unknown names."
-    check_value_keys(unused, list(dict.fromkeys(every)), sentence)
-
-
-def _with_applicant(frame: "pd.DataFrame", unit: str, path: Path) -> "pd.DataFrame":
-    """Return the rows that name an applicant, and say how many do not.
-
-    Raises
-    ------
-    UsageError
-        There is no such column.
-    """
-    from biaswatch.readers.exact_columns import column_labels
-    from biaswatch.readers.table_columns import check_columns
-
-    check_columns([unit], frame, path)
-    named = [label is not None for label in column_labels(frame[unit])]
-    if (absent := named.count(False)) == 0:
-        return frame
-    typer.echo(f"{absent} of {len(named)} rows have no {unit} and are left out.", err=True)
-    return frame[named]
 
 
 def _applicants(seen: "Observations") -> tuple[list[float | None], dict[str, list[str | None]]]:

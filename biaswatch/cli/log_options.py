@@ -9,7 +9,7 @@ from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import LogFile
 from shared.conventions.mapping import MappingFile
 from shared.errors import UsageError
-from shared.files import checked, not_a_file, read_text, yaml_mapping
+from shared.files import checked, read_text, yaml_mapping
 
 EXPECTED = "a mapping file names fields: id, time, text, unit, groups and others"
 FormatOption = Annotated[
@@ -30,10 +30,8 @@ def log_file(
     Raises
     ------
     UsageError
-        The mapping file is wrong, or the path is a folder, a pipe or a device.
+        The mapping file is wrong.
     """
-    if why := not_a_file(path):
-        raise UsageError(why)
     found = None
     if mapping is not None:
         fields = yaml_mapping(read_text(mapping, "mapping file"), mapping, EXPECTED, UsageError)

@@ -120,5 +120,5 @@ def _audit_keys(directory: Path, new: list[str]) -> None:
     try:
         with Store.open(settings.store) as store:
             asyncio.run(write_acts(settings, store, None, acts))
-    except (ConfigurationError, UsageError) as error:
+    except ConfigurationError as error:
         typer.echo(f"The new keys are not in an audit trail. {error}", err=True)

@@ -1,7 +1,7 @@
 """Options that several verbs share: the gateway, JSON, `--fail-on`, and cases or counts."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -12,8 +12,8 @@ import typer
 from shared.errors import UsageError
 
 if TYPE_CHECKING:
-    from biaswatch.checks import CheckedComparison, CheckRule
     from biaswatch.readers.cases import Cases
+    from shared.contracts import Diagnosis
 
 
 def is_there(ctx: typer.Context, path: Path) -> Path:
@@ -57,18 +57,7 @@ ANY = "disparity"
 FailOn = Annotated[
     str | None,
     typer.Option(
-        "--fail-on",
-        help="End with 1 at a disparity (`disparity`, or the least gap that counts), and with 3"
-        " where too little was measured.",
-    ),
-]
-MinMeasured = Annotated[
-    float | None,
-    typer.Option(
-        "--min-measured",
-        metavar="SHARE",
-        help="For --fail-on: end with 3 where less of a group's answers gave a number.",
-        show_default="0.8",
+        "--fail-on", help="End with 1 at a disparity: `disparity`, or the least gap that counts."
     ),
 ]
 PairJudges = Annotated[
@@ -108,33 +97,16 @@ def moment_of(written: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def check_rule(
-    fail_on: str | None, min_measured: float | None, *, any_size: str = ANY
-) -> "CheckRule | None":
-    """Read the options of a gate; None where none was asked for.
+def least_gap(written: str | None, *, any_size: str = ANY) -> float | None:
+    """Read the option: the least size of a gap that counts; None where nothing was asked for.
 
     Raises
     ------
     UsageError
-        `--fail-on` is neither the word for any size nor a size, or the share is no share.
+        It is neither `disparity`, or the word for any size, nor a size.
     """
-    from biaswatch.checks import CHANGED, CheckRule
-
-    if fail_on is None:
-        if min_measured is not None:
-            raise UsageError("--min-measured is for a gate: add --fail-on.")
-        return None
-    rule = CheckRule(least_size=0.0 if fail_on == any_size else _size(fail_on, any_size))
-    if any_size != ANY:
-        rule = replace(rule, verdict=CHANGED)
-    if min_measured is None:
-        return rule
-    if not 0 <= min_measured <= 1:
-        raise UsageError(f"--min-measured is {min_measured:g}; write a share between 0 and 1.")
-    return replace(rule, least_share=min_measured)
-
-
-def _size(written: str, any_size: str) -> float:
+    if written is None or written == any_size:
+        return None if written is None else 0.0
     try:
         size = float(written)
     except ValueError:
@@ -144,19 +116,24 @@ def _size(written: str, any_size: str) -> float:
     return size
 
 
-def end_check(
-    compared: "Sequence[CheckedComparison]", rule: "CheckRule | None", incomplete: str | None = None
+def fail_at(
+    concluded: Iterable[tuple[str | None, float | None]], least: float | None, *, verdict: str = ANY
 ) -> None:
-    """Say how the gate ends and why; end with 1 at a finding, with 3 where it is not measured."""
-    if rule is None:
-        return
-    from biaswatch.checks import check_result
-    from biaswatch.render.tables import printable
+    """End with 1 where a gap that counts was concluded to be a disparity: (verdict, gap).
 
-    result = check_result(compared, rule, incomplete)
-    typer.echo(printable(result.sentence), err=True)
-    if result.code:
-        raise typer.Exit(result.code)
+    What is not concluded fails nothing, however large it looks.
+    """
+    if least is None:
+        return
+    if any(each == verdict and abs(gap or 0.0) >= least for each, gap in concluded):
+        raise typer.Exit(FOUND_CODE)
+
+
+def concluded_of(diagnoses: "Iterable[Diagnosis]") -> Iterator[tuple[str, float | None]]:
+    """Return what a run concluded of every comparison."""
+    for each in diagnoses:
+        for gap in each.gaps:
+            yield gap.verdict, gap.gap.value
 
 
 COUNTS = 4
@@ -167,7 +144,7 @@ Given = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="FILE | A B C D",
-        help="A CSV, Parquet or JSON file of cases; or counts: group 1 with and without the"
+        help="A CSV, Parquet or JSONL file of cases; or counts: group 1 with and without the"
         " outcome, then group 2 with and without it.",
     ),
 ]

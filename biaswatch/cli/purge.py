@@ -106,7 +106,7 @@ def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedText
             messages = await purge_messages(Admin(connection), publisher, covers)
             return replace(texts, archived=archived), messages
 
-    with Store.open(settings.store, statement_s=None) as store:
+    with Store.open(settings.store) as store:
         if request is not None:
             check_purge(store.scoped(lambda: scope), request)
         with bus_url(settings) as url:

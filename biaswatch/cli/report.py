@@ -7,18 +7,8 @@ from typing import Annotated
 
 import typer
 
-from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
-from biaswatch.cli.options import (
-    Controls,
-    CountFailed,
-    FailOn,
-    MinMeasured,
-    Server,
-    Token,
-    check_rule,
-    end_check,
-)
+from biaswatch.cli.options import Controls, CountFailed, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.local.run_ids import whole_run_id
 from biaswatch.local.run_results import RunResults, run_results, with_background
@@ -62,13 +52,10 @@ def report(
     profile: Profile = "general",
     controls: Controls = True,
     count_failed_judges: CountFailed = False,
-    fail_on: FailOn = None,
-    min_measured: MinMeasured = None,
     server: Server = None,
     token: Token = None,
 ) -> None:
     """Write down what a run found: a document, a page, JSON, CSV, flagged pairs as JSONL."""
-    rule = check_rule(fail_on, min_measured)
     form = given_form or format_of(output)
     _check_possible(form, interpret=interpret, drawn=figures is not None)
 
@@ -102,7 +89,6 @@ def report(
         typer.echo(NO_PICTURES, err=True)
     pictures = picture_lines([each for each in drawn if each.suffix == ".svg"], output)
     write_document(report_text(form, results, flagged, pictures), output)
-    end_check(checked_diagnoses(results.diagnoses), rule, results.incomplete)
 
 
 def format_of(output: Path | None) -> ReportFormat:

@@ -20,19 +20,18 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from biaswatch.checks import CheckRule, checked_diagnoses
 from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     Controls,
     FailOn,
     Json,
-    MinMeasured,
     PairJudges,
     Server,
     SuiteFile,
     Token,
-    check_rule,
-    end_check,
+    concluded_of,
+    fail_at,
+    least_gap,
 )
 from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient
@@ -84,14 +83,13 @@ def run(
         bool, typer.Option("--dry-run", help="Only say what it would ask and about cost.")
     ] = False,
     fail_on: FailOn = None,
-    min_measured: MinMeasured = None,
     as_processes: AsProcesses = False,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Put a suite to models and show what is found. The same command again resumes."""
-    rule = check_rule(fail_on, min_measured)
+    least = least_gap(fail_on)
     loaded, targets = load_suite(suite), [read_target(each) for each in target]
     if max_cost is not None and not 0 < max_cost < float("inf"):
         raise UsageError(f"--max-cost must be more than 0 (it is {max_cost:g}).")
@@ -118,7 +116,7 @@ def run(
     work = _run_suite(
         loaded, asked, connected(server, token, as_processes=as_processes), quiet=as_json
     )
-    _finish(work, as_json, rule)
+    fail_at(concluded_of(_finish(work, as_json).diagnoses), least)
 
 
 def _spending(
@@ -227,13 +225,13 @@ def _end_where_all_waits(progress: RunProgress) -> None:
         )
 
 
-def _finish(work: Any, as_json: bool, rule: CheckRule | None = None) -> None:
+def _finish(work: Any, as_json: bool) -> RunResults:
     try:
         outcome: RunResults = asyncio.run(work)
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
     print_results(outcome, as_json=as_json)
-    end_check(checked_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
     if outcome.run.stand is not RunState.COMPLETE:
         raise typer.Exit(TransientError.exit_code)
+    return outcome

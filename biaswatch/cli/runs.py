@@ -7,18 +7,17 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     CountFailed,
     Everything,
     FailOn,
     Json,
-    MinMeasured,
     Server,
     Token,
-    check_rule,
-    end_check,
+    concluded_of,
+    fail_at,
+    least_gap,
 )
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform, connected
@@ -28,7 +27,6 @@ from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence, printable
 from biaswatch.render.terminal import print_results
 from services.gateway.runs.views import RunProgress
-from shared.bus.server import check_unused
 from shared.contracts import Purpose
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
@@ -71,11 +69,7 @@ def runs(
 def _found(run: RunProgress) -> str:
     """Say how many of a run's comparisons show a disparity, or why there is no such number."""
     if run.found:
-        unmeasured, of = run.found.unmeasured, run.found.comparisons
-        if unmeasured == of:
-            return "not measured"
-        beside = f", {unmeasured} not measured" if unmeasured else ""
-        return f"{run.found.disparities} of {of}{beside}"
+        return f"{run.found.disparities} of {run.found.comparisons}"
     return "no groups compared" if run.ended else "not yet"
 
 
@@ -100,13 +94,12 @@ def show(
     everything: Everything = False,
     count_failed_judges: CountFailed = False,
     fail_on: FailOn = None,
-    min_measured: MinMeasured = None,
     server: Server = None,
     token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Show what a run found: the decisive sentence first; --all shows every number."""
-    rule = check_rule(fail_on, min_measured)
+    least = least_gap(fail_on)
 
     async def work() -> RunResults:
         async with connected(server, token, with_models=False) as client:
@@ -116,7 +109,7 @@ def show(
 
     outcome = asyncio.run(work())
     print_results(outcome, as_json=as_json, everything=everything)
-    end_check(checked_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
+    fail_at(concluded_of(outcome.diagnoses), least)
 
 
 def addresses(here: RunningPlatform, metrics: str, state_dir: Path) -> str:
@@ -153,12 +146,11 @@ def up(
     ] = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
-    settings = load_settings(Settings)
-    check_unused(settings.state_dir / "nats")  # before the seconds that the imports take
     from prometheus_client import start_http_server
 
     from biaswatch.local.platform import embedded_platform
 
+    settings = load_settings(Settings)
     if demo and "log_level" not in settings.model_fields_set:
         settings = settings.model_copy(update={"log_level": "ERROR"})  # people read what is said
     configure_logs(settings.log_level)

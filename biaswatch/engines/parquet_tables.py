@@ -1,6 +1,6 @@
 """Parquet in folders, by patterns and on S3, as a table that DuckDB reads part by part."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
@@ -10,7 +10,6 @@ import pandas as pd
 
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import EngineTable
-from biaswatch.readers.exact_columns import exact_frame
 from biaswatch.readers.table_columns import check_names
 from biaswatch.readers.tables import TableColumns, check_named
 from shared.errors import UsageError
@@ -68,76 +67,22 @@ def checked_rows(table: EngineTable, source: str, columns: TableColumns) -> int:
     return int(rows)
 
 
-def check_measured(table: EngineTable, source: str, columns: TableColumns) -> None:
-    """Raise UsageError where no row has both a group and a number.
-
-    Raises
-    ------
-    UsageError
-        The files are probably those of another table.
-    """
-    labelled, measured = (
-        " OR ".join(f"{named(name, DUCKDB)} IS NOT NULL" for name in names)
-        for names in (columns.groups, columns.features)
-    )
-    query = f"SELECT COUNT(*) FROM {table.source} WHERE ({labelled}) AND ({measured})"  # noqa: S608
-    [(rows,)] = table.run(query)
-    if not rows:
-        raise UsageError(
-            f"No row of {source} has a group ({', '.join(columns.groups)}) and a number"
-            f" ({', '.join(columns.features)}). All its Parquet files are read as one table: name"
-            " the files of one kind, as in 'FOLDER/answers-*.parquet', or other columns."
-        )
-
-
-def column_warnings(table: EngineTable, source: str, columns: TableColumns) -> list[str]:
-    """Return which columns are missing from some of the files on this machine."""
-    if source.startswith(REMOTE):
-        return []
-    files = _files(source)
-    rows = table.run(f"SELECT file_name, name FROM parquet_schema({_listed(files)})")  # noqa: S608
-    by_name: dict[str, set[str]] = {}
-    for file, name in rows:
-        by_name.setdefault(str(name), set()).add(str(file))
-    lacking = {
-        name: len(files) - len(by_name.get(name, ()))
-        for name in dict.fromkeys(columns.all)
-        if name in by_name  # else the paths of the files hold it
-    }
-    return [
-        f"{count} of {len(files)} files have no column {name}: their rows have no value of it."
-        for name, count in lacking.items()
-        if count
-    ]
-
-
 def whole_frame(table: EngineTable, columns: TableColumns) -> pd.DataFrame:
     """Return the columns of a table as a frame."""
     names = list(dict.fromkeys(columns.all))
     listed = ", ".join(named(name, DUCKDB) for name in names)
     rows = table.run(f"SELECT {listed} FROM {table.source}")  # noqa: S608 - names are quoted
-    return exact_frame({name: [row[n] for row in rows] for n, name in enumerate(names)})
+    return pd.DataFrame(rows, columns=names)
 
 
 def _local(source: str) -> str:
-    files = _files(source)
-    if not files:
+    pattern = f"{source.rstrip('/')}/**/*.parquet" if Path(source).is_dir() else source
+    if not glob(pattern, recursive=True):  # noqa: PTH207 - the pattern may be absolute
         others = " Tables of other kinds are read one at a time: name a .csv or .jsonl file in it."
         folder = Path(source).is_dir()
         raise UsageError(f"There is no Parquet file at {source}.{others if folder else ''}")
-    return f"read_parquet({_listed(files)}, union_by_name = true, hive_partitioning = true)"
-
-
-def _files(source: str) -> list[str]:
-    """Return the files of a folder or a pattern; none below a hidden folder."""
-    pattern = f"{source.rstrip('/')}/**/*.parquet" if Path(source).is_dir() else source
-    every = glob(pattern, recursive=True)  # noqa: PTH207 - the pattern may be absolute
-    return sorted(path for path in every if Path(path).is_file())
-
-
-def _listed(files: Sequence[str]) -> str:
-    quoted = ("'" + path.replace("'", "''") + "'" for path in files)
-    return f"[{', '.join(quoted)}]"
+    quoted = pattern.replace("'", "''")
+    return f"read_parquet('{quoted}', union_by_name = true, hive_partitioning = true)"
 
 
 def _remote(connection: Any, source: str) -> str:

@@ -14,10 +14,7 @@ from shared.errors import UsageError
 AT_ONCE = 2000
 Row = Mapping[str, Any]
 FIRST = ("id", "run_id", "key", "at", "target", "scaffold", "repeat", "unit", "set")
-LAST = (
-    *("messages", "text", "reasoning", "reason", "baseline"),
-    *("model", "fingerprint", "finish_reason"),
-)
+LAST = ("messages", "text", "reason", "baseline", "model", "fingerprint", "finish_reason")
 
 
 def writer_of(path: Path) -> Callable[[Path, Sequence[str], Iterator[Row]], None]:

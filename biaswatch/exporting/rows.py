@@ -24,7 +24,7 @@ from shared.errors import UsageError
 
 AT_ONCE = 500
 PLAIN = ("run_id", "key", "at", "target", "scaffold", "repeat", "unit", "set")
-SAID = ("text", "reasoning", "reason", "baseline", "model", "fingerprint", "finish_reason")
+SAID = ("text", "reason", "baseline", "model", "fingerprint", "finish_reason")
 Row = dict[str, Any]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.conventions import langfuse, openai_logs, openinference
 from shared.conventions.mapping import FieldMapping, value_at
-from shared.conventions.messages import answer_text, messages_of, opened
+from shared.conventions.messages import messages_of, parsed, text_of
 from shared.conventions.recorded import RecordedContent
 from shared.conventions.signals import Signal
 
@@ -26,7 +26,6 @@ class LogFormat(StrEnum):
 
 
 Fields = Mapping[str, Any]
-MESSAGE_LISTS = ("llm.input_messages", "llm.output_messages")
 
 
 @dataclass(frozen=True)
@@ -46,44 +45,16 @@ def _span(row: Fields) -> RecordedContent | None:
     """Read a span as Phoenix exports it: attributes with a prefix, messages as lists."""
     fields: dict[str, Any] = {}
     for name, value in row.items():
-        if name in {"attributes", "attributes.llm"} or name.endswith(MESSAGE_LISTS):
-            value = opened(value)
-        fields |= _dotted(value, "" if name == "attributes" else name.removeprefix("attributes."))
+        short = name.removeprefix("attributes.")
+        if short in {"llm.input_messages", "llm.output_messages"}:
+            for number, message in enumerate(parsed(value) or ()):
+                fields |= {f"{short}.{number}.{field}": each for field, each in message.items()}
+        else:
+            fields[short] = value
     fields.setdefault("openinference.span.kind", row.get("span_kind"))
     failed = str(row.get("status_code", "")).upper() == "ERROR"
     error = str(fields.get("error.type") or "error") if failed else None
     return openinference.read(Signal("", "", "", 0, fields, {}, error=error))
-
-
-def _dotted(value: Any, name: str) -> dict[str, Any]:
-    """Return the values inside objects, and inside lists of objects, under names with dots."""
-    if isinstance(value, Mapping):
-        items = [(str(key), item) for key, item in value.items()]
-    elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
-        items = [(str(number), item) for number, item in enumerate(value)]
-    else:
-        return {name: value}
-    fields: dict[str, Any] = {}
-    for key, item in items:
-        fields |= _dotted(item, f"{name}.{key}" if name else key)
-    return fields
-
-
-def _observation(row: Fields) -> RecordedContent | None:
-    return langfuse.read_observation(_with_opened(row, "input", "output"))
-
-
-def _logged_call(row: Fields) -> RecordedContent | None:
-    return openai_logs.read_log(_with_opened(row, "request", "response", "error"))
-
-
-def _batch_line(row: Fields) -> RecordedContent | None:
-    return openai_logs.read_batch(_with_opened(row, "response", "error"))
-
-
-def _with_opened(row: Fields, *names: str) -> Fields:
-    """Return a row with these fields as values, where a CSV file has their text."""
-    return {**row, **{name: opened(row[name]) for name in names if name in row}}
 
 
 GENERIC = RowReader(
@@ -95,7 +66,7 @@ GENERIC = RowReader(
 )  # fmt: skip
 READERS: Mapping[LogFormat, RowReader] = {
     LogFormat.OPENAI: RowReader(
-        _logged_call,
+        openai_logs.read_log,
         FieldMapping(
             id=("id", "request_id", "response.id"),
             time=("at", "timestamp", "created_at", "response.created", "response.created_at"),
@@ -103,7 +74,7 @@ READERS: Mapping[LogFormat, RowReader] = {
         ),
     ),
     LogFormat.OPENAI_BATCH: RowReader(
-        _batch_line,
+        openai_logs.read_batch,
         FieldMapping(
             id=("custom_id",),
             time=("response.body.created", "response.body.created_at"),
@@ -111,7 +82,7 @@ READERS: Mapping[LogFormat, RowReader] = {
         ),
     ),
     LogFormat.LANGFUSE: RowReader(
-        _observation,
+        langfuse.read_observation,
         FieldMapping(
             id=("id",), time=("endTime", "end_time", "startTime", "start_time"),
             unit=("userId", "user_id", "sessionId", "session_id", "traceId", "trace_id"),
@@ -157,9 +128,9 @@ def named_content(found: RecordedContent, row: Fields, mapping: FieldMapping) ->
     """Return what was asked and said, where the mapping names it."""
     said = value_at(row, mapping.text)
     changed: dict[str, Any] = {}
-    if (text := answer_text(said)) is not None:
+    if (text := text_of(parsed(said))) is not None:
         changed = {"text": text, "reason": None}
-    if mapping.prompt and (asked := messages_of(opened(value_at(row, mapping.prompt)))):
+    if mapping.prompt and (asked := messages_of(value_at(row, mapping.prompt))):
         changed["asked"] = asked
     if not mapping.prompts:
         changed["asked"] = ()

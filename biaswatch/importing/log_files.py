@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from biaswatch.importing.formats import (
     merged,
     named_content,
 )
-from biaswatch.importing.plain_answers import id_label, plain_answer
 from biaswatch.importing.rows import Row, rows_of
 from shared.conventions.answers import AnswerPart, joined, moment_of, part_of, sent_fields
 from shared.conventions.mapping import (
@@ -29,15 +27,13 @@ from shared.conventions.mapping import (
     labels_at,
     value_at,
 )
-from shared.conventions.messages import label_of, opened
+from shared.conventions.messages import label_of, parsed
 from shared.conventions.recorded import reason_of
 from shared.conventions.signals import signals_of_json
 from shared.errors import UsageError
 
 DIGITS_OF_UNITS = ((11, 10**9), (14, 10**6), (17, 10**3), (20, 1))
 """Unix time in seconds, milliseconds, microseconds and nanoseconds, by how long it is."""
-UNNAMED = "\0"
-"""Begins the key of what has no id: each waits alone."""
 NO_TEXT = "calls without a text (was the capture of content switched on?)"
 OF_OTHERS = "rows or spans that are no answers"
 
@@ -72,7 +68,7 @@ class LogFile:
         if found is LogFormat.OTLP:
             yield from self._signals(every, counted)
         elif found is LogFormat.JSONL and self.mapping is None:
-            yield from ((where, plain_answer(where, row)) for where, row in every)
+            yield from every  # as the API takes them, to the letter
         else:
             reader = READERS[found]
             given = self.mapping or MappingFile()
@@ -89,15 +85,15 @@ class LogFile:
         whole: set[str] = set()
         for where, part in self._parts(rows, counted):
             if part.whole:
-                whole.update(filter(None, [part.key]))
-                yield where, _identified(part)
+                whole.add(part.key)
+                yield where, sent_fields(part)
             elif part.waits:
-                waiting[part.key or f"{UNNAMED}{len(waiting)}"].append(part)
+                waiting[part.key].append(part)
             else:
                 counted[NO_TEXT] += 1
         for answer in (joined(some) for key, some in waiting.items() if key not in whole):
             if answer.content.answered:
-                yield str(self.path), _identified(answer)
+                yield str(self.path), sent_fields(answer)
             else:
                 counted[NO_TEXT] += 1
 
@@ -119,12 +115,6 @@ class LogFile:
                     yield where, part
 
 
-def _identified(part: AnswerPart) -> dict[str, Any]:
-    """Return an answer as the API takes it; nothing names one whose id is empty."""
-    fields = sent_fields(part)
-    return fields if fields["id"] else {name: fields[name] for name in fields if name != "id"}
-
-
 def _answer(
     row: Row, reader: RowReader, mapping: FieldMapping, counted: Counter[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -138,9 +128,11 @@ def _answer(
     if content.text is None and reason is None:
         counted[NO_TEXT] += 1
         return
-    unit = id_label(value_at(fields, mapping.unit))
-    key = id_label(value_at(fields, mapping.id)) or content.response_id
-    if not mapping.takes(unit or key or where):
+    unit = label_of(value_at(fields, mapping.unit))
+    key = label_of(value_at(fields, mapping.id)) or content.response_id
+    if key is None:
+        raise UsageError(f"{where}: nothing names this answer. Map a field to `id`.")
+    if not mapping.takes(unit or key):
         counted["answers outside the mapping's share"] += 1
         return
     nested = _opened(fields)
@@ -161,8 +153,8 @@ def _answer(
 
 
 def _opened(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields with objects in place of texts that hold them: metadata in a CSV."""
-    return {name: opened(value) for name, value in fields.items()}
+    """Return the fields with objects in place of texts that are JSON: metadata in a CSV."""
+    return {name: parsed(value) for name, value in fields.items()}
 
 
 def _prefixed(fields: Mapping[str, Any], name: str, attribute: str) -> dict[str, str]:
@@ -182,12 +174,14 @@ def _moment(where: str, value: Any) -> datetime | None:
     if isinstance(value, datetime):
         return value if value.tzinfo else value.replace(tzinfo=UTC)
     try:
-        number = Decimal(str(value))
-    except InvalidOperation:
+        number = float(value)
+    except (TypeError, ValueError):
         return _written(where, str(value))
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
     for digits, factor in DIGITS_OF_UNITS:
-        if number.is_finite() and 0 <= number < 10**digits:
-            return moment_of(int(number * factor))
+        if 0 <= number < 10**digits:
+            return moment_of(int(value * factor))
     raise UsageError(f"{where}: the time is no Unix time.")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from shared.errors import UsageError
-from shared.files import NOT_UTF8, json_rows_of_file
+from shared.files import json_lines_of_file
 
 LONGEST_CELL = 8 * 1024 * 1024
 LONGEST_ROW = 2 * LONGEST_CELL
@@ -16,7 +16,7 @@ Row = tuple[str, dict[str, Any]]
 
 
 def rows_of(path: Path) -> Iterator[Row]:
-    """Yield the rows of a file; its ending says what it is, and another than known is JSON.
+    """Yield the rows of a file; its ending says what it is, and another than known is JSON lines.
 
     Raises
     ------
@@ -29,9 +29,9 @@ def rows_of(path: Path) -> Iterator[Row]:
         case ".parquet":
             yield from _parquet(path)
         case _:
-            for where, row in json_rows_of_file(path, "answers"):
+            for where, row in json_lines_of_file(path, "answers"):
                 if not isinstance(row, dict):
-                    raise UsageError(f"{where}: an answer has to be an object with named fields.")
+                    raise UsageError(f"{where}: an answer is an object, with a name a field.")
                 yield where, row
 
 
@@ -48,7 +48,7 @@ def _csv(path: Path) -> Iterator[Row]:
     except OSError as error:
         raise UsageError(f"The answers {path} cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
-        raise UsageError(f"The answers {path} cannot be read ({NOT_UTF8}).") from None
+        raise UsageError(f"The answers {path} cannot be read (it is not text in UTF-8).") from None
     except csv.Error as error:
         raise UsageError(f"{path}: this is not CSV ({error}).") from None
 
@@ -59,12 +59,12 @@ def _parquet(path: Path) -> Iterator[Row]:
     number = 0
     try:
         for batch in parquet_batches(path, AT_ONCE):
-            for row in batch.to_pylist(maps_as_pydicts="lossy"):
+            for row in batch.to_pylist():
                 number += 1
                 kept = {name: value for name, value in row.items() if value is not None}
                 yield f"{path}, row {number}", kept
-    except (OSError, ValueError, OverflowError) as error:  # a moment that Python cannot hold
-        why = getattr(error, "strerror", None) or "it is not Parquet, or a value has no Python type"
+    except OSError as error:
+        why = error.strerror or "it is not Parquet"
         raise UsageError(f"The answers {path} cannot be read ({why}).") from None
 
 

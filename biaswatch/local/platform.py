@@ -37,7 +37,6 @@ from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provisio
 from shared.bus.server import EmbeddedServer
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.open_files import raise_open_files
 from shared.runtime.own_telemetry import own_telemetry
 from shared.runtime.service import Service
 from shared.runtime.settings import Settings
@@ -91,9 +90,8 @@ async def embedded_platform(
     Raises
     ------
     ConfigurationError
-        A port, a directory or a setting is wrong, or too few files may be open.
+        A port, a directory or a setting is wrong.
     """
-    raise_open_files()
     began = datetime.now(UTC)
     async with _embedded_bus(settings.state_dir / "nats") as server:
         await _migrated(settings.store)
@@ -214,8 +212,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
             behind,
             stages=work.stages,
             jobs=work.jobs,
-            supervisors=[backlog.job],
-            probe_store=store.probe,
+            supervisors=[backlog.follow],
             close=work.close,
         ),
     ]

@@ -6,14 +6,13 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from biaswatch.checks import CheckRule, checked_diagnoses, measurement_warnings
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from services.gateway.dashboard.run_findings import strongest_first
 from services.gateway.labels.views import RunCorrections
 from services.gateway.runs.group_values import GroupValues
 from services.gateway.runs.provenance import RunProvenance
-from services.gateway.runs.views import RunImpact, RunProgress, RunState, StudyResults
+from services.gateway.runs.views import RunImpact, RunProgress, StudyResults
 from shared.contracts import Assessment, Correction, Diagnosis, Evaluation
 
 MOST_SPREADS = 4
@@ -84,23 +83,9 @@ class RunResults:
     findable: Sequence[FindableGap] = ()
     """How small a gap it could have found, where it found none and that was asked."""
 
-    @property
-    def incomplete(self) -> str | None:
-        """Why the run is not complete, in a sentence; None for a complete one."""
-        run = self.run
-        if run.stand is RunState.COMPLETE:
-            return None
-        return f"The run is {run.stand}: {run.responses:,} of {run.probes:,} answers came."
-
-    @property
-    def warnings(self) -> list[str]:
-        """What missing answers do to the verdicts, a sentence each."""
-        return list(measurement_warnings(checked_diagnoses(self.diagnoses), CheckRule()))
-
     def as_json(self) -> dict[str, Any]:
         """Return everything as one object; what was not requested or is not there is left out."""
         found = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
-        found["warnings"] = self.warnings
         if self.studies and self.studies.scores:
             found["studies"] = self.studies
         if self.corrections:

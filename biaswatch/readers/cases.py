@@ -10,14 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.readers.named_values import (
-    NAME,
-    as_booleans,
-    check_value_keys,
-    check_values,
-    column_keys,
-    value_key,
-)
 from biaswatch.readers.table_columns import check_columns
 from shared.errors import UsageError
 from shared.stats.estimate import IntervalEstimate
@@ -42,19 +34,9 @@ class RowFilter:
     sign: str
     value: str
 
-    @property
-    def names(self) -> list[str]:
-        """The values that are named; none for a comparison with a number."""
-        return [] if self.sign in _ORDER else [name.strip() for name in self.value.split("|")]
-
-    def check(self, frame: "pd.DataFrame", path: object) -> None:
-        """Raise UsageError where the column is not there, or no row has a named value."""
-        check_columns([self.column], frame, path)
-        if self.names:
-            check_values(self.names, frame[self.column], path)
-
     def met(self, frame: "pd.DataFrame", path: object) -> "pd.Series[Any]":
         """Return for each row 1.0, 0.0, or NaN where the column is empty."""
+        check_columns([self.column], frame, path)
         column = frame[self.column]
         found = self._ordered(column, path) if self.sign in _ORDER else self._equal(column)
         return found.astype(float).where(~column.isna(), np.nan)
@@ -66,9 +48,9 @@ class RowFilter:
             raise UsageError(
                 f"{self.column}{self.sign} needs a number, not {self.value!r}."
             ) from None
-        from biaswatch.readers.exact_columns import floats_in
+        import pandas as pd
 
-        numbers = floats_in(as_booleans(column))
+        numbers = pd.to_numeric(column, errors="coerce")
         wrong = numbers.isna() & ~column.isna()
         if wrong.any():
             row = int(np.flatnonzero(wrong.to_numpy())[0])
@@ -80,12 +62,19 @@ class RowFilter:
         return met
 
     def _equal(self, column: "pd.Series[Any]") -> "pd.Series[Any]":
-        wanted = set(map(value_key, self.names))
-        met = column.map(lambda value: value_key(value) in wanted)
+        wanted = [each.strip() for each in self.value.split("|")]
+        met = column.map(lambda value: _text(value) in wanted)
         return ~met.astype(bool) if self.sign == "!=" else met.astype(bool)
 
     def __str__(self) -> str:
         return f"{self.column}{self.sign}{self.value}"
+
+
+def _text(value: object) -> str:
+    """Return a cell as a person would type it: 3.0 of a Parquet column is 3."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def row_filter(written: str) -> RowFilter:
@@ -146,15 +135,12 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
     frame = frame_of(path)
     check_columns([asked.group, *filter(None, [asked.strata]), *asked.adjust], frame, path)
     rows = len(frame)
-    for condition in (*asked.where, asked.outcome):
-        condition.check(frame, path)
-    groups = _groups(path, asked, frame)
     for each in asked.where:
         frame = frame[each.met(frame, path) == 1]
     notes = [f"{len(frame)} of {rows} rows meet the conditions."] if asked.where else []
-    labels = column_keys(frame[asked.group])
-    _check_kept(path, asked, labels)
-    frame, labels = frame[labels.isin(groups)], labels[labels.isin(groups)]
+    labels = frame[asked.group].map(str, na_action="ignore")
+    _groups(path, asked, labels)
+    frame, labels = frame[labels.isin(asked.groups)], labels[labels.isin(asked.groups)]
     met = asked.outcome.met(frame, path)
     known = ~met.isna()
     if asked.strata:
@@ -162,10 +148,10 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
     if left := int((~known).sum()):
         notes.append(f"{left} cases without an outcome or a stratum are left out.")
     frame, labels, met = frame[known], labels[known], met[known]
-    by_stratum = _by_stratum(frame, labels, met, asked.strata, groups)
-    adjusted, more = _adjusted(path, frame, labels == groups[0], met, asked)
+    by_stratum = _by_stratum(frame, labels, met, asked)
+    adjusted, more = _adjusted(path, frame, labels, met, asked)
     return Cases(
-        counts=_counts(labels, met, groups),
+        counts=_counts(labels, met, asked.groups),
         groups=asked.groups,
         outcome=asked.outcome.column,
         value=str(asked.outcome),
@@ -177,24 +163,13 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
     )
 
 
-def _groups(path: Path, asked: CasesQuestion, frame: "pd.DataFrame") -> tuple[str, str]:
-    """Return the keys of both groups; a group without a row in the file is refused."""
-    there = list(dict.fromkeys(column_keys(frame[asked.group]).dropna()))
-    sentence = f"{path} has no group {NAME} in its column {asked.group!r}."
-    check_value_keys(asked.groups, there, sentence)
-    first, second = map(value_key, asked.groups)
-    if first == second:
-        raise UsageError(f"The groups {' and '.join(asked.groups)} are the same one: name two.")
-    return first, second
-
-
-def _check_kept(path: Path, asked: CasesQuestion, labels: "pd.Series[Any]") -> None:
-    """Refuse conditions that leave a group without rows."""
+def _groups(path: Path, asked: CasesQuestion, labels: "pd.Series[Any]") -> None:
     there = set(labels.dropna())
-    conditions = ", ".join(map(str, asked.where))
-    for name in asked.groups:
-        if value_key(name) not in there:
-            raise UsageError(f"{path}: no row of the group {name!r} meets {conditions}.")
+    if absent := [name for name in asked.groups if name not in there]:
+        known = ", ".join(sorted(there)[:10]) or "none"
+        raise UsageError(
+            f"{path} has no group {absent[0]!r} in its column {asked.group!r}; there are: {known}."
+        )
 
 
 def _counts(
@@ -206,17 +181,13 @@ def _counts(
 
 
 def _by_stratum(
-    frame: "pd.DataFrame",
-    labels: "pd.Series[Any]",
-    met: "pd.Series[Any]",
-    column: str | None,
-    groups: tuple[str, str],
+    frame: "pd.DataFrame", labels: "pd.Series[Any]", met: "pd.Series[Any]", asked: CasesQuestion
 ) -> dict[str, tuple[int, int, int, int]]:
-    if not column:
+    if not asked.strata:
         return {}
-    strata = column_keys(frame[column])
+    strata = frame[asked.strata].map(str)
     return {
-        str(name): _counts(labels[strata == name], met[strata == name], groups)
+        str(name): _counts(labels[strata == name], met[strata == name], asked.groups)
         for name in sorted(set(strata))
     }
 
@@ -224,7 +195,7 @@ def _by_stratum(
 def _adjusted(
     path: Path,
     frame: "pd.DataFrame",
-    is_first: "pd.Series[Any]",
+    labels: "pd.Series[Any]",
     met: "pd.Series[Any]",
     asked: CasesQuestion,
 ) -> tuple[IntervalEstimate | None, list[str]]:
@@ -234,7 +205,10 @@ def _adjusted(
     whole = ~frame[list(asked.adjust)].isna().any(axis=1)
     design = np.column_stack([_coded(path, frame[whole], name) for name in asked.adjust])
     found = adjusted_odds_ratio(
-        (met[whole] == 1).tolist(), is_first[whole].tolist(), design, alpha=asked.alpha
+        (met[whole] == 1).tolist(),
+        (labels[whole] == asked.groups[0]).tolist(),
+        design,
+        alpha=asked.alpha,
     )
     left = int((~whole).sum())
     said = [f"{left} cases lack a covariate and are not in the adjusted odds ratio."]
@@ -245,12 +219,10 @@ def _coded(path: Path, frame: "pd.DataFrame", name: str) -> NDArray[np.float64]:
     """Return a covariate's columns: numbers unchanged, categories as 0 and 1 without the first."""
     import pandas as pd
 
-    from biaswatch.readers.exact_columns import floats_in
-
-    numbers = floats_in(frame[name])
+    numbers = pd.to_numeric(frame[name], errors="coerce")
     if not numbers.isna().any():
         return numbers.to_numpy(dtype=np.float64).reshape(-1, 1)
-    words = column_keys(frame[name])
+    words = frame[name].map(str)
     if (kinds := words.nunique()) > MOST_CATEGORIES:
         raise UsageError(
             f"{path}: the covariate {name} has {kinds} categories; at most {MOST_CATEGORIES} can be"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.readers.csv_mistakes import not_utf8, other_separator
-from shared.conventions.messages import label_of
 from shared.errors import UsageError
 
 Given = dict[str, Any]
@@ -59,7 +58,7 @@ def _objects(text: str, path: Path) -> list[Any]:
             return list(json.loads(text))
         # Not at every separator of Unicode: JSON may hold them in its texts as they are.
         return [json.loads(line) for line in text.split("\n") if line.strip()]
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UsageError(f"{path} is not JSON, nor JSON lines: {error}.") from None
 
 
@@ -75,18 +74,17 @@ def _labels(found: Any, where: str) -> Iterator[Given]:
 
 
 def _plain(row: Mapping[str, Any], where: str) -> Given:
-    if (answer := label_of(row.get(ANSWER))) is None:
+    if not row.get(ANSWER):
         raise UsageError(f"{where} has no {ANSWER}.")
-    label: Given = {ANSWER: answer, VALUE: _number(row.get(VALUE), where)}
-    texts = {name: label_of(row.get(name)) for name in (PERSON, NOTE)}
-    return label | {name: text for name, text in texts.items() if text is not None}
+    label: Given = {ANSWER: row[ANSWER], VALUE: _number(row.get(VALUE), where)}
+    return label | {name: str(row[name]) for name in (PERSON, NOTE) if row.get(name)}
 
 
 def _label_studio(task: Mapping[str, Any], where: str) -> Iterator[Given]:
     """Return the labels of one task; a skipped annotation is one that could not tell."""
     id_ = _mapping(task.get("data")).get(ANSWER)
-    for each in _list(task.get("annotations") or task.get("completions")):
-        results = _list(_mapping(each).get("result"))
+    for each in task.get("annotations") or task.get("completions") or []:
+        results = _mapping(each).get("result") or []
         values = [_studio_value(_mapping(_mapping(one).get("value"))) for one in results]
         value = next((one for one in values if one is not None), None)
         by = _mapping(each).get("completed_by")
@@ -95,7 +93,7 @@ def _label_studio(task: Mapping[str, Any], where: str) -> Iterator[Given]:
 
 
 def _studio_value(value: Mapping[str, Any]) -> Any:
-    if choices := _list(value.get("choices")):
+    if choices := value.get("choices"):
         return choices[0]
     return value.get("rating", value.get("number"))
 
@@ -105,12 +103,12 @@ def _argilla(record: Mapping[str, Any], where: str) -> Iterator[Given]:
     id_ = _mapping(record.get("metadata")).get(ANSWER) or record.get("id")
     responses = record["responses"]
     if isinstance(responses, dict):
-        for each in (_mapping(one) for answers in responses.values() for one in _list(answers)):
-            yield _plain(
-                {ANSWER: id_, VALUE: each.get("value"), PERSON: each.get("user_id")}, where
-            )
+        for answers in responses.values():
+            for each in answers or []:
+                yield _plain({ANSWER: id_, VALUE: each.get("value"), PERSON: each.get("user_id")},
+                             where)  # fmt: skip
         return
-    for each in _list(responses):
+    for each in responses or []:
         values = list(_mapping(_mapping(each).get("values")).values())
         value = _mapping(values[0]).get("value") if values else None
         yield _plain({ANSWER: id_, VALUE: value, PERSON: _mapping(each).get("user_id")}, where)
@@ -120,14 +118,10 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _number(value: Any, where: str) -> float | None:
     if value is None or value == "":
         return None
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError):
         raise UsageError(f"{where}: the label {value!r} is no number.") from None

@@ -15,17 +15,12 @@ from shared.contracts.mistakes import first_mistake
 from shared.contracts.suite_limits import check_suite
 from shared.errors import UsageError
 from shared.files import json_lines, read_text, yaml_mapping
-from shared.lookup import first
-from shared.parsing.labels import label_text
 
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
 PACKAGE = Path(__file__).parents[1]
 # A wheel holds the shipped suites inside the package, a checkout beside it.
-SHIPPED = first(
-    (path for path in (PACKAGE / "suites", PACKAGE.parent / "suites") if path.is_dir()),
-    f"There is no folder of suites in {PACKAGE} or beside it.",
-)
+SHIPPED = next(path for path in (PACKAGE / "suites", PACKAGE.parent / "suites") if path.is_dir())
 DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
 
 
@@ -166,11 +161,7 @@ def _probe(row: Mapping[str, Any], number: int) -> Probe:
     one, as in the tables of this field. Facts are the columns `facts.<name>`. Without a key, the
     row's number is one.
     """
-    cells = {
-        name: label_text(cell)
-        for name, cell in row.items()
-        if not (cell is None or cell == "" or cell != cell)
-    }
+    cells = {name: str(cell) for name, cell in row.items() if cell is not None and cell != ""}
     groups = {name.removeprefix(GROUP): c for name, c in cells.items() if name.startswith(GROUP)}
     if not groups and "concept" in cells:
         groups = {"concept": cells["concept"]}

@@ -1,9 +1,9 @@
-"""Tables from files of any origin: CSV, Parquet and JSON, bounded before they are read."""
+"""Tables from files of any origin: CSV, Parquet and JSON lines, bounded before they are read."""
 
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -12,10 +12,9 @@ from typing import Any
 import pandas as pd
 
 from biaswatch.readers.csv_mistakes import not_text, not_utf8, other_separator
-from biaswatch.readers.exact_columns import exact_frame
-from biaswatch.readers.table_columns import NESTED, REPEATED
+from biaswatch.readers.table_columns import REPEATED
 from shared.errors import UsageError
-from shared.files import json_rows_of_file, not_a_file
+from shared.files import json_lines_of_file
 
 MIB = 1024 * 1024
 LARGEST_BYTES = 512 * MIB
@@ -25,8 +24,6 @@ RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 """What pandas says of a row that has more cells than the others."""
 LONGEST_LINE = 4 * MIB
 """Of the first two lines of a CSV file, which say how many columns there are."""
-MAX_CELL_CHARACTERS = 128 * 1024
-"""Limit for a cell of these lines; the limit of `csv` is that of the whole process."""
 SMALLER = "Leave out columns that are not needed, or split it by domain"
 
 
@@ -41,8 +38,6 @@ def frame_of(path: Path) -> pd.DataFrame:
     reader = READERS.get(path.suffix.lower())
     if reader is None and not path.exists():
         raise UsageError(f"There is no file {path}.")
-    if why := not_a_file(path):
-        raise UsageError(why)
     if reader is None:
         raise UsageError(
             f"{path} is none of {', '.join(READERS)}; its ending says what it is. Save it as one"
@@ -112,12 +107,11 @@ def _check_first_lines(path: Path) -> tuple[list[str], int]:
         first = file.read(2 * LONGEST_LINE)
     if "\0" in first:
         raise UsageError(not_text(path))
-    csv.field_size_limit(MAX_CELL_CHARACTERS)
     try:
         rows = list(islice(csv.reader(StringIO(first, newline="")), 2))
     except csv.Error:
         raise UsageError(
-            f"{path}: a cell of the first two lines has more than {MAX_CELL_CHARACTERS:,}"
+            f"{path}: a cell of the first two lines has more than {csv.field_size_limit():,}"
             " characters, or they are not CSV."
         ) from None
     columns, names = max(map(len, rows), default=0), rows[0] if rows else []
@@ -127,42 +121,27 @@ def _check_first_lines(path: Path) -> tuple[list[str], int]:
     return names, columns
 
 
-def _json(path: Path) -> pd.DataFrame:
+def _json_lines(path: Path) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
-    names: dict[str, None] = {}
-    for where, row in json_rows_of_file(path, "table"):
+    names: set[str] = set()
+    for where, row in json_lines_of_file(path, "table"):
         if not isinstance(row, dict):
-            raise UsageError(f"{where}: a row has to be an object with a value for each column.")
-        flat = dict(_flat(row))
-        names.update(dict.fromkeys(flat))
-        rows.append(flat)
+            raise UsageError(f"{where}: a row is an object with a value for each column.")
+        names.update(row)
+        rows.append(row)
         _check_shape(path, len(names), len(rows))
-    return exact_frame({name: [row.get(name) for row in rows] for name in names})
-
-
-def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a row; those of an object inside it are named `object.field`."""
-    for name, value in row.items():
-        if isinstance(value, dict) and value:
-            yield from ((f"{name}.{inner}", each) for inner, each in _flat(value))
-        else:
-            yield name, value
+    return pd.DataFrame(rows)
 
 
 def _parquet(path: Path) -> pd.DataFrame:
-    from biaswatch.readers.parquet_files import nested_columns, read_parquet  # needs an extra
+    from biaswatch.readers.parquet_files import read_parquet  # its library is an extra
 
-    table = read_parquet(path, MOST_COLUMNS, MOST_CELLS)
-    # As floats, ids beyond 2**53 would become one another.
-    frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
-    frame.attrs[NESTED] = nested_columns(path)
+    frame: pd.DataFrame = read_parquet(path, MOST_COLUMNS, MOST_CELLS).to_pandas()
     return frame
 
 
 READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
     ".csv": _csv,
     ".parquet": _parquet,
-    ".jsonl": _json,
-    ".ndjson": _json,
-    ".json": _json,
+    ".jsonl": _json_lines,
 }

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaswatch.readers.exact_columns import column_labels, floats_in, label_form_warnings
-from biaswatch.readers.named_values import MISSING_WORDS, as_booleans, is_boolean
 from biaswatch.readers.repeated_rows import repeats_warning
 from biaswatch.readers.table_columns import check_columns, listed_names
 from biaswatch.readers.table_files import frame_of
@@ -16,6 +14,8 @@ from services.diagnoser.domain.findings.observations import Floats, Observations
 from shared.contracts.features import LARGEST_VALUE
 from shared.errors import UsageError
 from shared.stats.comparisons.compared_samples import Bounds
+
+MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,6 @@ class TableColumns:
     """By feature: the columns of what people said of the same rows."""
     probability: str | None = None
     """The column of how probable it was that the row would be labelled."""
-
-    @property
-    def ids(self) -> list[str]:
-        """Columns that say which rows belong together."""
-        return [*filter(None, [self.unit, self.set]), *self.domains]
 
     @property
     def all(self) -> list[str]:
@@ -93,15 +88,9 @@ def frame_observations(
         sets=_labels(frame, columns.set) if columns.set else None,
         domains=_domains(path, frame, columns.domains),
         baseline=_baseline(path, frame, columns),
-        ranges={**_boolean_ranges(frame, columns.features), **columns.ranges},
+        ranges=columns.ranges,
     )
-    doubtful = label_form_warnings(frame, seen.groups, columns.ids)
-    return seen, [*_unnamed_unit(frame, columns, seen), *doubtful, *observation_warnings(seen)]
-
-
-def _boolean_ranges(frame: pd.DataFrame, features: Sequence[str]) -> dict[str, Bounds]:
-    """Return the range of the features that are true or false; it needs no declaration."""
-    return {name: (0.0, 1.0) for name in features if is_boolean(frame[name])}
+    return seen, [*_unnamed_unit(frame, columns, seen), *observation_warnings(seen)]
 
 
 def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> list[str]:
@@ -132,10 +121,10 @@ def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
 
 
 def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
-    column = as_booleans(frame[name])
+    column = frame[name]
     if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    found = floats_in(column).to_numpy(dtype=np.float64)
+    found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
     words = column.map(lambda value: str(value).strip().lower())
     wrong = np.isnan(found) & ~column.isna().to_numpy() & ~words.isin(MISSING_WORDS).to_numpy()
     if wrong.any():
@@ -148,7 +137,9 @@ def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Fl
 
 
 def _labels(frame: pd.DataFrame, name: str) -> list[str | None]:
-    return column_labels(as_booleans(frame[name]))
+    column = frame[name]
+    absent = column.isna()
+    return [None if gone else str(value) for value, gone in zip(column, absent, strict=True)]
 
 
 def _baseline(path: Path | str, frame: pd.DataFrame, columns: TableColumns) -> Floats | None:

@@ -1,15 +1,16 @@
 """All groups of a table together: the overall test, shrunken means and ranks, what decides."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
 from rich.table import Table
 
-from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.tables import escape, terminal_table
 from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
-from shared.formatting import UNDEFINED, number, p_value, verdict_lead, verdict_words
+from services.gateway.dashboard.run_certainty import counted
+from shared.formatting import UNDEFINED, VERDICT_WORDS, number, p_value
 
 Row = dict[str, Any]
 
@@ -79,15 +80,18 @@ def group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
         yield table
 
 
-def row_verdict(row: Row) -> str:
-    """Return the verdict of a comparison in words, with what the missing answers could do to it."""
-    return verdict_words(row["verdict"], row["survives_missing"], unmeasured=is_unmeasured_row(row))
-
-
 def verdict_counts(rows: Sequence[Row]) -> str:
     """Return how many comparisons came to which verdict, disparities first."""
-    return verdict_lead(
-        [(row["verdict"], row["survives_missing"], is_unmeasured_row(row)) for row in rows]
+    counts = Counter(row["verdict"] for row in rows)
+    found = counts["disparity"]
+    said = ", ".join(
+        f"{words}: {counts[verdict]}"
+        for verdict, words in VERDICT_WORDS.items()
+        if counts[verdict] and verdict != "disparity"
+    )
+    verb = "shows" if found == 1 else "show"
+    return f"{found or 'None'} of {counted(len(rows))} {verb if found else 'shows'} a disparity" + (
+        f"; {said}." if said else "."
     )
 
 

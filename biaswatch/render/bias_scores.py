@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from services.gateway.dashboard.page_tables import csv_text
+from biaswatch.render.tables import csv_text
 from services.gateway.dashboard.score_tables import CONDITIONS, from_zero, percent
 from services.gateway.runs.model_names import ModelNames
 from services.gateway.runs.views import Scores, StudyResults

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from services.gateway.dashboard.run_findings import title_of
 from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
-from shared.formatting import by_evidence, interval, number, p_value, verdict_words
+from shared.formatting import VERDICT_WORDS, by_evidence, interval, number, p_value
 
 
 @dataclass(frozen=True)
@@ -208,11 +208,7 @@ GAP_COLUMNS: tuple[Column[GapRow], ...] = (
         "verdict",
         Shown.ALL,
         "verdict",
-        lambda row: verdict_words(
-            row.gap.verdict,
-            row.gap.survives_missing,
-            unmeasured=row.diagnosis.is_unmeasured(row.gap),
-        ),
+        lambda row: VERDICT_WORDS[row.gap.verdict],
         lambda row: row.gap.verdict.value,
         is_verdict=True,
     ),

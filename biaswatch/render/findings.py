@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from biaswatch.render.columns import estimate_text, gaps_by_evidence
-from services.gateway.dashboard.run_findings import RunSummary, gap_verdict, strongest_first
+from services.gateway.dashboard.run_certainty import counted
+from services.gateway.dashboard.run_findings import RunSummary, strongest_first
 from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import COULD_UNDO, NOT_MEASURED, names_itself, number, p_equals
+from shared.formatting import VERDICT_WORDS, names_itself, number, p_equals
 
 MOST_UNDECIDED, MOST_GAPS = 6, 12
 """So many gaps are concluded on one by one: where they show nothing, and where they do."""
@@ -29,7 +30,14 @@ def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
 
 def lead(summary: RunSummary) -> str:
     """Return the decisive sentence of a run that compares groups."""
-    return summary.lead if summary.comparisons else NOTHING_TO_COMPARE
+    if not summary.comparisons:
+        return NOTHING_TO_COMPARE
+    if summary.nothing:
+        return summary.nothing
+    if not summary.disparities:
+        return f"None of {counted(summary.comparisons)} shows a disparity."
+    verb = "shows" if summary.disparities == 1 else "show"
+    return f"{summary.disparities} of {counted(summary.comparisons)} {verb} a disparity."
 
 
 def strongest_conclusions(
@@ -44,10 +52,10 @@ def strongest_conclusions(
     names = ModelNames.among(diagnoses)
     said = [
         f"{names.of(each)}: {gap.a} against {gap.b},"
-        f" {by_reading(each.feature, each.extractor)}: {_conclusion(each, gap)}"
+        f" {by_reading(each.feature, each.extractor)}: {_conclusion(gap)}"
         for each, gap in pairs[:most]
     ]
-    rest = Counter(gap_verdict(each, gap) for each, gap in pairs[len(said) :])
+    rest = Counter(VERDICT_WORDS[gap.verdict] for _, gap in pairs[len(said) :])
     words = ", ".join(f"{verdict}: {count}" for verdict, count in rest.items())
     return said, f"The other {rest.total()} comparisons: {words}." if rest else ""
 
@@ -73,8 +81,8 @@ def _of_gaps(diagnosis: Diagnosis) -> Iterator[str]:
     shown = min(max(decided, MOST_UNDECIDED), MOST_GAPS)
     read = by_reading(diagnosis.feature, diagnosis.extractor)
     for gap in gaps[:shown]:
-        yield f"{gap.a} against {gap.b}, {read}: {_conclusion(diagnosis, gap)}"
-    if rest := Counter(gap_verdict(diagnosis, gap) for gap in gaps[shown:]):
+        yield f"{gap.a} against {gap.b}, {read}: {_conclusion(gap)}"
+    if rest := Counter(VERDICT_WORDS[gap.verdict] for gap in gaps[shown:]):
         said = ", ".join(f"{words}: {count}" for words, count in rest.items())
         yield (
             f"{read} by {diagnosis.dimension}, the other {rest.total()} comparisons,"
@@ -94,18 +102,15 @@ def by_reading(feature: str, instrument: str) -> str:
     )
 
 
-def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
-    empty = [side for side in diagnosis.sides(gap) if side.is_empty]
-    if empty:
-        return f"{NOT_MEASURED}: {' and '.join(side.in_words() for side in empty)}."
-    estimate = estimate_text(gap.gap)
-    undone = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
+def _conclusion(gap: Gap) -> str:
+    found = estimate_text(gap.gap)
+    undone = " The missing answers could undo this." if gap.survives_missing is False else ""
     if gap.verdict is Verdict.DISPARITY:
         p_adjusted = p_equals(gap.comparable_p(gap.p_adjusted), 3)
-        return f"a disparity of {estimate}, adjusted {p_adjusted}{undone}."
+        return f"a disparity of {found}, adjusted {p_adjusted}.{undone}"
     if gap.verdict is Verdict.NO_DISPARITY:
-        return f"no disparity beyond the tolerance ({estimate}){undone}."
-    return f"not enough evidence for a disparity ({estimate})."
+        return f"no disparity beyond the tolerance ({found}).{undone}"
+    return f"not enough evidence for a disparity ({found})."
 
 
 def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:

@@ -8,13 +8,13 @@ from pydantic_core import to_json
 from rich.console import Console
 
 from biaswatch.render.tables import (
+    csv_text,
     escape_md,
     markdown_table,
     print_sentence,
     print_table,
     terminal_table,
 )
-from services.gateway.dashboard.page_tables import csv_text
 from services.gateway.runs.model_names import ModelNames
 from services.gateway.runs.views import RunImpact, RunProgress
 from shared.errors import UsageError

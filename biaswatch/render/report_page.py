@@ -13,7 +13,6 @@ from markdown_it import MarkdownIt
 from biaswatch.render.documents import FIGURES_HERE, anchor
 from biaswatch.render.figures import caption
 from biaswatch.render.flagged_pairs import FOLD_BEGINS, FOLD_ENDS
-from shared.lookup import first
 from shared.shown_text import shown
 
 STYLE = """
@@ -125,9 +124,7 @@ def _labelled(found: re.Match[str]) -> str:
     """Return a table whose cells know their column, for screens too narrow for all of them."""
     heads = [unescape(_TAG.sub("", each)) for each in _HEAD.findall(found[0])]
     labels = cycle(heads or [""])
-    table = _CELL.sub(
-        lambda cell: _cell(cell[1], first(labels, "A table has no columns.")), found[0]
-    )
+    table = _CELL.sub(lambda cell: _cell(cell[1], next(labels)), found[0])
     if len(heads) >= CARDS_FROM:
         table = table.replace("<table>", '<table class="cards">')
     return f'<div class="table">{table}</div>'

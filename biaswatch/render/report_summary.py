@@ -77,9 +77,8 @@ def _certainty(results: RunResults, compared: Sequence[Diagnosis]) -> Iterator[s
 def _not_found(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if unclear := unclear_scores(results.studies):
         yield f"Bias scores whose interval holds 0: {'; '.join(unclear)}."
-    alike, open_, unmeasured = (
-        sum(each.count for each in some)
-        for some in (summary.not_found, summary.undecided, summary.unmeasured)
+    alike, open_ = (
+        sum(each.count for each in some) for some in (summary.not_found, summary.undecided)
     )
     if not summary.comparisons:
         yield "No groups were compared with each other, so nothing is said of any gap."
@@ -94,9 +93,7 @@ def _not_found(results: RunResults, summary: RunSummary) -> Iterator[str]:
             " finding that groups are treated alike; more questions or repeats would decide, and"
             " `biaswatch plan` says how many."
         )
-    if unmeasured:
-        yield f"{counted(unmeasured)}: not measured, so nothing is said of them."
-    if not (alike or open_ or unmeasured):
+    if not alike and not open_:
         yield "Nothing: every comparison shows a disparity."
 
 
@@ -105,9 +102,8 @@ def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if run.responses < run.probes:
         yield f"{run.probes - run.responses:,} of {run.probes:,} answers never came: {run.stand}."
         silent = False
-    yield from (*(paused.in_words() for paused in run.paused), *run.problems())
-    silent = silent and not run.problems()
-    yield from _unmeasured(summary)
+    for paused in run.paused:
+        yield paused.in_words()
     for each in summary.missing[:MOST_LINES]:
         why = f" ({each.reasons})" if each.reasons else ""
         differs = f"; the same in all groups? {each.differs}" if each.differs else ""
@@ -125,11 +121,6 @@ def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if silent and run.responses:
         yield "Every answer came, and every one gave its numbers."
     yield from _strata(results.diagnoses)
-
-
-def _unmeasured(summary: RunSummary) -> Iterator[str]:
-    for question in summary.unmeasured[:MOST_LINES]:
-        yield f"{question.what}: {question.count} of {question.of} comparisons, {question.note}."
 
 
 def _strata(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:

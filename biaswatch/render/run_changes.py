@@ -15,16 +15,7 @@ from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
 from services.diagnoser.domain.changes.run_changes import ChangeOf, RunChange, RunChanges
 from shared.contracts import Claim
 from shared.errors import UsageError
-from shared.formatting import (
-    COULD_UNDO,
-    NOT_MEASURED,
-    TOO_SMALL,
-    computed_p,
-    coverage,
-    interval,
-    number,
-    p_value,
-)
+from shared.formatting import TOO_SMALL, computed_p, coverage, interval, number, p_value
 
 Row = dict[str, Any]
 WORDS = {
@@ -103,18 +94,10 @@ def answer_sentence(rows: Sequence[Row]) -> str:
         return f"Yes, {changed} of {asked} changed: {shown}{more}."
     if not unclear:
         return f"No, none of {asked} changed by more than its tolerance."
-    unmeasured = sum(_is_unmeasured(row) for row in rows)
-    lost = f", and {unmeasured} {NOT_MEASURED}" if unmeasured else ""
     return (
         f"Not shown: none of {asked} is found to have changed; of {same} it is shown that they did"
-        f" not change by more than their tolerance, of {unclear - unmeasured} there is not enough"
-        f" evidence{lost}."
+        f" not change by more than their tolerance, and of {unclear} there is not enough evidence."
     )
-
-
-def _is_unmeasured(row: Row) -> bool:
-    """Tell whether one run has no value of what is compared."""
-    return row["of"] != ChangeOf.MISSING.value and not (row["n_before"] and row["n_after"])
 
 
 def _changed(row: Row) -> str:
@@ -180,8 +163,7 @@ def _change_table(rows: Sequence[Row], level: str) -> Table:
     cells = []
     for row in rows:
         low, high = row["ci"] or (None, None)
-        verdict = NOT_MEASURED if _is_unmeasured(row) else WORDS[row["verdict"]]
-        said = verdict + _missing_note(row)
+        said = WORDS[row["verdict"]] + _missing_note(row)
         cells.append(
             (
                 _subject(row),
@@ -196,7 +178,7 @@ def _change_table(rows: Sequence[Row], level: str) -> Table:
 
 
 def _missing_note(row: Row) -> str:
-    return f", but {COULD_UNDO}" if row["survives_missing"] is False else ""
+    return ", but missing answers could undo it" if row["survives_missing"] is False else ""
 
 
 def about_sentences(about: Mapping[str, Any]) -> Iterator[str]:

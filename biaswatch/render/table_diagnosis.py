@@ -16,7 +16,6 @@ from biaswatch.render.all_groups import (
     group_mean_tables,
     overall_row,
     overall_sentences,
-    row_verdict,
     verdict_counts,
 )
 from biaswatch.render.disparity_tables import print_disparities
@@ -36,6 +35,7 @@ from shared.contracts import Claim
 from shared.errors import UsageError
 from shared.formatting import (
     TOO_SMALL,
+    VERDICT_WORDS,
     by_evidence,
     computed_p,
     coverage,
@@ -271,7 +271,7 @@ def _comparison_table(rows: Sequence[Row], level: str, width: int) -> Table:
                 row["feature"],
                 ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
                 *(Text(printable(each)) for each in numbers),
-                verdict_text(row["verdict"], row_verdict(row)),
+                verdict_text(row["verdict"], VERDICT_WORDS[row["verdict"]]),
             )
         )
     table = terminal_table(head, found)

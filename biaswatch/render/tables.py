@@ -1,5 +1,7 @@
 """Rows as tables in a terminal, in Markdown and in CSV; what others wrote is never markup."""
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -13,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from biaswatch.render.columns import Column, Row, Shown, columns
-from services.gateway.dashboard.page_tables import csv_text
 from shared.contracts import Verdict
 from shared.formatting import UNDEFINED
 from shared.shown_text import isolated, on_one_line, shown
@@ -204,3 +205,17 @@ def findings_csv(registry: Sequence[Column[Row]], found: Iterable[Row]) -> str:
     seen = columns(registry, Shown.CSV)
     rows = ([column.value(row) for column in seen] for row in found)
     return csv_text([column.name for column in seen], rows)
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV, numbers unrounded, no text taken for a formula."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(map(_csv_cell, row) for row in rows)
+    return written.getvalue()
+
+
+def _csv_cell(value: object) -> object:
+    """Keep a spreadsheet from taking text for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t" else value

@@ -27,6 +27,14 @@ from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis
 from shared.formatting import coverage
 
+STOPPED = {
+    "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
+    "usage_unknown": "A provider does not say how many tokens it used, so a budget of tokens cannot"
+    " be kept. Without --max-tokens the same command goes on from here.",
+    "no_price": "A price is not known, so a budget in money cannot be kept. Put it into the file"
+    " that BIASWATCH_PRICES_FILE names; the same command goes on from here.",
+}
+"""Why a run was stopped, where nobody cancelled it."""
 DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulator:strict")
 """Who interprets the demo; the report is read again by naming them."""
 MOST_COMPARED, MOST_GROUPS = 10, 24
@@ -71,8 +79,8 @@ def _print_run(console: Console, results: RunResults) -> None:
     run = results.run
     said = f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses."
     print_sentence(console, said)
-    for problem in run.problems():
-        print_sentence(console, problem)
+    if why := STOPPED.get(run.stopped_by or ""):
+        print_sentence(console, why)
     for paused in run.paused:
         print_sentence(console, paused.in_words())
     if run.archived:

@@ -53,7 +53,7 @@ def _of(diagnosis: Diagnosis, table: RunTable) -> FindableGap | None:
         return None
     test = PlannedTest(
         diagnosis.alpha, table.declared.tolerance or 0.0, diagnosis.family,
-        fixed_prompts=table.declared.claim is Claim.BANK, guessed=rows.is_guessed(0),
+        fixed_prompts=table.declared.claim is Claim.BANK,
     )  # fmt: skip
     return FindableGap(
         diagnosis.target, diagnosis.feature, shape.dimension, shape.a, shape.b, shape.shape.size,

@@ -14,4 +14,6 @@ def answers(biaswatch_run):
 
 @pytest.mark.parametrize("group", ["groups.race", "groups.gender"])
 def test_ratings_do_not_differ(answers, assert_no_disparity, group):
-    assert_no_disparity(answers, group=group, feature="rating.rating", least=MATTERS)
+    assert_no_disparity(
+        answers, group=group, feature="rating.rating", unit="unit", set="set", least=MATTERS
+    )

@@ -38,7 +38,7 @@ def now() -> datetime:
 
 def build(settings: BuilderSettings) -> Service:
     """Return the service that keeps replies to the questions of any build."""
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    store = Store.open(settings.store)
     return _keeping_replies(settings, ModelReplies(store.records, KEY_PREFIX), store)
 
 
@@ -48,9 +48,7 @@ def _keeping_replies(settings: BuilderSettings, replies: ModelReplies, store: St
         return ()
 
     stage = Stage("builder", Response, keep, slots=settings.builder_slots)
-    return Service(
-        "builder", settings, stages=[stage], probe_store=store.probe, close=[store.close]
-    )
+    return Service("builder", settings, stages=[stage], close=[store.close])
 
 
 @asynccontextmanager
@@ -68,7 +66,7 @@ async def model_over_bus(
         seed_file=settings.nats_seed_file,
         ca_file=settings.nats_ca_file,
     )
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    store = Store.open(settings.store)
     replies = ModelReplies(store.records, KEY_PREFIX)
     service = _keeping_replies(settings, replies, store)
     build_task = asyncio.current_task()

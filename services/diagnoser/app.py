@@ -24,15 +24,12 @@ from services.diagnoser.settings import DiagnoserSettings, variable
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Completion, Label
-from shared.runtime.jobs import Job
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
 
 IN_HAND = 500
 """Completions that wait for their turn, at little cost: rounds wait only behind so many runs."""
-LONGEST_DIAGNOSIS_S = 3600.0
-"""What takes longer is stuck: the largest runs are diagnosed in minutes."""
 
 
 def now() -> datetime:
@@ -42,7 +39,7 @@ def now() -> datetime:
 
 def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> Service:
     """Return the diagnoser on the store its settings name; the clock dates what it makes."""
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    store = Store.open(settings.store)
     plan = AnalysisPlan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = DiagnoseRun(store, now=clock, plan=plan)
     correct = CorrectByLabels(store, now=clock, plan=plan)
@@ -59,39 +56,30 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     lost = LostCorrections(store, correct, now=clock)
     gauges = MonitorMetrics(store)
 
-    async def send_alarms(_: Publisher) -> None:
-        await deliver.look()
+    async def show(publisher: Publisher) -> None:
+        await gauges.show(publisher, settings.diagnoser_gauge_s)
 
-    async def send_standing(_: Publisher) -> None:
-        await alerts.look()
+    async def show_channels(publisher: Publisher) -> None:
+        await channel_gauges.show(publisher, settings.diagnoser_gauge_s)
+
+    async def restore_corrections(publisher: Publisher) -> None:
+        await lost.run(publisher, settings.diagnoser_reconcile_s)
+
+    async def send_alarms(publisher: Publisher) -> None:
+        await deliver.run(publisher, settings.diagnoser_delivery_s)
+
+    async def send_standing(publisher: Publisher) -> None:
+        await alerts.run(publisher, SEND_EVERY_S)
 
     stages: list[Stage[Any]] = [
         Stage(
-            "diagnoser",
-            Completion,
-            CompletionsInTurn(complete, complete.is_round),
-            slots=IN_HAND,
-            stuck_after_s=LONGEST_DIAGNOSIS_S,
+            "diagnoser", Completion, CompletionsInTurn(complete, complete.is_round), slots=IN_HAND
         ),
         # One at a time: the last of two corrections of a run has to be that of more labels.
         Stage("diagnoser", Label, correct, slots=1, batch=MOST_AT_ONCE, linger_s=LINGER_S),
     ]
-    gauge_s, delivery_s = settings.diagnoser_gauge_s, settings.diagnoser_delivery_s
-    jobs = [
-        Job(gauges.show, "show monitors as metrics", every_s=gauge_s),
-        Job(channel_gauges.show, "announce channels", every_s=gauge_s),
-        Job(lost.look, "restore lost corrections", every_s=settings.diagnoser_reconcile_s),
-        Job(send_alarms, "send alarms", every_s=delivery_s, close=deliver.close),
-        Job(send_standing, "send standing alarms again", every_s=SEND_EVERY_S),
-    ]
-    return Service(
-        "diagnoser",
-        settings,
-        stages=stages,
-        jobs=jobs,
-        probe_store=store.probe,
-        close=[store.close],
-    )
+    jobs = [show, show_channels, restore_corrections, send_alarms, send_standing]
+    return Service("diagnoser", settings, stages=stages, jobs=jobs, close=[store.close])
 
 
 if __name__ == "__main__":

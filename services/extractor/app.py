@@ -11,7 +11,6 @@ from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Response
 from shared.models.device import ModelOptions
-from shared.runtime.jobs import Job
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -30,12 +29,12 @@ def build(settings: ExtractorSettings) -> Service:
     if settings.extractor_models:
         extractors |= configured(settings.extractor_models, models)
     counters = {name: ExtractorCounters() for name in extractors}
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    store = Store.open(settings.store)
 
-    announce_s = settings.extractor_announce_s
-
-    async def announce_all(_: Publisher) -> None:
-        await announce(extractors, store.extractors, counters, now=now, every_s=announce_s)
+    async def say_so(_: Publisher) -> None:
+        await announce(
+            extractors, store.extractors, counters, now=now, every_s=settings.extractor_announce_s
+        )
 
     measure = MeasureResponses(extractors, store.baselines, now=now, counters=counters)
     stage = Stage("extractor", Response, measure, slots=1, batch=settings.extractor_batch)
@@ -44,7 +43,7 @@ def build(settings: ExtractorSettings) -> Service:
         set(extractors),
         now=now,
         look_every_s=settings.extractor_discover_s,
-        announce_every_s=announce_s,
+        announce_every_s=settings.extractor_announce_s,
         call_s=settings.extractor_call_s,
         batch=settings.extractor_batch,
     )
@@ -52,9 +51,8 @@ def build(settings: ExtractorSettings) -> Service:
         "extractor",
         settings,
         stages=[stage],
-        jobs=[Job(announce_all, "announce extractors", every_s=announce_s)],
-        supervisors=[drop_ins.job],
-        probe_store=store.probe,
+        jobs=[say_so],
+        supervisors=[drop_ins.supervise],
         close=[store.close],
     )
 

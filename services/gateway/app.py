@@ -25,7 +25,6 @@ from services.gateway.dashboard.start_queries import StartQueries
 from services.gateway.error_responses import RESPONSES, add_error_handlers
 from services.gateway.exports.queries import ExportQueries
 from services.gateway.exports.routes import export_routes
-from services.gateway.intake_slots import IntakeSlots
 from services.gateway.labels.commands import LabelCommands
 from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.routes import label_routes
@@ -50,25 +49,26 @@ from services.gateway.status.queries import StatusQueries
 from services.gateway.status.routes import status_routes
 from services.gateway.strict_requests import PlainAddresses
 from services.gateway.tokens_file import KnownTokens
-from services.gateway.traffic.batch_intake import Waiting, WaitingAnswers
 from services.gateway.traffic.commands import HistoryCommands
 from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.redaction_file import redaction_of
-from services.gateway.traffic.requests import SentBatch
-from services.gateway.traffic.routes import history_routes, ingestion_routes, unwatched_routes
+from services.gateway.traffic.routes import (
+    Waiting,
+    WaitingAnswers,
+    history_routes,
+    ingestion_routes,
+    unwatched_routes,
+)
 from shared.bus.port import Publisher
-from shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run, Suite
+from shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run
 from shared.errors import ConfigurationError
 from shared.runtime.auditing import AuditWriter
-from shared.runtime.jobs import Job
 from shared.runtime.limited_protocol import ConnectionLimits
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.runtime.web import web_server
 from shared.store import Store
 
-STEADY_AFTER_S = 10.0
-"""Seconds after which the server of HTTP is taken to work, where it had failed before."""
 WATCHERS_S = 1.0
 """How old what is known of monitors may be where an answer is taken in; the stage that handles it
 then goes by the store."""
@@ -130,8 +130,7 @@ def web_app(
         title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None
     )
     # First, as routes are looked for in their order, and this one is asked the most.
-    slots = IntakeSlots()
-    app.include_router(ingestion_routes(ingestion, publisher, waiting, tokens, slots))
+    app.include_router(ingestion_routes(ingestion, publisher, waiting, tokens))
     studies, impact = StudyQueries(store), ImpactQueries(store)
     in_store = AnswersInStore(store)
     app.include_router(
@@ -151,7 +150,7 @@ def web_app(
     app.include_router(channel_routes(asked, channels, tokens, audit))
     app.include_router(unwatched_routes(store, tokens))
     signals = signal_intake(store, settings)
-    app.include_router(otlp_routes(signals, publisher, waiting, tokens, slots))
+    app.include_router(otlp_routes(signals, publisher, waiting, tokens))
     histories = HistoryCommands(store, monitors, now=now)
     app.include_router(history_routes(histories, send, tokens, audit))
     app.include_router(administration_routes(store, tokens, audit, now))
@@ -167,7 +166,7 @@ def web_app(
     label_pages = LabelPages(labels, label_commands, send, forms)
     app.include_router(page_routes(sources, actions, label_pages, tokens, now))
     add_error_handlers(app)
-    describe(app, (Suite, SentBatch))
+    describe(app)
     app.add_middleware(BodyLimits, body_s=settings.gateway_body_s)
     app.add_middleware(LinesAsText)
     app.add_middleware(PlainAddresses)
@@ -191,7 +190,7 @@ def build(settings: GatewaySettings) -> Service:
             " BIASWATCH_GATEWAY_TOKENS_FILE or BIASWATCH_GATEWAY_RUN_TOKEN, or"
             " BIASWATCH_GATEWAY_HOST to 127.0.0.1."
         )
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    store = Store.open(settings.store)
 
     backlog = AnswerBacklog()
 
@@ -208,9 +207,8 @@ def build(settings: GatewaySettings) -> Service:
         "gateway",
         settings,
         stages=work.stages,
-        jobs=[Job(listen, "serve HTTP", steady_after_s=STEADY_AFTER_S), *work.jobs],
-        supervisors=[backlog.job],
-        probe_store=store.probe,
+        jobs=[listen, *work.jobs],
+        supervisors=[backlog.follow],
         close=[*work.close, store.close],
         ready_without_bus=True,
     )

@@ -1,5 +1,6 @@
 """What the gateway does beside its routes: production answers in, evaluations out."""
 
+import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,13 +17,13 @@ from services.gateway.traffic.ingestion import ExchangeIngestion
 from services.gateway.traffic.redaction_file import redaction_of
 from services.gateway.traffic.routes import WaitingAnswers
 from shared.bus.jetstream import most_waiting
-from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Exchange, Features, Response
+from shared.errors import TransientError
 from shared.runtime.header_files import headers_in
-from shared.runtime.jobs import Job
-from shared.runtime.service import StageHost
+from shared.runtime.service import Job, StageHost
 from shared.store import Store
+from shared.telemetry import log
 
 INGESTED_AT_ONCE = 256
 EVALUATED_AT_ONCE, EVALUATED_LINGER_S = 512, 1.0
@@ -41,7 +42,7 @@ class BackgroundWork:
     """What runs and ends with the gateway, whoever serves its routes."""
 
     stages: list[Stage[Any]]
-    jobs: list[Job[Publisher]]
+    jobs: list[Job]
     close: list[Callable[[], Awaitable[None]]]
 
 
@@ -81,7 +82,6 @@ def evaluation_stage(endpoint: EvaluationEndpoint, settings: GatewaySettings) ->
         batch=EVALUATED_AT_ONCE,
         linger_s=EVALUATED_LINGER_S,
         on_stop=export.stop,
-        stuck_after_s=None,  # a batch is held while the endpoint is away
     )
 
 
@@ -128,14 +128,14 @@ class AnswerBacklog:
         """Return what waited at the last look."""
         return self._waiting
 
-    @property
-    def job(self) -> Job[StageHost]:
-        """The job that looks."""
-        return Job(self.look, "count waiting answers", every_s=BACKLOG_LOOK_S)
-
-    async def look(self, host: StageHost) -> None:
-        """Look how many answers the bus holds."""
-        self._waiting = WaitingAnswers(
-            queued=await most_waiting(host.connection, Exchange, ["gateway"]),
-            unread=await most_waiting(host.connection, Response, READERS),
-        )
+    async def follow(self, host: StageHost) -> None:
+        """Look, for ever: a supervisor of the service."""
+        while True:
+            try:
+                self._waiting = WaitingAnswers(
+                    queued=await most_waiting(host.connection, Exchange, ["gateway"]),
+                    unread=await most_waiting(host.connection, Response, READERS),
+                )
+            except TransientError as error:
+                log("gateway").warning("how many answers wait is unknown", why=str(error))
+            await asyncio.sleep(BACKLOG_LOOK_S)

@@ -8,7 +8,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 
 from services.gateway.auth import NotSignedInError, redirect_to_login
 from services.gateway.dashboard.rendering import page
@@ -24,8 +23,6 @@ from shared.errors import (
 API_PREFIX = "/v1/"
 RELOAD_S = 30
 COME_AGAIN_S = 5
-CLIENT_LEFT = 499
-"""The status that nginx gives a request whose client closed the connection."""
 UNEXPECTED = "The gateway failed at this, which is a fault of its own; its log says why."
 PLAIN_WORDS = {
     "Not Found": "",
@@ -51,14 +48,8 @@ RESPONSES: dict[int | str, dict[str, object]] = {
 def add_error_handlers(app: FastAPI) -> None:
     """Answer errors of ours, and requests that cannot be read, with a sentence."""
     app.add_exception_handler(NotSignedInError, redirect_to_login)
-    app.add_exception_handler(ClientDisconnect, _end_quietly)
     for kind in (BiaswatchError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _answer)
-
-
-async def _end_quietly(request: Request, error: Exception) -> Response:
-    """End a request whose client left during its body; the status is for logs of a proxy."""
-    return Response(status_code=CLIENT_LEFT)
 
 
 async def _answer(request: Request, error: Exception) -> Response:

@@ -1,7 +1,6 @@
 """What every request passes first: who sends it, limits on its body, where it may come from."""
 
 import asyncio
-from collections import Counter
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
@@ -21,22 +20,11 @@ from services.gateway.callers import (
 )
 from services.gateway.tokens_file import KnownTokens
 
-MAX_BYTES = 4 * 1024 * 1024
-"""With a token, on any other route than those below."""
-MAX_STREAMED_BYTES = {
-    "/v1/suites": 512 * 1024 * 1024,
-    "/v1/responses": 64 * 1024 * 1024,
-    "/v1/traces": 65 * 1024 * 1024,
-    "/v1/logs": 65 * 1024 * 1024,
-    "/api/public/otel/v1/traces": 65 * 1024 * 1024,
-}
-"""With a token, on routes that read a body as it comes; OTLP's refuse 64 MiB in their own words."""
-MAX_HELD_BYTES, MAX_HELD_PER_TENANT = 32 * 1024 * 1024, 16 * 1024 * 1024
-"""All bodies of other routes that are in memory at the same time."""
-HOLDS_TOO_MUCH = "Too many requests are being read. Send this one again in a moment."
+MAX_BYTES = 512 * 1024 * 1024
+"""With a token: the largest suites and the largest batches of production answers."""
 MAX_ANONYMOUS_BYTES = 16 * 1024
 """Without a token: enough to sign in and to be told what is wrong."""
-TOO_LARGE = "That is too much at once: more than {mib} MiB. Send it in parts."
+TOO_LARGE = f"That is too much at once: more than {MAX_BYTES >> 20} MiB. Send it in parts."
 TOO_LARGE_ANONYMOUS = (
     "That is too much from somebody unknown. Set BIASWATCH_TOKEN to a token of this gateway."
 )
@@ -120,106 +108,39 @@ SLOWEST_BYTES_PER_S = 64 * 1024
 """What a large body is given time for, besides what every body has."""
 
 
-class HeldBytes:
-    """Counts the bodies that are in memory as a whole, in all and by tenant."""
-
-    def __init__(self) -> None:
-        self._by_tenant = Counter[str]()
-
-    def add(self, tenant: str, size: int) -> None:
-        """Count bytes; raise HTTPException where they are too many."""
-        self._by_tenant[tenant] += size
-        own, total = self._by_tenant[tenant], self._by_tenant.total()
-        if own > MAX_HELD_PER_TENANT or total > MAX_HELD_BYTES:
-            raise HTTPException(503, HOLDS_TOO_MUCH, {"Retry-After": "1"})
-
-    def remove(self, tenant: str, size: int) -> None:
-        """Forget bytes that were counted."""
-        self._by_tenant[tenant] -= size
-        if not self._by_tenant[tenant]:
-            del self._by_tenant[tenant]
-
-
 class BodyLimits:
     """Refuses a body that is too large before all of it is in memory, and one that never ends."""
 
     def __init__(self, app: ASGIApp, body_s: float) -> None:
         self._app = app
         self._body_s = body_s
-        self._held = HeldBytes()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, counting the bytes of its body and the time that it takes."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _LimitedBody(scope, receive, self._body_s, self._held)
-        try:
-            await self._app(scope, body.next_message, send)
-        finally:
-            body.forget()
+        known = (caller := current_caller()) is not None and not caller.by_session
+        most = MAX_BYTES if known else MAX_ANONYMOUS_BYTES
+        began, size, whole = asyncio.get_running_loop().time(), 0, False
 
+        async def bounded() -> Message:
+            nonlocal size, whole
+            if whole:  # what follows is that the client leaves, which may take as long as it likes
+                return await receive()
+            until = began + self._body_s + size / SLOWEST_BYTES_PER_S
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, TOO_SLOW) from None
+            size += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            if size > most:
+                raise HTTPException(413, TOO_LARGE if known else TOO_LARGE_ANONYMOUS)
+            return message
 
-class _LimitedBody:
-    """The body of one request, as far as it came."""
-
-    def __init__(self, scope: Scope, receive: Receive, body_s: float, held: HeldBytes) -> None:
-        caller = current_caller()
-        self._known = caller is not None and not caller.by_session
-        self._tenant = caller.tenant if caller is not None else ""
-        streamed = MAX_STREAMED_BYTES.get(scope["path"]) if self._known else None
-        self._limit = streamed or (MAX_BYTES if self._known else MAX_ANONYMOUS_BYTES)
-        self._is_held = streamed is None
-        self._declared = Headers(scope=scope).get("content-length", "")
-        self._receive = receive
-        self._body_s = body_s
-        self._held = held
-        self._began: float | None = None
-        self._size = 0
-        self._is_whole = False
-
-    async def next_message(self) -> Message:
-        """Return the next part of the body, or that the client has left.
-
-        Raises
-        ------
-        HTTPException
-            The body is too large or too slow, or too many bodies are in memory.
-        """
-        if self._is_whole:  # what follows is that the client leaves, which may take any time
-            return await self._receive()
-        if self._declared.isdecimal() and int(self._declared) > self._limit:
-            raise self._too_large()
-        message = await self._in_time()
-        size = len(message.get("body", b""))
-        self._size += size
-        self._is_whole = not message.get("more_body", False)
-        if self._is_held:
-            self._held.add(self._tenant, size)
-        if self._size > self._limit:
-            raise self._too_large()
-        return message
-
-    async def _in_time(self) -> Message:
-        """Return the next message; the time begins when the application asks for the first."""
-        now = asyncio.get_running_loop().time()
-        self._began = now if self._began is None else self._began
-        try:
-            async with asyncio.timeout_at(
-                self._began + self._body_s + self._size / SLOWEST_BYTES_PER_S
-            ):
-                return await self._receive()
-        except TimeoutError:
-            raise HTTPException(408, TOO_SLOW) from None
-
-    def _too_large(self) -> HTTPException:
-        sentence = TOO_LARGE.format(mib=self._limit >> 20) if self._known else TOO_LARGE_ANONYMOUS
-        return HTTPException(413, sentence)
-
-    def forget(self) -> None:
-        """Forget the bytes at the end of the request."""
-        if self._is_held:
-            self._held.remove(self._tenant, self._size)
+        await self._app(scope, bounded, send)
 
 
 LINES = "application/jsonl"

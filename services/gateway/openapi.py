@@ -1,11 +1,13 @@
 """The description of the HTTP API: valid OpenAPI 3.1, with errors and security everywhere."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
 from pydantic import BaseModel
+
+from shared.contracts import Suite
 
 ERRORS = {
     "401": "The token is missing, or the gateway does not know it.",
@@ -26,16 +28,13 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 Document = dict[str, Any]
 
 
-def describe(app: FastAPI, bodies: Sequence[type[BaseModel]]) -> None:
-    """Have the application describe itself so; the document is made once, when it is asked for.
-
-    `bodies` are the models of bodies that routes read themselves.
-    """
+def describe(app: FastAPI) -> None:
+    """Have the application describe itself so; the document is made once, when it is asked for."""
     original = app.openapi
 
     def openapi() -> Document:
         if app.openapi_schema is None:
-            app.openapi_schema = valid_document(original(), bodies)
+            app.openapi_schema = valid_document(original())
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
@@ -53,7 +52,7 @@ def schemas_of(model: type[BaseModel]) -> Document:
     return {**schema.pop("$defs", {}), model.__name__: schema}
 
 
-def valid_document(document: Document, bodies: Sequence[type[BaseModel]]) -> Document:
+def valid_document(document: Document) -> Document:
     """Return a document whose operations name their errors, their token and their streams."""
     for path, method, operation in operations(document):
         operation["operationId"] = _name_of(path, method)
@@ -70,9 +69,7 @@ def valid_document(document: Document, bodies: Sequence[type[BaseModel]]) -> Doc
         parameters = [each for each in operation.get("parameters", []) if not _is_token(each)]
         operation["parameters"] = parameters
     schemas = document["components"]["schemas"]
-    for model in bodies:
-        schemas = {**schemas_of(model), **schemas}
-    document["components"]["schemas"] = schemas
+    document["components"]["schemas"] = {**schemas_of(Suite), **schemas}
     document["components"]["securitySchemes"] = _BEARER
     return document
 

@@ -1,6 +1,5 @@
 """Requests as the store can keep them: JSON by its standard, and no NUL in an address."""
 
-import asyncio
 import json
 import math
 from collections.abc import Callable, Coroutine, Iterator
@@ -12,31 +11,9 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shared.parsing.nesting import is_too_deep
-from shared.runtime.blocking import in_thread
 
-IN_LOOP_BYTES = 64 * 1024
-"""The largest body that is decoded in the event loop."""
-MAX_VALUES = 200_000
-"""Values of one body, counted by its commas and brackets: at most 50 MiB when decoded."""
-TOO_MANY = f"The body has more than {MAX_VALUES:,} values. Send it in parts."
 LONGEST_NUMBER = 30
 """Digits; a longer whole number is none that anybody means."""
-
-
-ANSWERS = "answers"
-"""The name for all production answers, in JSON of ours or of OTLP."""
-
-
-def one_at_a_time(request: Request, what: str) -> asyncio.Semaphore:
-    """Return what lets one large body, or part of one, be decoded at a time.
-
-    Decoded, it may take 30 times as much memory as its text.
-    """
-    state = request.app.state
-    if not hasattr(state, "decoders"):
-        state.decoders = {}
-    decoder: asyncio.Semaphore = state.decoders.setdefault(what, asyncio.Semaphore(1))
-    return decoder
 
 
 class StrictRequest(Request):
@@ -45,12 +22,7 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         """Return the body; raise HTTPException where the standard, or UTF-8, has no such thing."""
         if not hasattr(self, "_json"):
-            body = await self.body()
-            if len(body) <= IN_LOOP_BYTES:
-                self._json = strict_json(body)
-            else:
-                async with one_at_a_time(self, "bodies"):
-                    self._json = await in_thread(strict_json, body)
+            self._json = strict_json(await self.body())
         return self._json
 
 
@@ -77,8 +49,6 @@ def strict_json(body: bytes) -> Any:
     HTTPException
         It has NaN, an infinite or endless number, half a surrogate pair, or is nested too deeply.
     """
-    if sum(body.count(sign) for sign in (b",", b"[", b"{")) > MAX_VALUES:
-        raise HTTPException(413, TOO_MANY)
     try:
         read = json.loads(body, **STRICT)
     except RecursionError:

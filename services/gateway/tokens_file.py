@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from services.gateway.settings import GatewaySettings
 from shared.contracts.access import TokenGrant, TokenRole, TokensFile, verifier_of
-from shared.errors import ConfigurationError, UsageError
+from shared.errors import ConfigurationError
 from shared.files import checked, read_text, yaml_mapping
 from shared.telemetry import TOKENS_FILE_WRONG, log
 
@@ -45,7 +45,7 @@ class KnownTokens:
                 self._known = self._with_fixed(self._read())
                 TOKENS_FILE_WRONG.set(0)
                 log("gateway").info("the tokens file was read again", path=str(self._path))
-            except (ConfigurationError, UsageError) as error:
+            except ConfigurationError as error:
                 TOKENS_FILE_WRONG.set(1)
                 log("gateway").error(
                     "the tokens file is wrong, and the tokens before it stay", why=str(error)

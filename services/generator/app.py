@@ -1,5 +1,6 @@
 """The generator's composition root."""
 
+import asyncio
 import math
 import random
 import sys
@@ -12,7 +13,6 @@ from services.generator.handlers.budget_and_cancellation import CancellationChec
 from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import endpoint_of
 from services.generator.handlers.paid_calls import PaidCalls
-from services.generator.handlers.rejected_runs import RejectedRuns
 from services.generator.handlers.target_pauses import TargetPauses
 from services.generator.settings import GeneratorSettings
 from shared.bus.port import Publisher
@@ -20,7 +20,6 @@ from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
 from shared.contracts import Probe
 from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
 from shared.runtime.process import serve
 from shared.runtime.service import Service
 from shared.store import Store
@@ -42,7 +41,7 @@ def now() -> datetime:
 def build(settings: GeneratorSettings) -> Service:
     """Return the generator: a stage for every lane in which probes wait."""
     prices = settings.prices()
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    store = Store.open(settings.store)
     pauses = TargetPauses(store.paused_targets, now=now, wait_s=settings.generator_pause_s)
     ask = ask_of(store, settings, prices, pauses)
 
@@ -55,19 +54,19 @@ def build(settings: GeneratorSettings) -> Service:
             lane=lane,
             most_in_hand=settings.generator_cap,
             on_stop=pauses.leave,
-            stuck_after_s=None,  # the probes of a paused target wait in hand
         )
 
     async def forget(_: Publisher) -> None:
-        before = now() - timedelta(days=settings.generator_keep_days)
-        await in_thread(store.calls.forget, before)
+        while True:
+            before = now() - timedelta(days=settings.generator_keep_days)
+            await in_thread(store.calls.forget, before)
+            await asyncio.sleep(FORGET_EVERY_S)
 
     return Service(
         "generator",
         settings,
         lane_stage=lane_stage,
-        jobs=[Job(forget, "forget old calls", every_s=FORGET_EVERY_S), pauses.job],
-        probe_store=store.probe,
+        jobs=[forget, pauses.watch],
         close=[ask.close, store.close],
         policy=RetryPolicy(transient_attempts=DELIVERIES),
     )
@@ -84,13 +83,10 @@ def ask_of(
         limited_s=settings.generator_patience_s,
         timeout_s=settings.generator_timeout_s,
     )
-    cancellation = CancellationCheck(store.records, clock=clock)
-    budgets = RunBudgets(store.calls, now=now, clock=clock)
     caller = ModelCaller(
-        cancellation=cancellation,
+        cancellation=CancellationCheck(store.records, clock=clock),
         paid=PaidCalls(store.calls, now=now),
-        budgets=budgets,
-        rejected=RejectedRuns(store.calls.any_answer, budgets, cancellation),
+        budgets=RunBudgets(store.calls, now=now, clock=clock),
         clock=clock,
         jitter=random.random,
         limits=limits,

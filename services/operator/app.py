@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import socket
 import sys
 import time
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from services.operator.handlers.gateway import GatewayApi
 from services.operator.handlers.reconciling import Reconciler
 from services.operator.handlers.resources import configure, registry_of
 from services.operator.settings import OperatorSettings
-from shared.errors import BiaswatchError
+from shared.errors import BiaswatchError, ConfigurationError
 from shared.runtime.health import HealthServer, ServiceHealth
 from shared.runtime.settings import load_settings
 from shared.telemetry import READY, configure_logs, log
@@ -83,8 +82,6 @@ async def operate(settings: OperatorSettings) -> None:
             ),
             settings=told,
             namespaces=settings.operator_namespaces,
-            # kopf would look up the user's name, and a pod's user often has none.
-            identity=f"{NAME}@{socket.gethostname()}",  # type: ignore[arg-type] # a private NewType
             standalone=True,
             ready_flag=started,
         )
@@ -127,7 +124,7 @@ def main() -> int:
         asyncio.run(operate(settings))
     except BiaswatchError as error:
         sys.stderr.write(f"biaswatch: {error}\n")
-        return 2 if error.exit_code == 2 else 1
+        return 2 if isinstance(error, ConfigurationError) else 1
     return 0
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from services.oracle.handlers.judging import JudgeRuns
 from services.oracle.settings import OracleSettings
+from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Cancellation, Completion, Response
 from shared.runtime.process import serve
@@ -18,24 +19,22 @@ LINGER_S = 0.05
 
 def build(settings: OracleSettings) -> Service:
     """Return the oracle on the store its settings name."""
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    store = Store.open(settings.store)
     judging = JudgeRuns(store, now=lambda: datetime.now(UTC), deadline_s=settings.oracle_deadline_s)
+
+    async def reconcile(publisher: Publisher) -> None:
+        await judging.reconciliation.run(publisher, settings.oracle_reconcile_s)
+
+    async def follow_up(publisher: Publisher) -> None:
+        await judging.follow_up.run(publisher, settings.oracle_reconcile_s)
 
     stages: list[Stage[Any]] = [
         Stage("oracle", Completion, judging.begin, slots=1),
         Stage("oracle", Cancellation, judging.cancel, slots=1),
         Stage("oracle", Response, judging.note, slots=1, batch=256, linger_s=LINGER_S),
     ]
-    every_s = settings.oracle_reconcile_s
-    jobs = [
-        judging.questions.gather.job,
-        judging.passes.job,
-        judging.reconciliation.job(every_s),
-        judging.follow_up.job(every_s),
-    ]
-    return Service(
-        "oracle", settings, stages=stages, jobs=jobs, probe_store=store.probe, close=[store.close]
-    )
+    jobs = [judging.questions.gather.emit, judging.passes.run, reconcile, follow_up]
+    return Service("oracle", settings, stages=stages, jobs=jobs, close=[store.close])
 
 
 if __name__ == "__main__":

@@ -12,8 +12,6 @@ from shared.bus.jetstream import RecordQueue
 from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Cancellation, Exchange, Features, Monitor, Run
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
 from shared.runtime.process import serve
 from shared.runtime.service import Service, StageHost
 from shared.store import Store
@@ -29,17 +27,26 @@ def now() -> datetime:
 
 def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Service:
     """Return the planner on the store of its settings; a test's clock makes monitors run faster."""
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    store = Store.open(settings.store)
     planner = RunPlanner(store, now=clock, deadline_s=settings.planner_deadline_s)
     skew_s = settings.planner_clock_skew_s
     scheduler = RoundScheduler(store, now=clock, wall=now, clock_skew_s=skew_s)
 
+    async def reconcile(_: Publisher) -> None:
+        await planner.reconcile(settings.planner_reconcile_s)
+
+    async def follow_up(publisher: Publisher) -> None:
+        await planner.follow_up.run(publisher, settings.planner_reconcile_s)
+
+    async def plan_forgotten(publisher: Publisher) -> None:
+        await planner.unplanned.run(publisher, settings.planner_reconcile_s)
+
     async def define_forgotten(_: Publisher) -> None:
-        await in_thread(scheduler.define_forgotten)
+        await scheduler.define_forgotten(settings.planner_reconcile_s)
 
     async def schedule(host: StageHost) -> None:
         intake = RecordQueue(host.connection, Exchange)
-        await scheduler.publish_due(host.publisher, intake)
+        await scheduler.publish_due(host.publisher, intake, settings.planner_look_s)
 
     stages: list[Stage[Any]] = [
         Stage("planner", Run, planner.plan, slots=2),
@@ -47,25 +54,16 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
         Stage("planner", Features, planner.count_features, slots=1, batch=500, linger_s=LINGER_S),
         Stage("planner", Monitor, scheduler.define, slots=1),
     ]
-    every_s = settings.planner_reconcile_s
-    forgotten = Job(
-        define_forgotten, "schedule forgotten monitors", every_s=every_s, first_after_s=every_s
-    )
+    jobs = [
+        planner.gather.emit,
+        planner.planning.passes.run,
+        reconcile,
+        follow_up,
+        plan_forgotten,
+        define_forgotten,
+    ]
     return Service(
-        "planner",
-        settings,
-        stages=stages,
-        jobs=[*planner.jobs(every_s), forgotten],
-        supervisors=[
-            Job(
-                schedule,
-                "start rounds of monitors",
-                every_s=settings.planner_look_s,
-                wake=scheduler.more_due,
-            )
-        ],
-        probe_store=store.probe,
-        close=[store.close],
+        "planner", settings, stages=stages, jobs=jobs, supervisors=[schedule], close=[store.close]
     )
 
 

@@ -29,6 +29,7 @@ from shared.contracts import (
     read_at,
     window_at,
 )
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
 from shared.telemetry import log
@@ -65,8 +66,6 @@ class RoundScheduler:
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
         self._wall = wall
-        self.more_due = asyncio.Event()
-        """Set while windows of the past are read one after the other."""
         self._logged: dict[str, str] = {}
         self._looked: dict[str, datetime] = {}
         """When to look next for what of a window was measured early, by its run."""
@@ -77,8 +76,16 @@ class RoundScheduler:
         self._store.schedule.want(monitor)
         return ()
 
-    def define_forgotten(self) -> None:
-        """Schedule the monitors whose message the bus has lost."""
+    async def define_forgotten(self, every_s: float) -> None:
+        """Schedule the monitors whose message the bus has lost, for ever."""
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                await in_thread(self._define_forgotten)
+            except TransientError as error:
+                log("planner").warning("lost monitors wait", why=str(error))
+
+    def _define_forgotten(self) -> None:
         known = {
             (each.monitor.tenant, each.monitor.name): each.monitor.moment_ms
             for each in self._store.schedule.monitors()
@@ -88,20 +95,25 @@ class RoundScheduler:
                 log("planner").warning("a lost monitor is scheduled", monitor=monitor.name)
                 self._store.schedule.want(monitor)
 
-    async def publish_due(self, publisher: Publisher, intake: Queue) -> None:
-        """Publish the rounds that are due now.
+    async def publish_due(self, publisher: Publisher, intake: Queue, every_s: float) -> None:
+        """Publish the rounds that are due, for ever.
 
         A window of traffic is due once all that was taken in before its end is handled: where the
         queue of production answers is, is looked up after the clock was read.
         """
-        now = self._now()
-        taken = await intake.position()
-        for run in await in_thread(self.start_due, taken, now):
-            # Its own publication number, or the bus would drop it as a duplicate.
-            await publisher.publish(run, publication=int(self._wall().timestamp() * 1000))
-        if await in_thread(self._reads_past):
-            await asyncio.sleep(HISTORY_LOOK_S)
-            self.more_due.set()
+        while True:
+            pause_s = every_s
+            try:
+                now = self._now()
+                taken = await intake.position()
+                for run in await in_thread(self.start_due, taken, now):
+                    # Its own publication number, or the bus would drop it as a duplicate.
+                    await publisher.publish(run, publication=int(self._wall().timestamp() * 1000))
+                if await in_thread(self._reads_past):
+                    pause_s = min(every_s, HISTORY_LOOK_S)
+            except TransientError as error:
+                log("planner").warning("the rounds of monitors wait", why=str(error))
+            await asyncio.sleep(pause_s)
 
     def start_due(
         self, taken: QueuePosition = ALL_HANDLED, now: datetime | None = None

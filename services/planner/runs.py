@@ -1,5 +1,6 @@
 """Plans runs: their probes, what they wait for, what is asked again, and how they end."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -7,7 +8,6 @@ from services.planner.planned_parts import PlannedParts, lanes_of
 from services.planner.planning import Planning
 from services.planner.republished import Republished, first_of
 from services.planner.stuck_runs import StuckRuns
-from shared.bus.port import Publisher
 from shared.contracts import (
     FEATURES,
     FOLLOWED_UP_FOR,
@@ -23,10 +23,10 @@ from shared.contracts import (
     Run,
     verdicts_expected,
 )
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.runtime.follow_up import FollowUp
 from shared.runtime.gather import Gather
-from shared.runtime.jobs import Job
 from shared.runtime.republication import Republication
 from shared.store import Closing, PlanningCursor, Store
 from shared.telemetry import log
@@ -54,6 +54,7 @@ class RunPlanner:
         self.follow_up = FollowUp(
             self._gathers, self._lacking, self._absent, now=now, stage="planner"
         )
+        self.unplanned = Republication(self._unplanned, now=now)
         self._seen_unplanned: set[str] = set()
 
     async def plan(self, run: Run) -> Sequence[Record]:
@@ -102,20 +103,14 @@ class RunPlanner:
         await self.gather.arrive([features.id for features in batch])
         return ()
 
-    def jobs(self, every_s: float) -> list[Job[Publisher]]:
-        """Return the planner's jobs of runs; what may be lost is looked for every so often."""
-
-        async def reconcile(_: Publisher) -> None:
-            await in_thread(self.repair_stuck)
-
-        unplanned = Republication(self._unplanned, now=self._now, every_s=every_s)
-        return [
-            self.gather.job,
-            self.planning.passes.job,
-            Job(reconcile, "repair stuck runs", every_s=every_s, first_after_s=every_s),
-            self.follow_up.job(every_s),
-            unplanned.job("plan forgotten runs"),
-        ]
+    async def reconcile(self, every_s: float) -> None:
+        """Look for stuck runs, for ever: a job of the service."""
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                await in_thread(self.repair_stuck)
+            except TransientError as error:
+                log("planner").warning("no repair now", why=str(error))
 
     def repair_stuck(self) -> int:
         """Go again through runs for which nothing has arrived; return how many lanes that are.

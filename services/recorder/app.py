@@ -56,18 +56,14 @@ def stage_of(
 
 def build(settings: RecorderSettings) -> Service:
     """Return the recorder on the store its settings name."""
-    store = Store.open(
-        settings.store, files_location(settings), statement_s=settings.store_statement_s
-    )
+    store = Store.open(settings.store, answers_to=files_location(settings))
     record = recording(store.records)
     stages = [
         stage_of(route.record, record, settings)
         for route in ROUTES
         if "recorder" in route.consumers
     ]
-    return Service(
-        "recorder", settings, stages=stages, probe_store=store.probe, close=[store.close]
-    )
+    return Service("recorder", settings, stages=stages, close=[store.close])
 
 
 if __name__ == "__main__":

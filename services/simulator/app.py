@@ -17,7 +17,7 @@ from services.simulator.routes.answering import SimulatedModels
 from services.simulator.routes.openai_format import OPENAI_CHAT
 from services.simulator.settings import SimulatorSettings
 from shared.contracts.mistakes import first_mistake
-from shared.errors import ConfigurationError, UsageError
+from shared.errors import ConfigurationError
 
 _DRAIN_S = 5
 
@@ -66,7 +66,7 @@ def main() -> int:
     """Run the simulator from the environment's settings."""
     try:
         asyncio.run(serve(read_settings(), _print))
-    except (ConfigurationError, UsageError) as problem:
+    except ConfigurationError as problem:
         sys.stderr.write(f"{problem}\n")
         return problem.exit_code
     except KeyboardInterrupt:  # the way a person stops it

@@ -20,7 +20,6 @@ from shared.bus.topology import (
 )
 from shared.contracts import ROUTES
 from shared.contracts.routes import ROOT
-from shared.lookup import first
 
 STREAMS = (*(route.stream for route in ROUTES), *DEAD_STREAMS)
 STREAM_OF = {f"{ROOT}.{route.record.kind}": route.stream for route in ROUTES}
@@ -63,7 +62,7 @@ def owner_of(subject: str) -> str:
     """Return the account that serves a subject: a stream's, or that of the drop-ins."""
     words = subject.split(".")
     if words[0] == "$JS":
-        return first((word for word in words if word in STREAMS), f"No stream has {subject}.")
+        return next(word for word in words if word in STREAMS)
     if subject.startswith(f"{DEAD_ROOT}."):
         return DEAD_LETTERS
     if subject.startswith(f"{DEAD_EXCHANGE_ROOT}."):

@@ -6,29 +6,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from shared.bus.stage import Outputs, Stage
 from shared.contracts import Record
 
 Call = Callable[[Sequence[Record]], Awaitable[Outputs]]
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def without_stop_iteration(call: Callable[P, T]) -> Callable[P, T]:
-    """Return a call for a thread that raises RuntimeError instead of StopIteration.
-
-    Up to Python 3.12 a future refuses StopIteration, and the coroutine that awaits it never wakes.
-    """
-
-    def raising(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return call(*args, **kwargs)
-        except StopIteration as error:
-            raise RuntimeError("A call in a thread raised StopIteration.") from error
-
-    return raising
 
 
 def call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
@@ -43,7 +26,7 @@ def call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
         if waits:
             outputs: Outputs = await handler(argument)
             return outputs
-        in_context = partial(copy_context().run, without_stop_iteration(handler), argument)
+        in_context = partial(copy_context().run, handler, argument)
         return await asyncio.get_running_loop().run_in_executor(pool, in_context)
 
     return call

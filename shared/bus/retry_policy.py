@@ -2,17 +2,9 @@
 
 from dataclasses import dataclass
 
-from shared.errors import (
-    BackPressureError,
-    BiaswatchError,
-    ConfigurationError,
-    PoisonError,
-    TransientError,
-    UsageError,
-)
+from shared.errors import BiaswatchError, Outcome, TransientError
 
 MAX_REASON_LENGTH = 500
-MAX_DOUBLINGS = 30
 
 
 @dataclass(frozen=True)
@@ -68,31 +60,17 @@ def decision_of(error: Exception, attempt: int, policy: RetryPolicy, jitter: flo
     jitter
         Uniform in [0, 1): spreads the retries of records that failed together.
     """
-    if content_is_why(error):
-        return GiveUp(_sentence(error), type(error).__name__)
-    if isinstance(error, ConfigurationError):
+    outcome = error.outcome if isinstance(error, BiaswatchError) else None
+    if isinstance(error, BiaswatchError) and outcome is Outcome.EXIT:
         return Exit(error)
-    transient = is_outage(error)
+    if outcome is Outcome.DEAD_LETTER:
+        return GiveUp(_sentence(error), type(error).__name__)
+    transient = outcome is Outcome.RETRY
     attempts = policy.transient_attempts if transient else policy.unexpected_attempts
     if attempt >= attempts:
         reason = f"Given up after {attempt} attempts. The last one failed: {_sentence(error)}"
         return GiveUp(reason, type(error).__name__, transient)
-    return Retry(delay_s(error, attempt, policy, jitter))
-
-
-def content_is_why(error: Exception) -> bool:
-    """Tell whether a record asks for something impossible, so that trying again cannot help.
-
-    A UsageError below a handler is about what the record names: a run that is not in the store, or
-    one in the archive. Other records are none the worse for it.
-    """
-    return isinstance(error, PoisonError | UsageError)
-
-
-def is_outage(error: Exception) -> bool:
-    """Tell whether something outside is unavailable for now."""
-    lasting = isinstance(error, ConfigurationError) or content_is_why(error)
-    return isinstance(error, BiaswatchError) and not lasting
+    return Retry(_delay_s(error, attempt, policy, jitter))
 
 
 def exhausted(attempt: int, policy: RetryPolicy) -> GiveUp | None:
@@ -105,22 +83,10 @@ def exhausted(attempt: int, policy: RetryPolicy) -> GiveUp | None:
     )
 
 
-def may_spoil_a_batch(error: Exception) -> bool:
-    """Tell whether one record of a batch may have made the others fail."""
-    return not isinstance(error, BiaswatchError) or content_is_why(error)
-
-
-def is_planned_wait(error: Exception) -> bool:
-    """Tell whether a stage waits for room on the bus, or until a time that it was told."""
-    asked = isinstance(error, TransientError) and error.retry_after_s is not None
-    return asked or isinstance(error, BackPressureError)
-
-
-def delay_s(error: Exception, attempt: int, policy: RetryPolicy, jitter: float) -> float:
-    """Return the delay after a failed attempt, counted from 1; jitter is uniform in [0, 1)."""
+def _delay_s(error: Exception, attempt: int, policy: RetryPolicy, jitter: float) -> float:
     asked = error.retry_after_s if isinstance(error, TransientError) else None
     first = min(asked, policy.first_delay_s) if asked else policy.first_delay_s
-    doubled = min(policy.longest_delay_s, first * 2.0 ** min(attempt - 1, MAX_DOUBLINGS))
+    doubled = min(policy.longest_delay_s, first * 2.0 ** (attempt - 1))
     return max(asked or 0.0, doubled * (0.5 + jitter / 2))
 
 

@@ -8,8 +8,6 @@ from shared.contracts import Record, route_of
 
 R = TypeVar("R", bound=Record)
 
-STUCK_AFTER_S = 300.0
-
 Outputs = Sequence[Record]
 Handler = Callable[[R], Awaitable[Outputs]] | Callable[[R], Outputs]
 BatchHandler = Callable[[Sequence[R]], Awaitable[Outputs]] | Callable[[Sequence[R]], Outputs]
@@ -44,9 +42,6 @@ class Stage(Generic[R]):
     `asyncio.CancelledError`, and its record goes back to the bus at once."""
     ack_wait_s: float = 30
     """How long the bus waits for an acknowledgement before it delivers again."""
-    stuck_after_s: float | None = STUCK_AFTER_S
-    """How long the stage may finish nothing while it has records in hand, until it is unready;
-    None for a handler that waits for something else as long as it takes."""
     most_in_hand: int | None = None
     """The most unacknowledged records over all replicas; by default at least 1,000."""
 

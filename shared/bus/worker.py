@@ -11,19 +11,10 @@ from shared.bus.acknowledgement import Acknowledger
 from shared.bus.handler_calls import call_of
 from shared.bus.journeys import contexts_of
 from shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
-from shared.bus.progress import Progress
-from shared.bus.retry_policy import (
-    Exit,
-    GiveUp,
-    RetryPolicy,
-    decision_of,
-    exhausted,
-    is_planned_wait,
-    may_spoil_a_batch,
-)
+from shared.bus.retry_policy import Exit, GiveUp, RetryPolicy, decision_of, exhausted
 from shared.bus.stage import Outputs, Stage
 from shared.contracts import Record, check_subject
-from shared.errors import BackPressureError, BiaswatchError, TransientError
+from shared.errors import BackPressureError, BiaswatchError, Outcome, TransientError
 from shared.telemetry import SECONDS, RepeatedWarning, log
 from shared.tracing import HandledBatch, handling, is_tracing, within
 
@@ -53,7 +44,8 @@ class Worker:
         """Whether the durable can be read."""
         self.fatal: BiaswatchError | None = None
         """The error that ended this stage and that a person must fix."""
-        self._progress = Progress(clock())
+        self.trouble: str | None = None
+        """Why the last record was not handled; None once one is handled again."""
         self.lag: int | None = None
         """How many records wait for this stage; None while unknown."""
         self._consumer = consumer
@@ -66,9 +58,7 @@ class Worker:
         self._acknowledger = Acknowledger(stage, consumer, publisher, clock)
         self._pool = ThreadPoolExecutor(stage.slots, thread_name_prefix=stage.name)
         self._call = call_of(stage, self._pool)
-        self._clock = clock
-        self._at_work: dict[asyncio.Task[None], float] = {}
-        """What is handled, and when that began."""
+        self._at_work: set[asyncio.Task[None]] = set()
         self._freed = asyncio.Event()
         """Whether a task has ended since somebody waited for it."""
         self._stopped = asyncio.Event()
@@ -78,17 +68,6 @@ class Worker:
         """When a record was last handled (Unix time), or None before the first."""
         return self._acknowledger.last_success_at
 
-    @property
-    def trouble(self) -> str | None:
-        """Why the last record was not handled; None once one is handled again."""
-        return self._progress.trouble
-
-    @property
-    def standstill(self) -> str | None:
-        """Why the stage makes no progress; None where it makes some, or has nothing to do."""
-        oldest = min(list(self._at_work.values()), default=None)
-        return self._progress.standstill(self._clock(), oldest, self.stage.stuck_after_s)
-
     async def run(self) -> None:
         """Work until `stop` is called or `fatal` is set."""
         await self._restore()
@@ -96,7 +75,7 @@ class Worker:
         try:
             while batches := await self._take():
                 for batch in batches:
-                    self._at_work[asyncio.create_task(self._work(batch))] = self._clock()
+                    self._at_work.add(asyncio.create_task(self._work(batch)))
         finally:
             heartbeat.cancel()
 
@@ -176,7 +155,7 @@ class Worker:
         finally:
             self._seconds.observe(perf_counter() - began)
             if this := asyncio.current_task():
-                self._at_work.pop(this, None)
+                self._at_work.discard(this)
             self._freed.set()
 
     async def _jobs(self, batch: Sequence[Delivery]) -> Sequence[Job]:
@@ -206,24 +185,21 @@ class Worker:
                 publication = max(delivery.publication for delivery, _ in jobs)
                 await self._publish(outputs, followed, publication)
         except Exception as error:  # noqa: BLE001 - the one place that decides about errors
-            if len(jobs) > 1 and may_spoil_a_batch(error):
+            if len(jobs) > 1 and _content_may_be_why(error):
                 for job in jobs:
                     await self._handle([job])
                 return
             for delivery, _ in jobs:
                 await self._decide(error, delivery)
         else:
-            self._progress.finish(self._clock())
+            self.trouble = None
             await self._acknowledger.ack([delivery for delivery, _ in jobs])
 
     async def _decide(self, error: Exception, delivery: Delivery) -> None:
         decision = decision_of(error, delivery.attempt, self._policy, self._jitter())
-        if isinstance(decision, GiveUp):
-            self._progress.finish(self._clock())
-        else:
+        if not isinstance(decision, GiveUp):
             known = isinstance(error, BiaswatchError)  # another's text may hold anything
-            why = str(error) if known else type(error).__name__
-            self._progress.fail(self._clock(), why, waits=is_planned_wait(error))
+            self.trouble = str(error) if known else type(error).__name__
             self._not_handled.warn(error, attempt=delivery.attempt, then=decision)
         await self._acknowledger.carry_out(decision, delivery)
         if isinstance(decision, Exit):
@@ -297,3 +273,8 @@ class Worker:
 def _traced(context: str) -> AbstractContextManager[None]:
     """Return what makes a part of a journey of what is done inside, if somebody traces."""
     return within(context) if is_tracing() else nullcontext()
+
+
+def _content_may_be_why(error: Exception) -> bool:
+    """Tell whether one record of the batch may have made the others fail."""
+    return not isinstance(error, BiaswatchError) or error.outcome is Outcome.DEAD_LETTER

@@ -101,12 +101,6 @@ from shared.contracts.label_sample import (
     LabelSample,
     LabelStratum,
 )
-from shared.contracts.measured_share import (
-    LEAST_MEASURED_SHARE,
-    ComparedGroups,
-    GroupCounts,
-    MeasuredAnswers,
-)
 from shared.contracts.monitor import Monitor, MonitorPlan, MonitorState, PastTraffic, Upkeep
 from shared.contracts.monitor_rounds import (
     ScheduledMonitor,

@@ -1,12 +1,11 @@
 """A run is no longer wanted."""
 
 from datetime import datetime
-from typing import Annotated
 
 from pydantic import NonNegativeInt
 
 from shared.contracts.identity import RecordId, Token
-from shared.contracts.record import TEXT, Record
+from shared.contracts.record import Record
 
 
 class Cancellation(Record):
@@ -24,10 +23,7 @@ class Cancellation(Record):
     moment_ms: NonNegativeInt
     """When it was requested (Unix time in milliseconds)."""
     reason: Token | None = None
-    """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`,
-    `provider_errors`."""
-    detail: Annotated[str | None, TEXT] = None
-    """The provider's words, if they are the reason."""
+    """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`."""
 
     def came_after(self, moment: datetime) -> bool:
         """Tell whether this was requested after a moment."""

@@ -1,12 +1,11 @@
 """Many parts of records as columns: each field once, with all of its values in the parts' order."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, compress, count
 from operator import attrgetter
 from typing import Any
 
 from shared.contracts.record import Part
-from shared.lookup import first
 
 MILLION = 1_000_000
 WIDEST = 4096
@@ -66,14 +65,17 @@ def _counts(values: list[dict[str, tuple[int, ...]]]) -> dict[str, Any]:
     found = {}
     for name in names:
         rows = [each.get(name) for each in values]
-        width = len(first((row for row in rows if row is not None), f"No part has {name}."))
+        width = len(next(row for row in rows if row is not None))
         found[name] = [width, [None if row is None else _trimmed(row) for row in rows]]
     return found
 
 
 def _trimmed(row: tuple[int, ...]) -> list[int]:
-    filled = [position for position, number in enumerate(row) if number]
-    return [filled[0], *row[filled[0] : filled[-1] + 1]] if filled else []
+    first = next(compress(count(), row), None)
+    if first is None:
+        return []
+    behind = len(row) - next(compress(count(), reversed(row)))
+    return [first, *row[first:behind]]
 
 
 def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:

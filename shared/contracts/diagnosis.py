@@ -1,12 +1,10 @@
 """Statistics of one feature over the groups of one dimension, for one target and scaffold."""
 
 from enum import StrEnum
-from functools import cached_property
 
 from pydantic import NonNegativeInt
 
 from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.measured_share import ComparedGroups, MeasuredAnswers
 from shared.contracts.record import Part, Record
 
 
@@ -205,19 +203,6 @@ class Diagnosis(Record):
     """Whether any group differs, where there are three or more."""
     missing: MissingTest | None = None
     """Whether answers are missing alike in all groups."""
-
-    @cached_property
-    def compared_groups(self) -> ComparedGroups:
-        """The groups with their counts of answers."""
-        return ComparedGroups(self.groups)
-
-    def sides(self, gap: Gap) -> tuple[MeasuredAnswers, MeasuredAnswers]:
-        """Return the answers of both sides of one of its gaps."""
-        return self.compared_groups.sides(gap.a, gap.b)
-
-    def is_unmeasured(self, gap: Gap) -> bool:
-        """Return whether one side of one of its gaps has no measured answer."""
-        return self.compared_groups.is_unmeasured(gap.a, gap.b)
 
 
 class OwnGap(Part):

@@ -63,9 +63,6 @@ class Response(Record):
     """Whether there is an answer."""
     text: Annotated[str | None, TEXT] = None
     """The answer, when there is one."""
-    reasoning: Annotated[str | None, TEXT] = None
-    """What the model wrote before its answer; it is kept and not measured. Of several calls, each
-    below the name of its step."""
     reason: Token | None = None
     """Why there is none: `timeout`, `rate_limited`, `content_filter`, ..."""
     detail: Annotated[str | None, TEXT] = None

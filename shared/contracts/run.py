@@ -6,7 +6,6 @@ from shared.contracts.identity import Name, RecordId, Token
 from shared.contracts.record import Part, Record
 from shared.contracts.target import Target
 from shared.contracts.traffic import Window
-from shared.lookup import first
 
 
 class Budget(Part):
@@ -87,17 +86,6 @@ class Run(Record):
     def turn(self) -> str | int | None:
         """What tells a monitor's runs apart: the round, or the beginning of the window."""
         return self.round if self.window is None else self.window.begins.isoformat()
-
-    def version_of(self, extractor: str) -> str:
-        """Return the version of an extractor that the run names.
-
-        Raises
-        ------
-        LookupError
-            It names no such extractor.
-        """
-        versions = (pin.version for pin in self.extractors if pin.name == extractor)
-        return first(versions, f"The run {self.id} does not name the extractor {extractor}.")
 
     @property
     def plan_hash(self) -> list[str]:

@@ -20,7 +20,7 @@ from shared.conventions.mapping import (
     labels_at,
     value_at,
 )
-from shared.conventions.messages import answer_text, label_of, messages_of
+from shared.conventions.messages import label_of, messages_of, parsed, text_of
 from shared.conventions.recorded import RecordedContent, ending_of
 from shared.conventions.signals import Signal
 
@@ -116,7 +116,7 @@ def _named(
     mapping: FieldMapping,
 ) -> RecordedContent | None:
     """Return the content with what the mapping names in place of what the convention says."""
-    said = answer_text(value_at(fields, mapping.text))
+    said = text_of(parsed(value_at(fields, mapping.text)))
     if content is None:
         if said is None:
             return None

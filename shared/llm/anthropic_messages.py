@@ -4,16 +4,19 @@ from typing import Any
 
 import anthropic
 
-from shared.llm.content_parts import message_reasoning
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall, Tokens
-from shared.llm.provider_errors import cut_off, finish_of
 from shared.llm.reply_values import at, count_of, label_of, shortened, storable, tokens_of
 from shared.llm.sdk_model import Sdk, SdkModel
 
 ANTHROPIC = Sdk(anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError)
 MAX_TOKENS = 4096
 """The limit where the target names none: this format has no request without one."""
-_FINISHES = {"end_turn": "stop", "stop_sequence": "stop"}
+_FINISHES = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
 
 
 class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
@@ -21,7 +24,6 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
 
     sdk = ANTHROPIC
     endpoint = "messages.with_raw_response.create"
-    required = ("max_tokens", "messages")
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         system = "\n\n".join(m["content"] for m in call.messages if m["role"] == "system")
@@ -35,11 +37,7 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
-        tokens, stopped = _tokens(at(reply, "usage")), finish_of(at(reply, "stop_reason"))
-        if stopped == "content_filter":
-            raise CallFailed(
-                Failure.CONTENT_FILTER, "The provider withheld the answer.", tokens=tokens
-            )
+        tokens, stopped = _tokens(at(reply, "usage")), label_of(at(reply, "stop_reason"))
         parts = at(reply, "content")
         said = [at(part, "text") for part in parts or () if at(part, "type") == "text"]
         if not isinstance(parts, list) or not all(isinstance(each, str) for each in said):
@@ -50,11 +48,9 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
             raise CallFailed(Failure.REFUSAL, words, tokens=tokens)
         finish = _FINISHES.get(stopped, stopped) if stopped else None
         if not text.strip():
-            if finish == "length":
-                raise cut_off(tokens)
-            raise CallFailed(Failure.EMPTY, "The model's answer is empty.", tokens=tokens)
-        reasoning = message_reasoning(None, parts)
-        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")), reasoning=reasoning)
+            empty = Failure.TRUNCATED if finish == "length" else Failure.EMPTY
+            raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
+        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")))
 
 
 def _tokens(usage: Any) -> Tokens:

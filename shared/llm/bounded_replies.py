@@ -3,7 +3,6 @@
 import zlib
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -16,18 +15,8 @@ ACCEPTED = "gzip, deflate"
 _PACKED = {"gzip", "x-gzip", "deflate"}
 _OF_THE_BODY = {"content-encoding", "content-length", "transfer-encoding"}
 
-
-@dataclass
-class CallProgress:
-    """How far a call under way has come."""
-
-    sent: bool = False
-    """Whether a request was made of it, so that a later fault is the reply's."""
-    accepted: bool = False
-    """Whether the server has accepted it: from then on it may cost."""
-
-
-call_progress: ContextVar[CallProgress] = ContextVar("call_progress")
+accepted_call: ContextVar[list[bool]] = ContextVar("accepted_call")
+"""Filled once the server has accepted the call that is under way: from then on it may cost."""
 
 
 class BoundedClient:
@@ -46,8 +35,6 @@ class BoundedClient:
             async def send(
                 self, request: httpx2.Request, *, stream: bool = False, **how: Any
             ) -> httpx2.Response:
-                if (progress := call_progress.get(None)) is not None:
-                    progress.sent = True
                 del stream  # the whole reply is read here, so that it is bounded
                 return await _whole(await super().send(request, stream=True, **how))
 
@@ -74,8 +61,8 @@ async def bounded_body(reply: httpx2.Response) -> bytes:
         that was not asked for. What it cost is unknown, unless its status says that it was refused.
     """
     cost = UNKNOWN_TOKENS if reply.is_success else None
-    if reply.is_success and (progress := call_progress.get(None)) is not None:
-        progress.accepted = True
+    if reply.is_success:
+        accepted_call.get([]).append(True)
     try:
         return b"".join([part async for part in _parts(reply, cost)])
     finally:

@@ -14,7 +14,7 @@ from shared.contracts import Target
 from shared.contracts.providers.http import Application
 from shared.errors import UsageError
 from shared.files import checked, read_text
-from shared.llm.bounded_replies import ACCEPTED, CallProgress, bounded_body, call_progress
+from shared.llm.bounded_replies import ACCEPTED, accepted_call, bounded_body
 from shared.llm.port import (
     HOST_KEY_SOURCE,
     PURPOSE_HEADER,
@@ -25,12 +25,11 @@ from shared.llm.port import (
     ModelCall,
     ModelEndpoint,
     Tokens,
+    key_refused,
     off_limits,
-    unsendable,
 )
-from shared.llm.provider_errors import failure_of_status, failure_without_text
 from shared.llm.reply_values import json_of, storable
-from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError
+from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
 from shared.parsing.yaml_values import parse_yaml
 
 MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"
@@ -60,7 +59,7 @@ class HttpApp:
         headers = {"Accept-Encoding": ACCEPTED, **application.headers}
         if key:
             headers[application.key_header] = application.key_prefix + key
-        self._application, self._key = application, key
+        self._application = application
         transport = GuardedTransport(private_hosts)
         self._client = httpx2.AsyncClient(transport=transport, headers=headers, trust_env=False)
 
@@ -72,63 +71,47 @@ class HttpApp:
 
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
-        request = self._request(call)
-        progress = CallProgress(sent=True)
-        call_progress.set(progress)
+        body = filled_template(self._application.request, call)
+        accepted: list[bool] = []
+        accepted_call.set(accepted)
         try:
             async with asyncio.timeout(call.timeout_s):
-                status, headers, reply = await self._exchange(request)
+                status, headers, reply = await self._exchange(body, call)
         except (TimeoutError, httpx2.TimeoutException):
             said = "The application did not answer in time."
-            raise CallFailed(Failure.TIMEOUT, said, tokens=_cost(progress)) from None
+            raise CallFailed(Failure.TIMEOUT, said, tokens=_cost(accepted)) from None
         except UnknownHostError as error:
             raise CallFailed(Failure.UNREACHABLE, str(error)) from None
         except PrivateAddressError:
             raise off_limits(httpx2.URL(self._application.url).host) from None
         except httpx2.HTTPError:
             said = "The application cannot be reached."
-            raise CallFailed(Failure.UNREACHABLE, said, tokens=_cost(progress)) from None
+            raise CallFailed(Failure.UNREACHABLE, said, tokens=_cost(accepted)) from None
         except (ValueError, TypeError, LookupError):  # headers and bodies no library expects
             said = "The application's reply could not be read."
-            raise CallFailed(Failure.GARBAGE, said, tokens=_cost(progress)) from None
-        if not 200 <= status < 300:
-            raise failure_of_status(
-                "The application", status, headers, reply,
-                key=self._key, key_source=HOST_KEY_SOURCE,
-            )  # fmt: skip
+            raise CallFailed(Failure.GARBAGE, said, tokens=_cost(accepted)) from None
+        _check(status, headers)
         return ModelAnswer(self._text(reply), "stop")
 
-    def _request(self, call: ModelCall) -> httpx2.Request:
-        try:
-            return self._client.build_request(
-                "POST",
-                self._application.url,
-                json=filled_template(self._application.request, call),
-                headers={PURPOSE_HEADER: call.purpose},
-                timeout=call.timeout_s,
-            )
-        except Exception as error:  # noqa: BLE001 - whatever it is, nothing was sent
-            raise unsendable(error) from None
-
-    async def _exchange(self, request: httpx2.Request) -> tuple[int, httpx2.Headers, bytes]:
-        reply = await self._client.send(request, stream=True)
-        return reply.status_code, reply.headers, await bounded_body(reply)
+    async def _exchange(
+        self, body: JsonValue, call: ModelCall
+    ) -> tuple[int, httpx2.Headers, bytes]:
+        url, why = self._application.url, {PURPOSE_HEADER: call.purpose}
+        asked = self._client.stream("POST", url, json=body, headers=why, timeout=call.timeout_s)
+        async with asked as reply:
+            return reply.status_code, reply.headers, await bounded_body(reply)
 
     def _text(self, reply: bytes) -> str:
         document = json_of(reply, "The application's")
         try:
             found: Any = found_at(document, self._application.answer)
         except LookupError:
-            if failure := failure_without_text(document, key=self._key):
-                raise failure from None
             said = f"The application's reply has nothing at {self._application.answer}."
             raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS) from None
         if not isinstance(found, str):
             said = "What the pointer finds is no text."
             raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS)
         if not found.strip():
-            if failure := failure_without_text(document, key=self._key):
-                raise failure
             said = "The application's answer is empty."
             raise CallFailed(Failure.EMPTY, said, tokens=UNKNOWN_TOKENS)
         return storable(found)
@@ -138,9 +121,21 @@ class HttpApp:
         await self._client.aclose()
 
 
-def _cost(progress: CallProgress) -> Tokens | None:
+def _cost(accepted: list[bool]) -> Tokens | None:
     """Return what a call cost that failed: unknown once it was accepted, else nothing."""
-    return UNKNOWN_TOKENS if progress.accepted else None
+    return UNKNOWN_TOKENS if accepted else None
+
+
+def _check(status: int, headers: httpx2.Headers) -> None:
+    if status in {401, 403}:
+        raise key_refused(status, HOST_KEY_SOURCE)
+    if status == 429:
+        said = "The application limits the rate of calls (HTTP 429)."
+        raise CallFailed(Failure.RATE_LIMITED, said, retry_after_s=retry_after_s(headers))
+    if status >= 500:
+        raise CallFailed(Failure.SERVER_ERROR, f"The application answered HTTP {status}.")
+    if not 200 <= status < 300:
+        raise CallFailed(Failure.BAD_REQUEST, f"The application answered HTTP {status}.")
 
 
 def found_at(document: Any, pointer: str) -> Any:

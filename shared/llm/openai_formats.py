@@ -4,9 +4,7 @@ from typing import Any
 
 import openai
 
-from shared.llm.content_parts import answer_text, message_reasoning, refusal_text
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
-from shared.llm.provider_errors import cut_off, finish_of
 from shared.llm.reply_values import at, label_of, shortened, storable, tokens_of
 from shared.llm.sdk_model import Sdk, SdkModel
 
@@ -18,10 +16,10 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
 
     sdk = OPENAI
     endpoint = "chat.completions.with_raw_response.create"
-    required = ("messages",)
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
-        request: dict[str, Any] = {**call.parameters, "messages": list(call.messages)}
+        # As arguments: a parameter of that name is an error, and never asked instead.
+        request: dict[str, Any] = dict(messages=list(call.messages), **call.parameters)
         if schema:
             held_to = {"type": "json_schema", "json_schema": _strict(schema)}
             request.setdefault("response_format", held_to)
@@ -30,27 +28,20 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
     def _answer(self, reply: Any) -> ModelAnswer:
         tokens = tokens_of(at(reply, "usage"), "prompt_tokens", "completion_tokens")
         choice = at(reply, "choices", 0)
-        message, finish = at(choice, "message"), finish_of(at(choice, "finish_reason"))
-        content = at(message, "content")
-        refusal = at(message, "refusal") or refusal_text(content)
-        text = answer_text(content)
+        message, finish = at(choice, "message"), label_of(at(choice, "finish_reason"))
+        text, refusal = at(message, "content"), at(message, "refusal")
+        if not isinstance(message, dict) or not isinstance(text, str | None):
+            raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
         if finish == "content_filter":
             said = "The provider withheld the answer."
             raise CallFailed(Failure.CONTENT_FILTER, said, tokens=tokens)
-        if finish == "length" and not content:
-            raise cut_off(tokens)
         if isinstance(refusal, str) and refusal.strip():
             raise CallFailed(Failure.REFUSAL, shortened(refusal), tokens=tokens)
-        if not isinstance(message, dict) or (text is None and content is not None):
-            raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
         if not text or not text.strip():
-            if finish == "length":
-                raise cut_off(tokens)
             said = f"The answer is empty ({finish})."
             raise CallFailed(Failure.EMPTY, said, tokens=tokens)
         model, fingerprint = (label_of(at(reply, n)) for n in ("model", "system_fingerprint"))
-        reasoning = message_reasoning(message, content)
-        return ModelAnswer(storable(text), finish, *tokens, model, fingerprint, reasoning)
+        return ModelAnswer(storable(text), finish, *tokens, model, fingerprint)
 
 
 def _strict(schema: AnswerSchema) -> dict[str, object]:
@@ -62,11 +53,11 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
 
     sdk = OPENAI
     endpoint = "responses.with_raw_response.create"
-    required = ("input",)
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
-        request: dict[str, Any] = {"store": False, **call.parameters}
-        request["input"] = list(call.messages)
+        given = {"store": False, **call.parameters}
+        # As arguments: a parameter of that name is an error, and never asked instead.
+        request: dict[str, Any] = dict(input=list(call.messages), **given)
         if schema:
             held_to = {"type": "json_schema", **_strict(schema)}
             request["text"] = {"format": held_to, **request.get("text", {})}
@@ -74,7 +65,7 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
 
     def _answer(self, reply: Any) -> ModelAnswer:
         tokens = tokens_of(at(reply, "usage"), "input_tokens", "output_tokens")
-        status, why = at(reply, "status"), finish_of(at(reply, "incomplete_details", "reason"))
+        status, why = at(reply, "status"), label_of(at(reply, "incomplete_details", "reason"))
         parts = _parts(at(reply, "output"))
         if parts is None:
             raise CallFailed(Failure.GARBAGE, "The server's reply has no output.", tokens=tokens)
@@ -89,12 +80,10 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
         text = storable("".join(_said(parts, "output_text", "text")))
         if not text.strip():
             # A limit that reasoning has used up leaves nothing: that is an outcome of its own.
-            if why == "length":
-                raise cut_off(tokens)
-            raise CallFailed(Failure.EMPTY, "The model's answer is empty.", tokens=tokens)
-        items = [item for item in at(reply, "output") if at(item, "type") == "reasoning"]
-        model, reasoning = label_of(at(reply, "model")), message_reasoning(None, items)
-        return ModelAnswer(text, why or "stop", *tokens, model, reasoning=reasoning)
+            empty = Failure.TRUNCATED if why == "max_output_tokens" else Failure.EMPTY
+            raise CallFailed(empty, "The model's answer is empty.", tokens=tokens)
+        finish = "length" if why == "max_output_tokens" else why or "stop"
+        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")))
 
 
 def _parts(output: Any) -> list[Any] | None:

@@ -64,8 +64,6 @@ class ModelAnswer:
     completion_tokens: int | None = None
     model: str | None = None
     fingerprint: str | None = None
-    reasoning: str | None = None
-    """What the provider returned as reasoning, apart from the text."""
     steps: tuple[RecordedStep, ...] = ()
     """What led to it, where a recording says so; other models answer one call at a time."""
 
@@ -145,19 +143,6 @@ def key_refused(status: int, key_source: str) -> CallFailed:
         Failure.KEY_REFUSED,
         f"The target refused the key (HTTP {status}). Correct {key_source}; after changing a"
         " variable, restart the generator.",
-    )
-
-
-TARGET_SAYS = " The target says: "
-"""Before the words of a target that refuses a key."""
-
-
-def unsendable(error: Exception) -> CallFailed:
-    """Return the failure of a call from which no request could be made."""
-    return CallFailed(
-        Failure.BAD_REQUEST,
-        f"No request could be made of the question ({type(error).__name__}); nothing was sent."
-        " Check the target's parameters.",
     )
 
 

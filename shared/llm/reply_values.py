@@ -50,14 +50,6 @@ def tokens_of(usage: Any, read: str, written: str) -> Tokens:
     return count_of(at(usage, read)), count_of(at(usage, written))
 
 
-def stated_tokens(document: Any) -> Tokens:
-    """Return the tokens a reply of any of the wire formats states; unknown where it does not."""
-    usage = at(document, "usage")
-    chat = tokens_of(usage, "prompt_tokens", "completion_tokens")
-    others = tokens_of(usage, "input_tokens", "output_tokens")
-    return chat if chat != UNKNOWN_TOKENS else others
-
-
 def at(document: Any, *path: str | int) -> Any:
     """Return what stands at a place of a document; None where it has no such place."""
     for step in path:

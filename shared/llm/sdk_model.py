@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import httpx2
 
 from shared.contracts import Target
-from shared.contracts.target import NOT_PARAMETERS
-from shared.llm.bounded_replies import BoundedClient, CallProgress, call_progress
+from shared.llm.bounded_replies import BoundedClient, accepted_call
 from shared.llm.port import (
     PURPOSE_HEADER,
     UNKNOWN_TOKENS,
@@ -22,12 +21,18 @@ from shared.llm.port import (
     ModelAnswer,
     ModelCall,
     ModelEndpoint,
+    Tokens,
+    key_refused,
     off_limits,
-    unsendable,
 )
-from shared.llm.provider_errors import failure_in_reply, failure_of_status
-from shared.llm.reply_values import json_of, stated_tokens
-from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, is_named
+from shared.llm.reply_values import json_of
+from shared.network import (
+    GuardedTransport,
+    PrivateAddressError,
+    UnknownHostError,
+    is_named,
+    retry_after_s,
+)
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
 ATTEMPT_HEADER = "X-Biaswatch-Attempt"
@@ -37,8 +42,12 @@ CALLS_PER_CLIENT = 25
 """For every call a client looks at each connection of its pool, which at 200 in flight costs more
 than the call; so there are several clients."""
 TOO_LATE = "The provider did not answer in time."
-QUERY_PARAMETERS = ("api-version",)
-"""Parameters of a target that belong into the query of the address; all others into the body."""
+_STATUSES = {
+    402: Failure.QUOTA,
+    408: Failure.TIMEOUT,
+    409: Failure.SERVER_ERROR,  # both SDKs take a conflict for something that passes
+    429: Failure.RATE_LIMITED,
+}
 
 C = TypeVar("C")
 
@@ -59,8 +68,6 @@ class SdkModel(ABC, Generic[C]):
     sdk: ClassVar[Sdk[Any]]
     endpoint: ClassVar[str]
     """What is called on the client: a resource's `with_raw_response`, as its reply is read here."""
-    required: ClassVar[tuple[str, ...]]
-    """Fields of the body that the SDK's method insists on; it knows few of the others."""
 
     def __init__(self, connection: ModelEndpoint) -> None:
         self._connection = connection
@@ -82,32 +89,19 @@ class SdkModel(ABC, Generic[C]):
 
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
-        _check_parameters(call)
-        key, key_source = self._connection.key, self._connection.key_source
-        with self._clients.one() as client:
-            async with named_failures(self.sdk, key_source, call.timeout_s, key=key):
-                reply = await attrgetter(self.endpoint)(client)(**self._arguments(call))
-        document = json_of(reply.http_response.content, "The provider's")
-        if failure := failure_in_reply(document, key=key, tokens=stated_tokens(document)):
-            raise failure
-        return self._answer(document)
-
-    def _arguments(self, call: ModelCall) -> dict[str, Any]:
-        """Return what the SDK's method is called with: fields that it does not name as well."""
         schema = call.answer_schema if self._connection.structured else None
-        body = self._request(call, schema)
-        query = {name: str(body.pop(name)) for name in QUERY_PARAMETERS if name in body}
         headers = {PURPOSE_HEADER: call.purpose}
         if self._connection.tell_repeat:
             headers |= {REPEAT_HEADER: call.repeat_key, ATTEMPT_HEADER: str(call.attempt)}
-        return {
-            "model": call.model,
-            "timeout": call.timeout_s,
-            "extra_headers": headers,
-            "extra_query": query or None,
-            **{name: body.pop(name) for name in self.required},
-            "extra_body": body or None,
-        }
+        with self._clients.one() as client:
+            async with named_failures(self.sdk, self._connection.key_source, call.timeout_s):
+                reply = await attrgetter(self.endpoint)(client)(
+                    model=call.model,
+                    timeout=call.timeout_s,
+                    extra_headers=headers,
+                    **self._request(call, schema),
+                )
+        return self._answer(json_of(reply.http_response.content, "The provider's"))
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
@@ -120,13 +114,6 @@ class SdkModel(ABC, Generic[C]):
     @abstractmethod
     def _answer(self, reply: Any) -> ModelAnswer:
         """Read the JSON of a reply, which may be of any shape; what it costs comes first."""
-
-
-def _check_parameters(call: ModelCall) -> None:
-    """Raise CallFailed where a parameter would replace what is asked."""
-    if taken := sorted(NOT_PARAMETERS.keys() & call.parameters.keys()):
-        detail = f"The parameter {taken[0]} cannot be set: {NOT_PARAMETERS[taken[0]]}."
-        raise CallFailed(Failure.BAD_REQUEST, detail)
 
 
 def _guard_of(connection: ModelEndpoint) -> GuardedTransport | None:
@@ -167,34 +154,26 @@ class ClientPool(Generic[C]):
 
 
 @asynccontextmanager
-async def named_failures(
-    sdk: Sdk[Any], key_source: str, timeout_s: float, *, key: str | None = None
-) -> AsyncIterator[None]:
+async def named_failures(sdk: Sdk[Any], key_source: str, timeout_s: float) -> AsyncIterator[None]:
     """Limit the time of a call and raise what goes wrong as CallFailed.
 
     Nothing of the request is repeated, so no key is; `key_source` says where the key is set.
     """
-    progress = CallProgress()
-    call_progress.set(progress)
+    accepted: list[bool] = []
+    accepted_call.set(accepted)
     try:
         # The SDK's own time-out begins anew with every byte that arrives.
         async with asyncio.timeout(timeout_s):
             yield
     except TimeoutError:
-        tokens = UNKNOWN_TOKENS if progress.accepted else None
+        tokens = UNKNOWN_TOKENS if accepted else None
         raise CallFailed(Failure.TIMEOUT, TOO_LATE, tokens=tokens) from None
     except Exception as error:  # noqa: BLE001 - whatever a reply breaks is that reply's outcome
-        if isinstance(error, sdk.module.APIStatusError):
-            reply = error.response
-            raise failure_of_status(
-                "The provider", reply.status_code, reply.headers, reply.content,
-                key=key, key_source=key_source,
-            ) from None  # fmt: skip
-        raise _failure(sdk.module, error, progress) from None
+        tokens = UNKNOWN_TOKENS if accepted else None
+        raise _failure(sdk.module, error, key_source, tokens) from None
 
 
-def _failure(sdk: Any, error: Exception, progress: CallProgress) -> CallFailed:
-    tokens = UNKNOWN_TOKENS if progress.accepted else None
+def _failure(sdk: Any, error: Exception, key_source: str, tokens: Tokens | None) -> CallFailed:
     ours = (CallFailed, PrivateAddressError, UnknownHostError)
     # Some SDKs take it for a broken connection.
     cause = error if isinstance(error, ours) else error.__cause__
@@ -204,11 +183,26 @@ def _failure(sdk: Any, error: Exception, progress: CallProgress) -> CallFailed:
         return off_limits(cause.host)
     if isinstance(cause, UnknownHostError):
         return CallFailed(Failure.UNREACHABLE, str(cause))
+    if isinstance(error, (sdk.AuthenticationError, sdk.PermissionDeniedError)):
+        return key_refused(error.status_code, key_source)
     if isinstance(error, sdk.APITimeoutError):
         return CallFailed(Failure.TIMEOUT, TOO_LATE, tokens=tokens)
     if isinstance(error, sdk.APIConnectionError):
         return CallFailed(Failure.UNREACHABLE, "The provider cannot be reached.", tokens=tokens)
-    if not progress.sent:
-        return unsendable(error)
-    detail = "The provider's reply could not be read."
-    return CallFailed(Failure.GARBAGE, detail, tokens=tokens)
+    if isinstance(error, sdk.APIStatusError):
+        return _status(error)
+    said = "The provider's reply could not be read."
+    return CallFailed(Failure.GARBAGE, said, tokens=tokens)
+
+
+def _status(error: Any) -> CallFailed:
+    status = int(error.status_code)
+    usual = Failure.SERVER_ERROR if status >= 500 else Failure.BAD_REQUEST
+    why = _STATUSES.get(status, usual)
+    body = getattr(error, "body", None)
+    if status == 429 and isinstance(body, dict) and body.get("code") == "insufficient_quota":
+        return CallFailed(Failure.QUOTA, "The provider's quota or credit is used up (HTTP 429).")
+    if why is Failure.RATE_LIMITED:
+        said = "The provider limits the rate of calls (HTTP 429)."
+        return CallFailed(why, said, retry_after_s=retry_after_s(error.response.headers))
+    return CallFailed(why, f"The provider answered HTTP {status}.")

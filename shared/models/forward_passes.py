@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from shared.models.batching import BatchSizes, OutOfMemory, best_size, run_in_batches
-from shared.models.packaged import installation_hint
 
 LONGEST = 512
 """Tokens of a window, where a model would take more: what these models were trained on."""
@@ -163,8 +162,8 @@ class LazyModel:
             self._failed_at = now
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]
             self._why = (
-                f"The model {self._model} cannot be loaded: {first.rstrip('.')}."
-                f" {installation_hint(self._model)}"
+                f"The model {self._model} cannot be loaded: {first} Fetch it beforehand, or set"
+                " BIASWATCH_EXTRACTOR_DOWNLOAD=true."
             )
             raise ModelUnavailable(self._why) from None
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from shared.models.device import ModelOptions
 from shared.models.forward_passes import LazyModel, LoadedModel, Row, longest_of
-from shared.models.packaged import MINILM, packaged_folder
+
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
 Scores = Mapping[str, float]
 
@@ -74,7 +75,7 @@ def _activated(logits: Any, config: Any) -> Any:
 
 
 class Embedder:
-    """One sentence-transformers model; loaded when first asked, from its package if installed."""
+    """One sentence-transformers model; loaded when first asked."""
 
     def __init__(
         self, models: ModelOptions, model: str = MINILM, *, size: int | None = None
@@ -97,11 +98,10 @@ class Embedder:
     def _load(self) -> LoadedModel:
         from sentence_transformers import SentenceTransformer
 
-        packaged = packaged_folder(self.model)
         network = SentenceTransformer(
-            str(packaged or self.model),
+            self.model,
             device=str(self._models.torch_device()),
-            local_files_only=bool(packaged) or not self._models.download,
+            local_files_only=not self._models.download,
             model_kwargs={"dtype": self._models.precision()},
         ).eval()
         tokenizer = network.tokenizer

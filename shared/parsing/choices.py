@@ -8,9 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 from string import ascii_uppercase
 
-from shared.lookup import first
 from shared.parsing.json_objects import Unreadable, objects_in, texts_in, values_of
-from shared.parsing.typography import with_plain_quotes
 
 NO_CHOICE, SEVERAL_CHOICES = "no choice", "several choices"
 FIELDS = ("answer", "final_answer", "final answer", "choice", "chosen", "option")
@@ -19,77 +17,39 @@ FIELDS = ("answer", "final_answer", "final answer", "choice", "chosen", "option"
 # place and never given back (`*+`), and what begins a line ends with it.
 _LINE_START = r"^(?:[^\S\n]|[#>*_-])*+"
 _SHUT = r"[)\]*_\"'`]*"
-_ANY_SHUT = r"[)\]*_\"'`]*+"
 _SHUT_BUT_ROUND = r"[\]*_\"'`]*+"
 _OPEN = r"[(\[*_\"'`]*+"
-_BECAUSE = r"\s++(?:because|since|as|due\sto|given)\b"
-_END = rf"{_SHUT}(?=\s*(?:$|[.,;:!)]|-\s|\u2013|\u2014)|{_BECAUSE})"
+_END = rf"{_SHUT}(?=\s*(?:$|[.,;:!)]|-\s|\u2013|\u2014))"
 _VALUE = re.compile(
     rf"\s*+(?:option\s++|answer\s*+:\s*+)?{_OPEN}([A-Z]){_SHUT}\s*(?:$|[.):,\n-].*)",
     re.IGNORECASE | re.DOTALL,
 )
 _ONE_LINE = r"\s*+[^\n]*+\s*+"
 _ALONE = re.compile(
-    rf"\s*+(?:[Oo]ption\s++)?{_OPEN}([A-Z])"
-    rf"(?:(?:{_SHUT_BUT_ROUND}\))++{_ONE_LINE}|{_SHUT_BUT_ROUND}\s*+(?:[.:]{_ONE_LINE}"
-    rf"|[-\u2013\u2014]\s{_ONE_LINE}|,?{_BECAUSE}{_ONE_LINE})?)"
-)
-_SMALL_ALONE = re.compile(
-    rf"\s*+(?:option\s++)?{_OPEN}([a-z]){_SHUT_BUT_ROUND}\.?{_SHUT_BUT_ROUND}\s*+"
-    rf"|\s*+{_OPEN}[a-z]{_SHUT_BUT_ROUND}\)++{_ONE_LINE}"
-)
-_ANOTHER = re.compile(r"\b[Oo]ption\s++([A-Z])\b|(?<![\w(])([A-Z])\)\s")
-_STOPPED = rf"{_ANY_SHUT}(?:[.:]{_ANY_SHUT})?"
-_LAST_LINE = re.compile(rf"(?:[#>*_-]|\s)*+(?:[Oo]ption\s++)?{_OPEN}([A-Z]){_STOPPED}")
-# A line that is a mark and nothing else, or a mark in brackets or with a stop and an option's text.
-_MARK_LINE = re.compile(
-    rf"{_LINE_START}(?:option\s++)?{_OPEN}([A-Z])(?:{_STOPPED}[^\S\n]*+$"
-    rf"|{_SHUT_BUT_ROUND}\)++{_SHUT_BUT_ROUND}\s|{_SHUT_BUT_ROUND}[.:]\s)",
-    re.MULTILINE,
-)
-_TAGGED = re.compile(
-    rf"<(?:final_?)?(?:answer|choice|option)>\s*+(?:option\s++)?{_OPEN}([A-Z]){_SHUT}"
-    r"\s*(?:</|[.):,\n-])",
-    re.IGNORECASE,
-)
-_BOXED = re.compile(
-    r"\\boxed\{\s*+(?:\\(?:text|textbf|mathrm|mathbf)\{)?\(?([A-Z])(?=[\s)}.:,])", re.IGNORECASE
+    rf"\s*+(?:option\s++)?{_OPEN}([A-Z])"
+    rf"(?:(?:{_SHUT_BUT_ROUND}\))++{_ONE_LINE}|{_SHUT_BUT_ROUND}\s*+(?:[.:]{_ONE_LINE})?)"
 )
 # A field whose value lost its quotes, so that it is no JSON: `"Answer": y.`
 _BARE = re.compile(
     rf"[\"'](?:{'|'.join(FIELDS)})[\"'][*_\s]*+[:=][*_\s]*+{_OPEN}([A-Z]){_SHUT}(?=\s*(?:$|[.,;}}]))",
     re.IGNORECASE | re.MULTILINE,
 )
-_KIND = r"(?:final |correct |best |right |chosen |selected |preferred |most likely )"
-_NAMED = r"(?:answer|choice|option|selection|response)"
 _LINE = re.compile(
-    rf"{_LINE_START}(?:(?:my |the )?{_KIND}?{_NAMED})"
-    rf"[*_\s\"']*+(?:is\b|[:=\uff1a]|[-\u2013\u2014]\s)[*_\s]*+(?:option\s++)?{_OPEN}([A-Z]){_END}",
+    rf"{_LINE_START}(?:(?:my |the )?(?:final |correct |best )?(?:answer|choice))"
+    rf"[*_\s\"']*+(?:is\b|[:=])[*_\s]*+(?:option\s++)?{_OPEN}([A-Z]){_END}",
     re.IGNORECASE | re.MULTILINE,
 )
-_CHOOSING = (
-    r"(?:choos(?:e|ing)|chose|pick(?:ing)?|select(?:ing)?|go(?:ing)?\swith|opt\sfor|vote\sfor"
-    r"|(?:I'd|I\swould|I'll|I\swill)\s(?:say|answer))"
-)
 _WORDS = re.compile(
-    rf"\b(?:answer|choice|(?:{_KIND})(?:option|response|selection))\s++(?:is|would\sbe|must\sbe)\s*+"
-    rf"(?::\s*+)?(?:option\s++)?{_OPEN}([A-Z]){_END}"
+    rf"\b(?:answer|choice)\s++is\s*+(?::\s*+)?(?:option\s++)?{_OPEN}([A-Z]){_END}"
     rf"|\b(?:[Aa]nswer|ANSWER)\s*+:\s*+(?:option\s++)?{_OPEN}([A-Z]){_END}"
-    rf"|(?<!not\s)(?<!n't\s)\b{_CHOOSING}\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
-    rf"|\b(?:It's|It\sis|it's|it\sis|it\smust\sbe)\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
-    rf"|\b(?:[Tt]herefore|[Tt]hus|[Hh]ence|[Ss]o),?\s++(?:option\s++)?{_OPEN}([A-Z]){_SHUT}(?=\s*(?:$|[.!]))"
-    rf"|\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s++{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best)\b"
-    rf"|(?:\A|[.!?\n])[^\S\n]*+{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best|my)\b",
+    rf"|\b(?:choose|chose|pick|select|go with)\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
+    rf"|\boption\s++{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best)\b"
+    r"|\\boxed\{([A-Z])\}",
     re.MULTILINE,
 )
-_OPTION_FIRST = re.compile(
-    rf"\s*+{_OPEN}(?:[Oo]ption|OPTION|[Cc]hoice)\s++{_OPEN}([A-Z]){_END}", re.MULTILINE
-)
-_OPTION = re.compile(rf"\b(?:option|choice)\s++{_OPEN}([A-Z])\b", re.IGNORECASE)
-_DOUBTED = re.compile(r"(?:n't|\bnot)\s(?:think|believe|say)\s[^.!?\n]{0,60}$")
 _EITHER = re.compile(
-    rf"\b(?:[Aa]nswer|[Cc]hoice|[Oo]ption)(?:\s++is\b|\s*+[:=])[*_\s]*+{_OPEN}[A-Z]{_SHUT}\s*+(?:or|and|/|&|,)\s++"
-    rf"(?:[Aa]nswer\s*+[:=]\s*+)?(?:[Oo]ption\s++)?{_OPEN}[A-Z]{_SHUT}(?=\s*(?:$|[.,;:!]))",
+    rf"\b(?:[Aa]nswer|[Cc]hoice)(?:\s++is\b|\s*+[:=])[*_\s]*+{_OPEN}[A-Z]{_SHUT}\s*+(?:or|and|/|&|,)\s++"
+    rf"(?:[Aa]nswer\s*+[:=]\s*+)?{_OPEN}[A-Z]{_SHUT}(?=\s*(?:$|[.,;:!]))",
     re.MULTILINE,
 )
 
@@ -97,14 +57,12 @@ _EITHER = re.compile(
 def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
     """Return the mark of the one option a text chooses.
 
-    What is said in the surest way decides: a field of a JSON object or a tag, then a text that is
-    nothing but a mark, then lines that begin with "Answer:" or are a mark, then words like "the
-    answer is B". Raise Unreadable where no option of these marks is chosen, or several are in the
-    same way.
+    What is said in the surest way decides: a field of a JSON object, then a text that is nothing
+    but a mark, then lines that begin with "Answer:", then words like "the answer is B". Raise
+    Unreadable where no option of these marks is chosen, or several are in the same way.
     """
-    plain = with_plain_quotes(text)
-    for way in (_in_fields, _alone, _in_lines, _in_mark_lines, _in_words, _first_option):
-        said = {mark.upper() for mark in way(plain)}
+    for way in (_in_fields, _alone, _in_lines, _in_words):
+        said = {mark.upper() for mark in way(text)}
         if len(said & set(marks)) > 1:
             raise Unreadable(SEVERAL_CHOICES)
         if said & set(marks):
@@ -117,19 +75,11 @@ def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
 def _in_fields(text: str) -> list[str]:
     values = [value for value in values_of(text, FIELDS) if isinstance(value, str)]
     whole = [found[1] for value in values if (found := _VALUE.fullmatch(value))]
-    return whole or _BARE.findall(text) or _TAGGED.findall(text) or _BOXED.findall(text)
+    return whole or _BARE.findall(text)
 
 
 def _alone(text: str) -> list[str]:
-    if found := _ALONE.fullmatch(text):
-        return [found[1], *_others(text, found.end(1) + 1)]
-    if found := _SMALL_ALONE.fullmatch(text):
-        return [found[1] or first(filter(str.isalpha, found[0]), "The match has no letter.")]
-    return []
-
-
-def _others(text: str, at: int) -> list[str]:
-    return ["".join(filter(None, mark.groups())) for mark in _ANOTHER.finditer(text, at)]
+    return [found[1]] if (found := _ALONE.fullmatch(text)) else []
 
 
 def _in_lines(text: str) -> list[str]:
@@ -138,26 +88,8 @@ def _in_lines(text: str) -> list[str]:
     return _LINE.findall(text)
 
 
-def _in_mark_lines(text: str) -> list[str]:
-    """Return the marks that begin lines, if the first line does; else that of the last line."""
-    lines = list(_MARK_LINE.finditer(text))
-    if lines and not text[: lines[0].start()].strip():
-        return [line[1] for line in lines]
-    last = _LAST_LINE.fullmatch(text.rstrip().rpartition("\n")[2])
-    return [last[1]] if last else []
-
-
 def _in_words(text: str) -> list[str]:
-    return [
-        "".join(filter(None, choice.groups()))
-        for choice in _WORDS.finditer(text)
-        if not _DOUBTED.search(text, max(0, choice.start() - 80), choice.start())
-    ]
-
-
-def _first_option(text: str) -> list[str]:
-    """Return the options a text names, where it begins with one."""
-    return _OPTION.findall(text) if _OPTION_FIRST.match(text) else []
+    return ["".join(marks) for marks in _WORDS.findall(text)]
 
 
 NO_REASONING = "no reasoning"
@@ -173,17 +105,14 @@ LEAST_WORDS = 3
 """Fewer words are a label or a mark, no reasoning."""
 
 
-def reasoning_in(text: str, separate: str | None = None) -> str:
+def reasoning_in(text: str) -> str:
     """Return the words that lead to the answer: a field of a JSON object, or all but the answer.
 
-    Where the text has none, `separate` is returned: what the model wrote before its answer. Raise
-    Unreadable where there is neither: the answer was given without a reason.
+    Raise Unreadable where there are none: the answer was given without a reason.
     """
     said = " ".join(_words_in_fields(text)).strip()
     if not said and not text.lstrip().startswith("{"):
         said = _LABEL.sub("", _ANSWER_LINE.sub("", text)).strip()
-    if len(said.split()) < LEAST_WORDS:
-        said = (separate or "").strip()
     if len(said.split()) < LEAST_WORDS:
         raise Unreadable(NO_REASONING)
     return said

@@ -4,23 +4,13 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, ParamSpec, TypeVar
 
-from shared.bus.handler_calls import without_stop_iteration
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking call in a thread; on cancellation, wait for its end first.
-
-    Raises
-    ------
-    RuntimeError
-        The call raised StopIteration, which no future can hold.
-    """
-    running = asyncio.ensure_future(
-        asyncio.to_thread(without_stop_iteration(call), *args, **kwargs)
-    )
+    """Run a blocking call in a thread; on cancellation, wait for its end first."""
+    running = asyncio.ensure_future(asyncio.to_thread(call, *args, **kwargs))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

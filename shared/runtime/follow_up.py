@@ -5,7 +5,6 @@ from datetime import datetime
 
 from shared.bus.port import Publisher
 from shared.contracts import Record
-from shared.runtime.jobs import Job
 from shared.runtime.republication import Republication
 from shared.store import Closing, Gathers
 from shared.telemetry import log
@@ -41,10 +40,9 @@ class FollowUp:
         self._looks: dict[tuple[str, int], tuple[int, int]] = {}
         """By closing: what the store lacked, and at how many looks it did not get any of it."""
 
-    def job(self, every_s: float) -> Job[Publisher]:
-        """Return the job that looks and publishes again."""
-        looking = Republication(self.lost, now=self._now, every_s=every_s)
-        return looking.job("publish again what followed from closings")
+    async def run(self, publisher: Publisher, every_s: float) -> None:
+        """Look and publish again, for ever: a job of the service."""
+        await Republication(self.lost, now=self._now).run(publisher, every_s)
 
     def lost(self) -> list[Record]:
         """Return what to publish again now; note the closings of which the store has everything."""

@@ -2,31 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from contextlib import suppress
+from datetime import datetime
 
 from pydantic import JsonValue
 
 from shared.bus.port import Publisher
-from shared.bus.retry_policy import RetryPolicy, delay_s
 from shared.contracts import Record
-from shared.errors import ConfigurationError
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
 from shared.runtime.republication import Republication
 from shared.store import Closing, Gathers
-from shared.telemetry import RepeatedWarning
+from shared.telemetry import log
 
-CLOSING_AGAIN = RetryPolicy()
-
-
-@dataclass(frozen=True)
-class _Failures:
-    times: int
-    again_at: datetime
-
-
-NEVER = _Failures(0, datetime.min.replace(tzinfo=UTC))
 OnClose = Callable[[Closing], Sequence[Record]]
 
 
@@ -51,8 +39,6 @@ class Gather:
         self._now = now
         self._look_every_s = look_every_s
         self._look = asyncio.Event()
-        self._failures: dict[str, _Failures] = {}
-        self._warning = RepeatedWarning("gather", "a closing cannot be emitted now")
 
     async def expect(
         self,
@@ -91,38 +77,25 @@ class Gather:
         """Have the job look for closings at once."""
         self._look.set()
 
-    @property
-    def job(self) -> Job[Publisher]:
-        """The job that closes what is overdue and emits what is closed."""
-        return Job(self.emit, "emit closings", every_s=self._look_every_s, wake=self._look)
-
     async def emit(self, publisher: Publisher) -> None:
-        """Close what is overdue and emit what is closed; one that fails holds up no other."""
+        """Close what is overdue and emit what is closed, for ever: a job of the service."""
+        while True:
+            try:
+                await self._emit_due(publisher)
+            except TransientError as error:
+                log("gather").warning("closings cannot be emitted now", why=str(error))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._look_every_s):
+                    await self._look.wait()
+                self._look.clear()
+
+    async def _emit_due(self, publisher: Publisher) -> None:
         await in_thread(self._gathers.expire, self._now())
-        due = await in_thread(self._gathers.due)
-        self._failures = {each.key: self._failures.get(each.key, NEVER) for each in due}
-        for closing in due:
-            if self._failures[closing.key].again_at > self._now():
-                continue
-            records = await self._records_of(closing)
-            if records is None:
-                continue
-            for record in records:
+        for closing in await in_thread(self._gathers.due):
+            # In a thread: it may read from the store.
+            for record in await in_thread(self._on_close, closing):
                 await publisher.publish(record)
             await in_thread(self._gathers.emitted, closing.key, self._now())
-
-    async def _records_of(self, closing: Closing) -> Sequence[Record] | None:
-        """Return what follows from a closing; None where that cannot be told now."""
-        try:
-            return await in_thread(self._on_close, closing)  # it may read from the store
-        except ConfigurationError:
-            raise
-        except Exception as error:  # noqa: BLE001 - other closings must not wait for this one
-            times = self._failures[closing.key].times + 1
-            wait = timedelta(seconds=delay_s(error, times, CLOSING_AGAIN, 1.0))
-            self._failures[closing.key] = _Failures(times, self._now() + wait)
-            self._warning.warn(error, closing=closing.key, times_failed=times, exc_info=error)
-            return None
 
 
 Waiting = Callable[[], Mapping[str, set[str]]]
@@ -143,10 +116,9 @@ class Reconciliation:
         self._now = now
         self._before: dict[str, int] = {}
 
-    def job(self, every_s: float) -> Job[Publisher]:
-        """Return the job that looks for stuck runs and publishes again."""
-        looking = Republication(self.stuck, now=self._now, every_s=every_s)
-        return looking.job("publish again what runs wait for")
+    async def run(self, publisher: Publisher, every_s: float) -> None:
+        """Look for stuck runs and publish again, for ever: a job of the service."""
+        await Republication(self.stuck, now=self._now).run(publisher, every_s)
 
     def stuck(self) -> list[Record]:
         """Return what to publish again for runs that miss as many records as at the last look."""

@@ -29,16 +29,6 @@ class StageHealth:
     last_success_age_s: float | None
     trouble: str | None = None
     """Why the last record was not handled, until one is."""
-    standstill: str | None = None
-    """Why it makes no progress, where it makes none; it is then not ready."""
-
-
-@dataclass(frozen=True)
-class JobHealth:
-    """A background job whose last pass failed."""
-
-    job: str
-    trouble: str
 
 
 @dataclass(frozen=True)
@@ -50,12 +40,6 @@ class ServiceHealth:
     why: str
     loop_age_s: float
     stages: tuple[StageHealth, ...]
-    store_trouble: str | None = None
-    """Why the database is not available."""
-    bus_trouble: str | None = None
-    """Why the bus is not available, or takes nothing."""
-    jobs: tuple[JobHealth, ...] = ()
-    """The background jobs that fail now."""
 
 
 class _Server(ThreadingMixIn, WSGIServer):

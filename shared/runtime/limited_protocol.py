@@ -7,8 +7,6 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from shared.runtime.connections import REFUSAL, OpenConnections
-
 
 @dataclass(frozen=True)
 class ConnectionLimits:
@@ -16,7 +14,7 @@ class ConnectionLimits:
 
     header_s: float = 20.0
     """For the head of a request."""
-    linger_s: float = 20.0
+    linger_s: float = 5.0
     """For the rest of a body after its response: an honest client, which sends all of it before it
     reads, learns what was wrong with it."""
     stall_s: float = 60.0
@@ -26,34 +24,19 @@ class ConnectionLimits:
 class LimitedProtocol(H11Protocol):
     """Closes connections whose client goes beyond their limits."""
 
-    def __init__(
-        self, *, limits: ConnectionLimits, open_connections: OpenConnections, **given: Any
-    ) -> None:
+    def __init__(self, *, limits: ConnectionLimits, **given: Any) -> None:
         super().__init__(**given)
         self._limits = limits
-        self._open = open_connections
-        self._admitted = False
         self._closing: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Wait for the first head; refuse the connection where there are too many."""
+        """Wait for the first head."""
         super().connection_made(transport)
-        self._admitted = self._open.admit(self, transport)
-        if self._admitted:
-            self._close_in(self._limits.header_s)
-        else:
-            transport.write(REFUSAL)
-            transport.close()
+        self._close_in(self._limits.header_s)
 
     def data_received(self, data: bytes) -> None:
         """Wait for the next head as soon as it has begun, and no longer for one that is there."""
-        if not self._admitted:
-            return
         super().data_received(data)
-        if self.conn.their_state is h11.SEND_BODY:
-            self._open.has_head(self)
-        elif self.scope is not None:
-            self._open.has_request(self)
         if self.conn.their_state is h11.IDLE:
             if self._closing is None:
                 self._close_in(self._limits.header_s)
@@ -79,9 +62,6 @@ class LimitedProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing."""
         self._stay_open()
-        if self._admitted:
-            self._open.remove(self)
-            self._admitted = False
         super().connection_lost(exc)
 
     def _is_left_over(self) -> bool:

@@ -2,21 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from shared.bus.port import Publisher
 from shared.contracts import Record
-from shared.errors import BackPressureError, ConfigurationError, PoisonError, TransientError
+from shared.errors import BackPressureError, PoisonError, TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
 from shared.store import PlanningCursor, PlanningCursors
-from shared.telemetry import RepeatedWarning, log
+from shared.telemetry import log
 
 LOOK_S = 1.0
 """How often passes are looked for that another process has begun, or left when it died."""
 BACK_PRESSURE_S = 0.5
-FAULT_PAUSE_S = 10.0
-"""After an unexpected error, until the runs of a turn are gone through again."""
 PUBLISHED_AT_ONCE = 64
 
 
@@ -56,33 +54,37 @@ class Passes:
         self._steps = steps
         self._stage = stage
         self._begun = asyncio.Event()
-        self._working: dict[str, asyncio.Task[None]] = {}
-        """What goes through the passes of a turn, by turn."""
-        self._waits = RepeatedWarning(stage, "runs wait to be gone through")
 
     def wake(self) -> None:
         """Have the job look for passes at once."""
         self._begun.set()
 
-    @property
-    def job(self) -> Job[Publisher]:
-        """The job that moves every pass on."""
-        return Job(self.look, "go through runs", every_s=LOOK_S, wake=self._begun, close=self.close)
+    async def run(self, publisher: Publisher) -> None:
+        """Move every pass on, for ever: a job of the service."""
+        working: dict[str, asyncio.Task[None]] = {}
+        try:
+            while True:
+                self._begun.clear()
+                for turn in await self._turns():
+                    if turn not in working:
+                        working[turn] = asyncio.create_task(self._go_through(turn, publisher))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_S):
+                        await self._begun.wait()
+                for turn in [turn for turn, task in working.items() if task.done()]:
+                    working.pop(turn).result()
+        finally:
+            for task in working.values():
+                task.cancel()
+            await asyncio.gather(*working.values(), return_exceptions=True)
 
-    async def look(self, publisher: Publisher) -> None:
-        """Go on with every pass that nothing goes through yet."""
-        unfinished = await in_thread(self._cursors.unfinished)
-        for turn in dict.fromkeys(self._steps.turn_of(cursor) for cursor in unfinished):
-            if turn not in self._working:
-                self._working[turn] = asyncio.create_task(self._go_through(turn, publisher))
-        for turn in [turn for turn, task in self._working.items() if task.done()]:
-            self._working.pop(turn).result()
-
-    async def close(self) -> None:
-        """End what is gone through: another process goes on with it."""
-        for task in self._working.values():
-            task.cancel()
-        await asyncio.gather(*self._working.values(), return_exceptions=True)
+    async def _turns(self) -> list[str]:
+        try:
+            unfinished = await in_thread(self._cursors.unfinished)
+        except TransientError as error:
+            log(self._stage).warning("runs wait to be gone through", why=str(error))
+            return []
+        return list(dict.fromkeys(self._steps.turn_of(cursor) for cursor in unfinished))
 
     async def _go_through(self, turn: str, publisher: Publisher) -> None:
         """Move the passes of a turn on, one after the other, until all are at their end."""
@@ -93,13 +95,8 @@ class Passes:
                     if part is not None:
                         await self._publish(part.records, cursor, publisher)
                     await in_thread(self._steps.settle, cursor, part)
-        except TransientError as error:  # the next look goes on, and other turns meanwhile
-            self._waits.warn(error, turn=turn)
-        except ConfigurationError:
-            raise
-        except Exception as error:  # noqa: BLE001 - one run's fault keeps no other waiting
-            self._waits.warn(error, turn=turn, exc_info=error)
-            await asyncio.sleep(FAULT_PAUSE_S)
+        except TransientError as error:  # the next look goes on
+            log(self._stage).warning("runs wait to be gone through", turn=turn, why=str(error))
 
     def _unfinished(self, turn: str) -> list[PlanningCursor]:
         return [each for each in self._cursors.unfinished() if self._steps.turn_of(each) == turn]

@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from shared.errors import BiaswatchError, StoreNotPreparedError, TransientError
+from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError, TransientError
 from shared.runtime.memory import bound_garbage, return_memory
-from shared.runtime.open_files import raise_open_files
 from shared.runtime.own_telemetry import own_telemetry
 from shared.runtime.service import Service
 from shared.runtime.settings import S, load_settings
@@ -29,12 +28,11 @@ def serve(kind: type[S], build: Callable[[S], Service]) -> int:
     try:
         settings = load_settings(kind)
         configure_logs(settings.log_level)
-        raise_open_files()
         bound_garbage()
         run(_until_signalled(build, settings))
     except BiaswatchError as error:
         sys.stderr.write(f"biaswatch: {error}\n")
-        return 2 if error.exit_code == 2 else 1
+        return 2 if isinstance(error, ConfigurationError) else 1
     return 0
 
 

@@ -6,10 +6,8 @@ from datetime import datetime
 
 from shared.bus.port import Publisher
 from shared.contracts import Record
-from shared.errors import BackPressureError, PoisonError
-from shared.lookup import first
+from shared.errors import BackPressureError, PoisonError, TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
 from shared.telemetry import log
 
 BACK_PRESSURE_S = 0.5
@@ -19,35 +17,35 @@ class Republication:
     """Looks at times for what is to be published again, and publishes it as lanes have room."""
 
     def __init__(
-        self, find: Callable[[], Sequence[Record]], *, now: Callable[[], datetime], every_s: float
+        self, find: Callable[[], Sequence[Record]], *, now: Callable[[], datetime]
     ) -> None:
         self._find = find
         self._now = now
-        self._every_s = every_s
-        self._look_at: float | None = None
         self._unsent: dict[str, dict[str, Record]] = {}
         """What waits for room, by lane and id."""
 
-    def job(self, name: str) -> Job[Publisher]:
-        """Return the job that looks, and publishes as lanes have room."""
-        every_s = min(self._every_s, BACK_PRESSURE_S)
-        return Job(self.look, name, every_s=every_s, first_after_s=self._every_s)
-
-    async def look(self, publisher: Publisher) -> None:
-        """Look once it is time, and publish what lanes have room for."""
+    async def run(self, publisher: Publisher, every_s: float) -> None:
+        """Look and publish, for ever: a job of the service."""
         clock = asyncio.get_running_loop().time
-        if self._look_at is None or clock() >= self._look_at:
-            for record in await in_thread(self._find):
-                self._unsent.setdefault(record.lane, {})[record.id] = record
-            self._look_at = clock() + self._every_s
-        for lane in list(self._unsent):
-            await self._publish(publisher, lane)
+        look_at = clock() + every_s
+        while True:
+            await asyncio.sleep(min(every_s, BACK_PRESSURE_S) if self._unsent else every_s)
+            try:
+                if clock() >= look_at:
+                    look_at = clock() + every_s
+                    for record in await in_thread(self._find):
+                        self._unsent.setdefault(record.lane, {})[record.id] = record
+                for lane in list(self._unsent):
+                    await self._publish(publisher, lane)
+            except TransientError as error:
+                log("reconciliation").warning("no repair now", why=str(error))
+                await asyncio.sleep(every_s)
 
     async def _publish(self, publisher: Publisher, lane: str) -> None:
         """Publish what waits in one lane until it is full: no lane waits for another."""
         unsent = self._unsent[lane]
         while unsent:
-            id_, record = first(unsent.items(), "Nothing is unsent.")
+            id_, record = next(iter(unsent.items()))
             try:
                 # A new publication number: under its old one it would be dropped as a duplicate.
                 await publisher.publish(record, publication=int(self._now().timestamp() * 1000))

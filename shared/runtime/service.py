@@ -17,18 +17,17 @@ from shared.bus.stage import Stage
 from shared.bus.topology import durable_of
 from shared.bus.worker import Worker
 from shared.contracts import ROUTES, route_of
-from shared.errors import TransientError
-from shared.runtime import probes
-from shared.runtime.health import HealthServer, JobHealth, ServiceHealth
-from shared.runtime.jobs import GuardedJob, Job, Work, guarded
-from shared.runtime.readiness import WORKING, stage_health, why_unready
+from shared.errors import BiaswatchError, TransientError
+from shared.runtime.health import HealthServer, ServiceHealth, StageHealth
 from shared.runtime.settings import Settings
 from shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
 
 BEAT_S = 0.5
 CANCEL_AGAIN_S = 1.0
 LOOK_FOR_LANES_S = 0.5
-MEASURE_DISK_EVERY_S = 0.5
+
+Job = Callable[[Publisher], Awaitable[None]]
+"""Work that no record starts, such as a schedule; it runs until the service cancels it."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,10 @@ class StageHost:
     stop: Callable[[Worker], Awaitable[None]]
 
 
+StageSupervisor = Callable[[StageHost], Awaitable[None]]
+"""A job that starts and stops stages, for drop-ins, or that looks where the bus is."""
+
+
 class Service:
     """Stages and jobs that start and end together, on one connection to the bus."""
 
@@ -51,25 +54,16 @@ class Service:
         *,
         stages: Sequence[Stage[Any]] = (),
         lane_stage: Callable[[str], Stage[Any]] | None = None,
-        jobs: Sequence[Job[Publisher] | Work[Publisher]] = (),
-        supervisors: Sequence[Job[StageHost] | Work[StageHost]] = (),
-        probe_store: Callable[[], None] | None = None,
+        jobs: Sequence[Job] = (),
+        supervisors: Sequence[StageSupervisor] = (),
         close: Sequence[Callable[[], Awaitable[None] | None]] = (),
         policy: RetryPolicy | None = None,
         ready_without_bus: bool = False,
     ) -> None:
         """Put the parts together.
 
-        Parameters
-        ----------
-        jobs, supervisors
-            Work that no record starts; supervisors start and stop stages, or look at the bus. A
-            plain function is repeated every second.
-        probe_store
-            Raises TransientError while the database is not available; the service is then unready.
-        ready_without_bus
-            Whether the service is ready also while the bus takes nothing: it has more to offer than
-            its stages and jobs.
+        With `ready_without_bus` the service is ready also while the bus takes nothing: it has more
+        to offer than its stages.
         """
         self.name = name
         self._ready_without_bus = ready_without_bus
@@ -77,16 +71,8 @@ class Service:
         self._settings = settings
         self._stages = stages
         self._lane_stage = lane_stage
-        self._lanes: set[str] = set()
-        """The lanes that have a stage."""
-        lanes = [Job(self._look_for_lanes, "look for lanes", every_s=LOOK_FOR_LANES_S)]
-        disk = Job[Publisher](self._show_disk, "measure the disk", every_s=MEASURE_DISK_EVERY_S)
-        self._jobs = guarded(name, [*jobs, disk])
-        self._supervisors = guarded(name, [*supervisors, *(lanes if lane_stage else ())])
-        self._guarded: list[GuardedJob[Any]] = [*self._jobs, *self._supervisors]
-        [self._bus] = guarded(name, [probes.BUS])
-        self._store = probes.of_store(name, probe_store) if probe_store else None
-        self._connection: Connection | None = None
+        self._jobs = jobs
+        self._supervisors = supervisors
         self._close = close
         self.policy = policy
         for route in ROUTES:
@@ -110,26 +96,25 @@ class Service:
 
     def state(self) -> ServiceHealth:
         """Return the health of the service; the health server's thread calls this."""
-        stages = tuple(stage_health(worker, time.time()) for worker in self._workers)
-        failing = [job for job in self._guarded if job.trouble]
-        store, bus = self._store.trouble if self._store else None, self._bus_trouble()
-        why = why_unready(self._phase, store or bus, stages, failing)
-        hindered = store or self._phase != WORKING
-        return ServiceHealth(
-            self.name,
-            ready=not (hindered if self._ready_without_bus else why),
-            why=why or self._phase,
-            loop_age_s=time.monotonic() - self._beat_at,
-            stages=stages,
-            store_trouble=store,
-            bus_trouble=bus,
-            jobs=tuple(JobHealth(job.job.label, str(job.trouble)) for job in failing),
+        now = time.time()
+        stages = tuple(
+            StageHealth(
+                worker.stage.durable,
+                worker.ready,
+                worker.lag,
+                None if worker.last_success_at is None else now - worker.last_success_at,
+                worker.trouble,
+            )
+            for worker in self._workers
         )
-
-    def _bus_trouble(self) -> str | None:
-        lost = self._connection.trouble if self._connection else None
+        unready = [stage.stage for stage in stages if not stage.ready]
+        working = self._phase == "working"
         not_taken = self._publisher.trouble if self._publisher else None
-        return lost or not_taken or self._bus.trouble
+        why = self._phase
+        if working and (unready or not_taken):
+            why = not_taken or f"waiting for the bus: {', '.join(unready)}"
+        ready = working and (self._ready_without_bus or not (unready or not_taken))
+        return ServiceHealth(self.name, ready, why, time.monotonic() - self._beat_at, stages)
 
     async def run(self, *, with_health: bool = True) -> None:
         """Work until stopped.
@@ -164,20 +149,19 @@ class Service:
             seed_file=self._settings.nats_seed_file,
             ca_file=self._settings.nats_ca_file,
         )
-        self._connection = connection
         self._publisher = publisher = JetStreamPublisher(connection)
         for stage in self._stages:
             self._start(stage, connection, publisher)
-        jobs = [asyncio.ensure_future(each.run(publisher)) for each in self._jobs]
+        jobs = [asyncio.ensure_future(job(publisher)) for job in self._jobs]
         host = StageHost(
             connection, publisher, lambda s: self._start(s, connection, publisher), self._stop_stage
         )
-        jobs += [asyncio.ensure_future(each.run(host)) for each in self._supervisors]
+        jobs += [asyncio.ensure_future(supervise(host)) for supervise in self._supervisors]
         jobs.append(asyncio.ensure_future(self._beat()))
-        jobs.append(asyncio.ensure_future(self._bus.run(connection)))
-        if self._store:
-            jobs.append(asyncio.ensure_future(self._store.run(None)))
-        self._phase = WORKING
+        if self._lane_stage:
+            watching = self._watch_lanes(self._lane_stage, connection, publisher)
+            jobs.append(asyncio.ensure_future(watching))
+        self._phase = "working"
         self.started.set()
         log(self.name).info("working", stages=[stage.durable for stage in self._stages])
         ended = await self._until_it_ends(connection, jobs)
@@ -203,14 +187,22 @@ class Service:
         await worker.stop(self._settings.grace_s)
         await asyncio.gather(working, return_exceptions=True)
 
-    async def _look_for_lanes(self, host: StageHost) -> None:
-        """Start a stage for each lane in which something waits and that has none yet."""
-        assert self._lane_stage  # noqa: S101 - for mypy; without it there is no such job
-        route = route_of(self._lane_stage("").reads)
-        subjects = await Admin(host.connection).subjects(route.stream, route.subjects)
-        for lane in sorted({subject.rpartition(".")[2] for subject in subjects} - self._lanes):
-            self._lanes.add(lane)
-            host.start(self._lane_stage(lane))
+    async def _watch_lanes(
+        self, lane_stage: Callable[[str], Stage[Any]], connection: Connection, publisher: Publisher
+    ) -> None:
+        """Start a stage for each lane in which something waits, as lanes appear."""
+        route = route_of(lane_stage("").reads)
+        known: set[str] = set()
+        while True:
+            try:
+                subjects = await Admin(connection).subjects(route.stream, route.subjects)
+            except BiaswatchError as error:
+                log(self.name).warning("the lanes cannot be seen", why=str(error))
+                subjects = {}
+            for lane in sorted({subject.rpartition(".")[2] for subject in subjects} - known):
+                known.add(lane)
+                self._start(lane_stage(lane), connection, publisher)
+            await asyncio.sleep(LOOK_FOR_LANES_S)
 
     async def _until_it_ends(
         self, connection: Connection, jobs: Sequence[asyncio.Future[None]]
@@ -267,9 +259,10 @@ class Service:
                 lags[worker.stage.name] += worker.lag or 0
             for stage, lag in lags.items():
                 LAG.labels(stage).set(lag)
+            self._show_disk()
             await asyncio.sleep(BEAT_S)
 
-    async def _show_disk(self, _: Publisher) -> None:
+    def _show_disk(self) -> None:
         """Export the disk of the state directory, or of the container that has none."""
         folder = self._settings.state_dir
         disk = shutil.disk_usage(folder if folder.exists() else Path("/"))

@@ -30,7 +30,7 @@ class Settings(BaseSettings):
         default="nats://127.0.0.1:4222",
         validation_alias=AliasChoices("BIASWATCH_NATS_URL", "NATS_URL"),
     )
-    """The address of the bus; several servers of one cluster with commas between them."""
+    """The address of the bus."""
     nats_seed_file: Path | None = None
     """The file with this service's nkey seed, if the bus uses keys."""
     nats_ca_file: Path | None = None
@@ -39,8 +39,6 @@ class Settings(BaseSettings):
     """A folder with one file per setting (`biaswatch_store_url`), instead of variables."""
     store_url: str | None = None
     """`postgresql://...` or `sqlite:///...`; without it, SQLite in the state directory."""
-    store_statement_s: float = Field(default=60.0, gt=0)
-    """How long PostgreSQL may take for one statement; it is tried again later."""
     state_dir: Path = Path.home() / ".biaswatch"
     """The folder of the bus's data and the store on a laptop."""
     health_host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from other machines

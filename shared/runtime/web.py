@@ -8,13 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shared.errors import ConfigurationError
-from shared.runtime.connections import (
-    MAX_CONNECTIONS,
-    LogNowAndThen,
-    OpenConnections,
-    note_accept_errors,
-)
-from shared.runtime.open_files import most_connections, open_files_limit
 
 if TYPE_CHECKING:
     from shared.runtime.limited_protocol import ConnectionLimits
@@ -38,18 +31,11 @@ async def web_server(
 
     from shared.runtime.limited_protocol import ConnectionLimits, LimitedProtocol
 
-    note = LogNowAndThen()
-    note_accept_errors(asyncio.get_running_loop(), note)
-    limit = min(MAX_CONNECTIONS, most_connections(open_files_limit()))
     listening = _listen(host, port)
     listening.listen()  # a client that connects before the server has started waits
     config = uvicorn.Config(
         app,
-        http=partial(  # type: ignore[arg-type]
-            LimitedProtocol,
-            limits=limits or ConnectionLimits(),
-            open_connections=OpenConnections(limit, note),
-        ),
+        http=partial(LimitedProtocol, limits=limits or ConnectionLimits()),  # type: ignore[arg-type]
         log_config=None,
         access_log=False,
         lifespan="off",

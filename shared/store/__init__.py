@@ -8,8 +8,7 @@ from shared.store.monitor_rounds import Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.planned_probes import PlannedProbes
 from shared.store.planning_cursors import PlanningCursor, PlanningCursors
-from shared.store.record_counts import WriteResult
-from shared.store.records import Records
+from shared.store.records import Records, WriteResult
 from shared.store.run_progress import CountedRun
 from shared.store.store import Store, migrate
 

@@ -106,12 +106,6 @@ class Calls:
                 for row in connection.execute(query.where(among(CALLS.c.id, some)))
             }
 
-    def any_answer(self, run_id: str) -> bool:
-        """Tell whether any call of a run was answered, in the days that answers are kept."""
-        query = select(CALLS.c.id).where(CALLS.c.run_id == run_id, CALLS.c.answer.is_not(None))
-        with read_transaction(self._engine) as connection:
-            return connection.scalar(query.limit(1)) is not None
-
     def allow(self, run_id: str, budget: Budget) -> None:
         """Replace the budget of a run."""
         limits = {"most_tokens": budget.tokens, "most_cost": budget.cost}

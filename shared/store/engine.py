@@ -19,14 +19,8 @@ from sqlalchemy.exc import (
     OperationalError,
 )
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
-from sqlalchemy.pool import NullPool, QueuePool
 
 from shared.errors import ConfigurationError, TransientError
-from shared.store.answering_connections import (
-    STATEMENT_S,
-    connection_parameters,
-    end_silent_connections,
-)
 from shared.store.rested_connections import try_rested_connections
 
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
@@ -45,34 +39,22 @@ PRAGMAS = (
 )
 BUSY_TIMEOUT_S = 30
 BUSY_PAUSE_S = 0.01
+# A database created without a locale has no encoding; the driver would then return bytes.
+POSTGRESQL = {"connect_timeout": 5, "client_encoding": "utf8"}
 LASTING = (
     *("authentication failed", "no pg_hba.conf entry", "no password supplied"),
     *("permission denied", "does not exist"),
     *("unable to open database file", "readonly database"),
 )
 """What a database says that does not pass by itself: the driver gives no code while connecting."""
-FULL = "Make room on its disk; what it has is kept"
-ADVICE = {
-    "disk is full": FULL,
-    "No space left on device": FULL,
-    "due to statement timeout": "BIASWATCH_STORE_STATEMENT_S says how long a statement may take",
-    "in a read-only transaction": "It takes reads alone; let it take writes again",
-}
-"""What to do about what SQLite and PostgreSQL say."""
+FULL = ("disk is full", "No space left on device")
+"""What SQLite and PostgreSQL say where nothing more can be written."""
 READS = "reads"
 """The execution option of transactions that only read, so that they block no writer."""
 
 
-def engine_of(url: str, statement_s: float | None = STATEMENT_S, *, pooled: bool = True) -> Engine:
+def engine_of(url: str) -> Engine:
     """Return an engine for the database at `url`; nothing is opened yet.
-
-    Parameters
-    ----------
-    statement_s
-        How long PostgreSQL may take for a statement; None for as long as it likes. SQLite has one
-        writer, and a wait for it is bounded by `BUSY_TIMEOUT_S`.
-    pooled
-        Whether connections are kept for later use.
 
     Raises
     ------
@@ -98,12 +80,8 @@ def engine_of(url: str, statement_s: float | None = STATEMENT_S, *, pooled: bool
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     engine = create_engine(
-        parsed,
-        insertmanyvalues_page_size=ROWS_OF_AN_INSERT,
-        connect_args=connection_parameters(parsed),
-        poolclass=QueuePool if pooled else NullPool,
+        parsed, insertmanyvalues_page_size=ROWS_OF_AN_INSERT, connect_args=POSTGRESQL
     )
-    end_silent_connections(engine, statement_s)
     try_rested_connections(engine)
     return engine
 
@@ -199,7 +177,8 @@ def _readable_errors() -> Iterator[None]:
         ) from None
     except (OperationalError, InterfaceError, InternalError) as error:
         why = _reason(error)
-        why += next((f". {advice}" for said, advice in ADVICE.items() if said in why), "")
+        if any(each in why for each in FULL):
+            why += ". Make room on its disk; what it has is kept"
         raise TransientError(f"The store is not available: {why}.") from error
 
 
@@ -213,7 +192,7 @@ def insert_new(
     """Insert the rows whose key is new; return the first key column of those."""
     if not rows:
         return []
-    first_key, *_ = table.primary_key
+    first_key = next(iter(table.primary_key))
     statement = upsert(connection, table).on_conflict_do_nothing().returning(first_key)
     return list(connection.scalars(statement, rows))
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from operator import itemgetter
 
 from sqlalchemy import Connection
@@ -17,17 +16,6 @@ COUNTED = {kind.kind for kind in (Response, Features, Diagnosis, PairVerdict)}
 CountedAs = tuple[str, str, str, str]
 """Run, kind, purpose and lane."""
 _of_run = itemgetter("run_id", "purpose", "lane")
-
-
-@dataclass(frozen=True)
-class WriteResult:
-    """What a write changed."""
-
-    new: Counter[str] = field(default_factory=Counter)
-    """Records that were not there before, by kind; `new_ids` has their ids."""
-    new_ids: set[str] = field(default_factory=set)
-    known: Counter[str] = field(default_factory=Counter)
-    """Records that were there already; nothing of them was changed."""
 
 
 def counted_as(kind: str, rows: Iterable[Row]) -> Counter[CountedAs]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -15,7 +16,7 @@ from shared.store.archived_runs import here
 from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
 from shared.store.inserts import insert_missing, insert_records
 from shared.store.membership import among
-from shared.store.record_counts import CountedAs, WriteResult, count_new, counted_as
+from shared.store.record_counts import CountedAs, count_new, counted_as
 from shared.store.record_rows import Row, row_of, text_rows_of
 from shared.store.scope import ScopeNow, everything
 from shared.store.tables import RECORDS
@@ -26,6 +27,16 @@ R = TypeVar("R", bound=Record)
 ByKind = dict[str, dict[str, Record]]
 PAGE = MOST_PARAMETERS + 1
 """Rows of a query: more than ids in one, so that nobody looks for those beyond the last id."""
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    """What a write changed."""
+
+    new: Counter[str] = field(default_factory=Counter)
+    """Records that were not there before, by kind."""
+    known: Counter[str] = field(default_factory=Counter)
+    """Records that were there already; nothing of them was changed."""
 
 
 class Records:
@@ -69,7 +80,6 @@ class Records:
                 rows = {id_: row_of(found[id_]) for id_ in sorted(found)}
                 new = insert_records(connection, RECORDS[kind], list(rows.values()))
                 written.new[kind] += len(new)
-                written.new_ids.update(new)
                 written.known[kind] += len(found) - len(new)
                 texts = [row for id_ in new for row in text_rows_of(found[id_], rows[id_], gone)]
                 insert_missing(connection, TEXTS, texts)
@@ -96,9 +106,9 @@ class Records:
         found: dict[str, int] = {}
         with read_transaction(self._engine) as connection:
             for some in chunks(keys):
-                query = select(table.c[column], func.count()).group_by(table.c[column])
-                query = query.where(among(table.c[column], some), *self._mine(table))
-                rows = connection.execute(query).all()
+                mine = (among(table.c[column], some), *self._mine(table))
+                query = select(table.c[column], func.count()).where(*mine)
+                rows = connection.execute(query.group_by(table.c[column])).all()
                 found |= {str(row[0]): int(row[1]) for row in rows}
         return found
 
@@ -118,14 +128,15 @@ class Records:
         with read_transaction(self._engine) as connection:
             for some in chunks(wanted):
                 query = select(table.c.id).where(among(table.c.id, some), *self._mine(table))
-                wanted.difference_update(connection.scalars(query))
+                found = connection.scalars(query)
+                wanted.difference_update(found)
         return wanted
 
     def read(self, kind: type[R], *, run_id: str, texts: bool = True) -> Iterator[R]:
         """Return the records of a run, in the order of their ids; faster without texts."""
         table = RECORDS[kind.kind]
-        query = select(table).where(table.c.run_id == run_id, *self._mine(table, run_id))
-        yield from self._read(kind, query, texts=texts)
+        mine = (table.c.run_id == run_id, *self._mine(table, run_id))
+        yield from self._read(kind, select(table).where(*mine), texts=texts)
 
     def of_runs(self, kind: type[R], run_ids: Iterable[str]) -> Iterator[R]:
         """Return the records of several runs that have few of this kind."""

@@ -12,8 +12,6 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from shared.store.answering_connections import pinging
-
 RESTED_S = 1.0
 """A connection that was in use so short a time ago is used without being tried."""
 USED_AT = "used_at"
@@ -38,8 +36,7 @@ def try_rested_connections(engine: Engine) -> None:
 
 def _answers(engine: Engine, connection: DBAPIConnection) -> bool:
     try:
-        with pinging(connection):
-            return engine.dialect.do_ping(connection)
+        return engine.dialect.do_ping(connection)
     except engine.dialect.loaded_dbapi.Error as error:
         if engine.dialect.is_disconnect(error, connection, None):
             return False

@@ -13,7 +13,6 @@ from shared.store.alarm_deliveries import AlarmDeliveries, Channels
 from shared.store.answer_file_writer import AnswerFilesLocation, AnswerFileWriter
 from shared.store.answer_files import AnswerFiles
 from shared.store.answer_parts import AnswerParts
-from shared.store.answering_connections import STATEMENT_S
 from shared.store.archive_files import ArchiveFiles
 from shared.store.archive_rows import ArchiveRows
 from shared.store.archived_runs import ArchivedRuns
@@ -28,7 +27,6 @@ from shared.store.monitor_definitions import MonitorDefinitions, RunsUnderWay
 from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
 from shared.store.paused_targets import PausedTargets
 from shared.store.planning_cursors import PlanningCursors
-from shared.store.probe import StoreProbe
 from shared.store.run_conclusions import RunConclusions
 from shared.store.run_progress import CountedRuns
 from shared.store.run_tables import JUDGING_CURSORS
@@ -37,7 +35,6 @@ from shared.store.sent_forms import SentForms
 from shared.store.stored_records import StoredRecords
 from shared.store.suites import UNNAMED, Suites
 from shared.store.texts import Purges
-from shared.store.unanswered import Unanswered
 from shared.store.unwatched_answers import UnwatchedAnswers
 from shared.store.window_answers import WindowAnswers
 from shared.store.window_readings import WindowReadings
@@ -56,7 +53,7 @@ def migrate(url: str) -> str:
     TransientError
         It does not answer now.
     """
-    engine = engine_of(url, None)  # to change a large table takes as long as it takes
+    engine = engine_of(url)
     try:
         with explain_open_errors(engine), engine.begin() as connection:
             if engine.dialect.name == "postgresql":
@@ -126,7 +123,6 @@ class Store:
     ) -> None:
         self._engine = engine
         self._scope = scope
-        self._probe = StoreProbe(engine)
         self.answer_files = answer_files or AnswerFiles(engine)
         self.records = StoredRecords(engine, scope, files=self.answer_files, writer=writer)
         self.rounds = ClosedRounds(self.records)
@@ -144,7 +140,6 @@ class Store:
         self.extractors = Extractors(engine)
         self.calls = Calls(engine)
         self.paused_targets = PausedTargets(engine)
-        self.unanswered = Unanswered(engine, self.records, scope)
         self.baselines = Baselines(engine)
         self.calibrations = Calibrations(engine)
         self.monitor_definitions = MonitorDefinitions(engine, self.records, scope)
@@ -161,21 +156,10 @@ class Store:
         self.archive_files = ArchiveFiles(engine)
 
     @classmethod
-    def open(
-        cls,
-        url: str,
-        answers_to: AnswerFilesLocation | None = None,
-        *,
-        statement_s: float | None = STATEMENT_S,
-    ) -> "Store":
+    def open(cls, url: str, answers_to: AnswerFilesLocation | None = None) -> "Store":
         """Open the store at `url`.
 
-        Parameters
-        ----------
-        answers_to
-            Where answers of live systems are written as files; None where they become rows.
-        statement_s
-            How long PostgreSQL may take for a statement; None for as long as it likes.
+        Answers of live systems that are written through it become rows, or files of a place.
 
         Raises
         ------
@@ -184,7 +168,7 @@ class Store:
         TransientError
             It does not answer now.
         """
-        engine = engine_of(url, statement_s)
+        engine = engine_of(url)
         try:
             _check(engine)
             files = AnswerFiles(engine)
@@ -193,16 +177,6 @@ class Store:
             engine.dispose()
             raise
         return cls(engine, answer_files=files, writer=writer)
-
-    def probe(self) -> None:
-        """Ask the database whether it takes writes, over a connection of its own.
-
-        Raises
-        ------
-        TransientError
-            It does not answer, or takes no writes.
-        """
-        self._probe.ask()
 
     def empty_write_ahead_log(self) -> None:
         """Write SQLite's log into the database and empty it: what was deleted would stay there.

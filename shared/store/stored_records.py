@@ -17,9 +17,8 @@ from shared.store.answer_file_writer import AnswerFileWriter, goes_to_file
 from shared.store.answer_files import AnswerFiles
 from shared.store.archived_runs import lock_run
 from shared.store.engine import chunks
-from shared.store.record_counts import WriteResult
 from shared.store.record_rows import Row
-from shared.store.records import PAGE, ByKind, Records
+from shared.store.records import PAGE, ByKind, Records, WriteResult
 from shared.store.scope import ScopeNow, everything
 
 R = TypeVar("R", bound=Record)

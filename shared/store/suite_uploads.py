@@ -2,7 +2,6 @@
 
 import secrets
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
@@ -128,7 +127,7 @@ class SuiteUpload:
         for positions in counts.alike():
             keys = [probe.key for probe in self._staged_at(positions)]
             if len(set(keys)) < len(keys):
-                [(key, _)] = Counter(keys).most_common(1)
+                key = next(each for each in keys if keys.count(each) > 1)
                 raise UsageError(f"The suite {header.name}: two probes have the key {key!r}.")
         if (name := counts.missing_stratum) is not None:
             raise UsageError(

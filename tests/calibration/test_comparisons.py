@@ -27,8 +27,6 @@ MISLEADING = (
     "partly paired equal, 10/100 and 20 sets",
     "clustered equal, 10/10 families of 8",
     "family of 10 features, gap = tolerance",
-    "bank rare far answers .04, 10 sets of 2 repeats",
-    "bank rare far answers .017, 10 sets of 2 repeats, gap = tolerance",
 )
 """Each made some procedure err in a fifth of runs or more."""
 CERTAIN = (

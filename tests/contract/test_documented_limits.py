@@ -10,17 +10,11 @@ from biaswatch.readers import parquet_files, table_files
 from services.builder.settings import BuilderSettings
 from services.evaluator.settings import EvaluatorSettings
 from services.extractor.settings import ExtractorSettings
-from services.gateway import intake_slots, middleware, strict_requests
-from services.gateway.otlp import intake, protobuf_messages, protobuf_signals, wire
+from services.gateway import middleware
+from services.gateway.otlp import intake, wire
 from services.gateway.runs.requests import MOST_JUDGEMENTS, MOST_TARGETS
 from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.requests import (
-    MAX_BATCH,
-    MAX_CLOCK_SKEW,
-    MAX_EXCHANGE_BYTES,
-    MAX_LABELS,
-    MAX_MESSAGES,
-)
+from services.gateway.traffic.requests import MAX_BATCH, MAX_CLOCK_SKEW, MAX_EXCHANGE_BYTES
 from services.gateway.traffic.routes import MOST_QUEUED
 from services.generator.domain.outcome import LARGEST_ANSWER_BYTES
 from services.generator.settings import GeneratorSettings
@@ -35,8 +29,6 @@ from shared.files import LARGEST_LINE_BYTES
 from shared.llm.bounded_replies import LARGEST_REPLY_BYTES
 from shared.llm.replay import LARGEST_BYTES
 from shared.parsing import nesting, yaml_values
-from shared.runtime.connections import MAX_CONNECTIONS
-from shared.runtime.open_files import LEAST_FILES, RESERVED_FILES
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 USUAL = StreamLimits()
@@ -55,27 +47,12 @@ LIMITS = {
     "monitors of one tenant, paused and ended ones included": f"{MOST_MONITORS}",
     "probe of a suite, as JSON": f"{LARGEST_PROBE_BYTES // KIB} KiB",
     "record on the bus": f"{MAX_RECORD_BYTES // KIB} KiB",
-    "request with a token":
-    f"{middleware.MAX_BYTES // MIB} MiB, {strict_requests.MAX_VALUES:,} values",
-    "suite that is uploaded": f"{middleware.MAX_STREAMED_BYTES['/v1/suites'] // MIB} MiB",
-    "request with production answers":
-    f"{middleware.MAX_STREAMED_BYTES['/v1/responses'] // MIB} MiB",
-    "groups, and facts, of one production answer": f"{MAX_LABELS}",
-    "messages of one production answer": f"{MAX_MESSAGES:,}",
-    "one span, or log record, of OTLP":
-    f"{protobuf_messages.MAX_SIGNAL_BYTES // MIB} MiB, {protobuf_messages.MAX_SIGNAL_FIELDS:,}",
-    "requests of one tenant that are read, and handled, at the same time":
-    f"{intake_slots.READ_PER_TENANT}, and {intake_slots.HANDLED_PER_TENANT}; others wait"
-    f" {intake_slots.WAIT_S:.0f} s",
-    "connections to the gateway": f"{MAX_CONNECTIONS:,}, and {RESERVED_FILES} fewer",
-    "open files of a process": f"{LEAST_FILES} at least",
+    "request with a token": f"{middleware.MAX_BYTES // MIB} MiB",
     "request without a token": f"{middleware.MAX_ANONYMOUS_BYTES // KIB} KiB",
     "production answers in one request": f"{MAX_BATCH:,}",
     "one production answer with its question": f"{MAX_EXCHANGE_BYTES // KIB} KiB",
     "production answers of one live system that wait": f"{MOST_QUEUED:,}",
-    "OTLP request, packed and unpacked": f"{wire.MOST_BYTES // MIB} MiB, {wire.MAX_RATIO} times its"
-    f" packed size beyond {wire.RATIO_FREE_BYTES // MIB} MiB,"
-    f" {protobuf_messages.MAX_MESSAGES:,} spans, {protobuf_signals.MAX_VALUES:,} attributes",
+    "OTLP request, packed and unpacked": f"{wire.MOST_BYTES // MIB} MiB",
     "parts of a traced answer wait for the rest": f"{intake.PATIENCE.total_seconds():.0f} s",
     "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
     "reply of a model, unpacked": f"{LARGEST_REPLY_BYTES // MIB} MiB",

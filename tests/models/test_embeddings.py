@@ -7,7 +7,6 @@ import pytest
 
 from services.extractor.domain import Reading, measured_all
 from services.extractor.extractors.embedding_distance import EmbeddingDistanceExtractor
-from services.extractor.handlers.loading import load
 from shared.models.device import ModelOptions
 from shared.models.text_models import Embedder
 
@@ -29,26 +28,6 @@ def test_vectors_are_those_of_sentence_transformers(minilm: Path) -> None:
     for text, vector in zip(TEXTS, found, strict=True):
         assert not isinstance(vector, Exception)
         np.testing.assert_allclose(vector, expected.encode(text), atol=1e-5)
-
-
-def test_the_packaged_model_is_used_by_name_without_a_download(minilm: Path) -> None:
-    by_name = Embedder(ModelOptions("cpu"), size=4)
-    folder = Embedder(ModelOptions("cpu"), str(minilm), size=4)
-    assert by_name.model == "sentence-transformers/all-MiniLM-L6-v2"
-    for named, found in zip(by_name.vectors(TEXTS), folder.vectors(TEXTS), strict=True):
-        assert isinstance(named, np.ndarray)
-        assert isinstance(found, np.ndarray)
-        np.testing.assert_allclose(named, found)
-
-
-def test_the_extractor_of_distances_uses_the_packaged_model(minilm: Path) -> None:
-    extractor = load(["embedding_distance"], models=ModelOptions("cpu"))["embedding_distance"]
-    near, far = measured_all(
-        extractor,
-        [Reading("A cat sleeps.", baseline=each) for each in ("A cat is asleep.", "Taxes rose.")],
-    )
-    assert near[1] is far[1] is None
-    assert (near[0]["cosine_distance"] or 0) < (far[0]["cosine_distance"] or 0)
 
 
 def test_a_text_longer_than_the_model_takes_is_not_cut(minilm: Path) -> None:

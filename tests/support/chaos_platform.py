@@ -1,7 +1,6 @@
 """The platform as processes, with a key for each service, and all that can befall it."""
 
 import asyncio
-import json
 import os
 import shutil
 import signal
@@ -15,9 +14,6 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from random import Random
-from typing import Any
-
-import httpx2
 
 from biaswatch.local.processes import A_PERSON_IS_NEEDED
 from shared.bus.accounts import server_config
@@ -28,7 +24,6 @@ from shared.bus.permissions import OPERATOR, key_names
 from shared.bus.server import EmbeddedServer
 from shared.contracts import ROUTES, RUN_GATHER, Diagnosis, Record, Response, Run
 from shared.errors import BiaswatchError, TransientError
-from shared.runtime.web import free_port
 from shared.store import Store
 from shared.store.tables import RECORDS
 from tests.support.waiting import PATIENCE_S
@@ -66,19 +61,6 @@ class TendedProcess:
             )
 
     @property
-    def exit_code(self) -> int | None:
-        """How it ended; None while it runs."""
-        return self._process.poll()
-
-    @property
-    def health_port(self) -> int:
-        """The port that it has told in its log."""
-        for line in self._log.read_text().splitlines():
-            if '"health and metrics"' in line:
-                return int(json.loads(line)["port"])
-        raise LookupError(f"{self.name} has no port for health yet.")
-
-    @property
     def pid(self) -> int:
         """Its process, while it lasts."""
         return self._process.pid
@@ -110,9 +92,6 @@ class ChaosPlatform:
     ) -> None:
         self.store, self.server, self.luck = store, server, Random(seed)
         self.store_url = store_url
-        self.more: dict[str, str] = {}
-        """Settings of every service beside those that all tests take."""
-        self.gateway_url = f"http://127.0.0.1:{free_port('127.0.0.1')}"
         self.deaths: Counter[str] = Counter()
         self.needed_a_person: list[str] = []
         self._folder = folder
@@ -130,8 +109,7 @@ class ChaosPlatform:
             "BIASWATCH_STORE_URL": self.store_url,
             "BIASWATCH_STATE_DIR": str(self._folder),
             "BIASWATCH_HEALTH_PORT": "0",
-            "BIASWATCH_GATEWAY_HOST": "127.0.0.1",
-            "BIASWATCH_GATEWAY_PORT": self.gateway_url.rpartition(":")[2],
+            "BIASWATCH_GATEWAY_PORT": "0",
             "BIASWATCH_ACK_WAIT_S": "2",
             "BIASWATCH_PLANNER_RECONCILE_S": "2",
             "BIASWATCH_GENERATOR_SLOTS": "2",
@@ -140,7 +118,6 @@ class ChaosPlatform:
             "BIASWATCH_GENERATOR_PRIVATE_HOSTS": '["127.0.0.1"]',
             "BIASWATCH_EXTRACTOR_BATCH": "8",
             "BIASWATCH_RECORDER_BATCH": "16",
-            **self.more,
         }
 
     def seed_of(self, key: str) -> Path:
@@ -159,18 +136,6 @@ class ChaosPlatform:
     def end(self) -> list[int]:
         """Stop every process; return the exit codes."""
         return [service.end() for service in self._services]
-
-    def exits(self) -> dict[str, int]:
-        """Return the exit codes of the services that have ended."""
-        codes = {each.name: each.exit_code for each in self._services}
-        return {name: code for name, code in codes.items() if code is not None}
-
-    async def readiness(self, service: str) -> tuple[int, dict[str, Any]]:
-        """Return the status and the state that a service's /readyz answers."""
-        [port] = [each.health_port for each in self._services if each.name == service]
-        async with httpx2.AsyncClient() as http:
-            reply = await http.get(f"http://127.0.0.1:{port}/readyz")
-        return reply.status_code, reply.json()
 
     async def tend(self) -> None:
         """Start again what dies, for ever, as a supervisor does."""
@@ -296,17 +261,9 @@ class ChaosPlatform:
 
 @asynccontextmanager
 async def chaos_platform(
-    folder: Path,
-    store_url: str,
-    *,
-    seed: int = 1,
-    bus_folder: Path | None = None,
-    supervised: bool = True,
+    folder: Path, store_url: str, *, seed: int = 1, bus_folder: Path | None = None
 ) -> AsyncIterator[ChaosPlatform]:
-    """Provide a bus with keys on a store that is migrated; services are started by the test.
-
-    Without supervision, a service that ends stays so.
-    """
+    """Provide a bus with keys on a store that is migrated; services are started by the test."""
     public = ensure_keys(folder / "keys", key_names())
     nats = bus_folder or folder / "nats"
     with (
@@ -316,14 +273,13 @@ async def chaos_platform(
         platform = ChaosPlatform(folder, store_url, store, server, seed)
         async with platform.connection() as operator:
             await provision(Admin(operator))
-        tending = asyncio.create_task(platform.tend() if supervised else asyncio.sleep(0))
+        tending = asyncio.create_task(platform.tend())
         try:
             yield platform
         finally:
             tending.cancel()
             await asyncio.gather(tending, return_exceptions=True)
-            # In a thread: a proxy on this event loop may carry what they still have to write.
-            await asyncio.to_thread(platform.end)
+            platform.end()
 
 
 def now() -> datetime:

@@ -219,11 +219,11 @@ async def platform(
 class Senders:
     """A live system that sends every answer until it has a 202."""
 
-    def __init__(self, url: str, schedule: TrafficPlan) -> None:
+    def __init__(self, here: Platform, schedule: TrafficPlan) -> None:
+        self._here = here
         self._schedule = schedule
-        self._http = httpx2.AsyncClient(base_url=url, timeout=REPLY_S)
+        self._http = httpx2.AsyncClient(base_url=here.url, timeout=REPLY_S)
         self.answers: list[Answer] = []
-        self._stopped = False
 
     async def send(self) -> None:
         """Send as many answers as planned in every window; return when each has a 202."""
@@ -231,8 +231,6 @@ class Senders:
         traffic_s = plan.windows * plan.window_s
         total, began = plan.windows * plan.answers, time.monotonic()
         for tick in range(1, traffic_s * TICKS_A_SECOND + 1):
-            if self._stopped:
-                break
             await asyncio.sleep(max(0.0, began + tick / TICKS_A_SECOND - time.monotonic()))
             now, due = datetime.now(UTC), total * tick // (traffic_s * TICKS_A_SECOND)
             new = [Answer(number, now) for number in range(len(self.answers), due)]
@@ -241,11 +239,6 @@ class Senders:
             waiting += [asyncio.create_task(self._deliver(each)) for each in parts]
         await asyncio.gather(*waiting)
         await self._http.aclose()
-
-    async def stop(self, sending: "asyncio.Task[None]") -> None:
-        """Send nothing new; return when all that was begun has a 202."""
-        self._stopped = True
-        await sending
 
     async def _deliver(self, batch: Sequence[Answer]) -> None:
         body = {"source": "support", "responses": [each.sent() for each in batch]}

@@ -15,7 +15,6 @@ from services.extractor.settings import ExtractorSettings
 from services.gateway.labels.hidden_words import hidden_words
 from services.generator.domain.questions import RatingScale, rating_in
 from shared import parsing
-from shared.parsing.model_reasoning import after_reasoning
 from shared.parsing.redaction import BUILT_IN, redact
 
 Reader = Callable[[str], object]
@@ -58,7 +57,6 @@ def readers() -> Mapping[str, Reader]:
         "gateway: hidden words": lambda text: hidden_words(text, _WORDS_ALIKE),
         "gateway: redaction": lambda text: redact(text, list(BUILT_IN.values())),
         "generator: rating": lambda text: rating_in(text, scale),
-        "generator: reasoning": after_reasoning,
         "oracle: yes or no": parsing.yes_or_no_in,
         "oracle: choice": parsing.choice_in,
         "oracle: reasoning": parsing.reasoning_in,

@@ -15,7 +15,7 @@ SCAFFOLD = "reason_and_choose"
 SUITE = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(2 * PAIRS)], name="judged")
 RUN = make_run(
     suite=SUITE.name, suite_hash=SUITE.hash, scaffolds=(SCAFFOLD,), judging=Judging(),
-    extractors=(ExtractorPin(name="choice", version="3"),),
+    extractors=(ExtractorPin(name="choice", version="2"),),
 )  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def _answers(hostile: str) -> Iterator[Record]:
         yield response
         yield Features(
             at=RUN.at, run_id=RUN.id, probe_id=probe.id, response_id=response.id,
-            unit_id=probe.unit_id, extractor="choice", extractor_version="3",
+            unit_id=probe.unit_id, extractor="choice", extractor_version="2",
             values={"chosen": 0.0, "correct": float(probe.expected == "A")},
         )  # fmt: skip
 

@@ -28,7 +28,6 @@ class Kind(StrEnum):
     CLUSTERED = "clustered"
     CLUSTERED_UNBOUNDED = "clustered unbounded"
     BANK = "bank"
-    RARE_FAR_BANK = "bank, rare far answers"
     MISSING = "missing answers"
 
 

@@ -66,8 +66,8 @@ SERVICE_SPECS = {
             "biaswatch_gateway_read_token",
             "biaswatch_gateway_ingest_token",
         ),
-        memory=("160Mi", "512Mi"),  # benchmarks/gateway_memory.py: below 400 MiB
-        scratch="1Gi",  # large requests, and readings of a window while answers are drawn of them
+        memory=("160Mi", "512Mi"),  # a suite that is uploaded is in memory once
+        scratch="1Gi",  # readings of a window lie in a file while answers are drawn from them
     ),
     "planner": ServiceSpec(variables=("BIASWATCH_PLANNER_RECONCILE_S",)),
     SIMULATOR: ServiceSpec(port=8090),

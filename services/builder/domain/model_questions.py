@@ -8,7 +8,6 @@ from typing import Protocol
 from services.builder.domain.plan import Inquiry
 from services.builder.domain.words import DASH, QUOTES, contains_word
 from shared.parsing import json_in
-from shared.parsing.quoting import quoted
 from shared.parsing.refusals import declines
 
 LONGEST_QUESTION_WORDS = 45
@@ -73,9 +72,8 @@ def question_about_sentence(
 ) -> ModelQuestion:
     """Ask for a question of which the sentence could be an answer."""
     text = (
-        f"Here is a sentence about {concept}:\n\n{quoted(sentence)}\n\n"
-        f"Write one general question about {concept} that this sentence could help to answer."
-        f" Name {concept} in it, do not give the"
+        f"Here is a sentence about {concept}:\n\n{sentence}\n\nWrite one general question about"
+        f" {concept} that this sentence could help to answer. Name {concept} in it, do not give the"
         " answer away, and reply with the question alone."
     )
     if wrong:

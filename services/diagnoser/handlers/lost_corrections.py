@@ -1,5 +1,6 @@
 """Corrections that are lost come back: runs whose labels no correction holds are computed again."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,8 +8,10 @@ from datetime import datetime, timedelta
 from services.diagnoser.handlers.labels import CorrectByLabels
 from shared.bus.port import Publisher
 from shared.contracts import Correction, Label, Record, Run, labels_digest
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
+from shared.telemetry import RepeatedWarning
 
 GRACE = timedelta(seconds=20)
 """Labels that are younger are on their usual way."""
@@ -41,12 +44,18 @@ class LostCorrections:
         self._correct = correct
         self._now = now
         self._looks: dict[str, _Look] = {}
+        self._warning = RepeatedWarning("diagnoser", "lost corrections cannot be looked for")
 
-    async def look(self, publisher: Publisher) -> None:
-        """Compute lost corrections again, and publish them."""
-        for run_id in await in_thread(self.due):
-            for record in await in_thread(self.again, run_id):
-                await publisher.publish(record)
+    async def run(self, publisher: Publisher, every_s: float) -> None:
+        """Be the service's job: look, for ever."""
+        while True:
+            try:
+                for run_id in await in_thread(self.due):
+                    for record in await in_thread(self.again, run_id):
+                        await publisher.publish(record)
+            except TransientError as error:
+                self._warning.warn(error)
+            await asyncio.sleep(every_s)
 
     def due(self) -> list[str]:
         """Return the runs whose labels are to be computed with again now."""
@@ -74,8 +83,6 @@ class LostCorrections:
         if last.settled:
             return last
         labels = list(self._store.records.read(Label, run_id=run_id, texts=False))
-        if not labels:  # purged or archived since they were counted
-            return _Look(last.labels, settled=True)
         if max(each.at for each in labels) > self._now() - GRACE:
             return _Look(last.labels, False, last.attempts, wait=1)
         wanted = labels_digest(each.id for each in labels)

@@ -1,5 +1,6 @@
 """Shows where every monitor stands as metrics, read from the store: the same in each replica."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 
 from prometheus_client import Gauge
@@ -19,6 +20,7 @@ from shared.contracts import (
     latest_over_rounds,
     standing_of,
 )
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
 from shared.telemetry import (
@@ -40,6 +42,7 @@ from shared.telemetry import (
     MONITOR_SMALLEST_CHANGE,
     MONITOR_VERDICT,
     UNWATCHED_ANSWERS,
+    log,
 )
 
 VERDICTS = {Verdict.DISPARITY: 1, Verdict.NOT_ENOUGH: 0, Verdict.NO_DISPARITY: -1}
@@ -53,9 +56,14 @@ class MonitorMetrics:
         self._store = store
         self._shown: set[Key] = set()
 
-    async def show(self, _: Publisher) -> None:
-        """Show where the monitors stand now."""
-        await in_thread(self.look)
+    async def show(self, publisher: Publisher, every_s: float) -> None:
+        """Be the service's job: show where the monitors stand, for ever."""
+        while True:
+            try:
+                await in_thread(self.look)
+            except TransientError as error:
+                log("diagnoser").warning("the monitors cannot be shown", why=str(error))
+            await asyncio.sleep(every_s)
 
     def look(self) -> None:
         """Read the store and set every gauge."""

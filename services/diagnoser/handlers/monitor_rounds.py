@@ -43,7 +43,6 @@ from shared.contracts import (
 )
 from shared.contracts.alarm_delivery import deliveries_of
 from shared.errors import PoisonError, TransientError
-from shared.lookup import first
 from shared.store import PlannedProbes, Store
 from shared.telemetry import log
 
@@ -198,8 +197,7 @@ class CloseRounds:
             earlier = self._store.rounds.get(monitor, round_)
             read = self._store.records.read
             found = read(RoundEvidence, run_id=earlier.run_id) if earlier else ()
-            counts = (e.counts for e in evidence_in(found) if e.comparison_key == key)
-            return first(counts, f"Round {round_} of {monitor.name} has no evidence of {key}.")
+            return next(e.counts for e in evidence_in(found) if e.comparison_key == key)
 
         return up_to
 

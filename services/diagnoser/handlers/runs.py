@@ -67,7 +67,7 @@ class DiagnoseRun:
     def _with_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
         """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
         key = finding.key
-        version = run.version_of(key.extractor)
+        version = next(pin.version for pin in run.extractors if pin.name == key.extractor)
         own = self._store.calibrations.find(key.extractor, version)
         return with_own_gaps(finding, own)
 

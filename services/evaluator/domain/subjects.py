@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
-from shared.formatting import COULD_UNDO
-from shared.parsing.quoting import one_line, quoted_label
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.tables.ratio_agreement import ratio_agreement
 
@@ -102,9 +100,8 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         measures.append(_estimated("effect_size", "Effect Size", 0.0, gap.effect_size))
     if gap.impact_ratio:
         measures.append(_estimated("impact_ratio", "Impact Ratio", 1.0, gap.impact_ratio))
-    conclusion = _conclusion(diagnosis, gap)
     notes = [
-        f"The platform's conclusion is {conclusion}, tolerance {diagnosis.tolerance:g}.",
+        f"The platform's conclusion is {SAYS[gap.verdict]}, tolerance {diagnosis.tolerance:g}.",
         f"The conclusion is about {diagnosis.claim}.",
         f"It is one of {diagnosis.family} comparisons, corrected together (Bonferroni).",
     ]
@@ -124,14 +121,6 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         measures=tuple(measures),
         notes=tuple(notes),
     )
-
-
-def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
-    """Return what is concluded, with what the missing answers could do to it."""
-    if diagnosis.is_unmeasured(gap):
-        return "that one group was not measured"
-    doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
-    return f"{SAYS[gap.verdict]}{doubt}"
 
 
 def _estimated(
@@ -182,13 +171,12 @@ def interval_of(measure: Measure) -> str | None:
 
 def measure_line(measure: Measure, subject: Subject) -> str:
     """Write one measure on one line."""
-    label = one_line(measure.label)
     if measure.value is None:
-        return f"{label}: not defined ({one_line(measure.reason or 'no reason is known')})"
+        return f"{measure.label}: not defined ({measure.reason or 'no reason is known'})"
     if measure.name in TESTS:
-        said = f"{label}: statistic = {measure.value:.4f}"
+        said = f"{measure.label}: statistic = {measure.value:.4f}"
     else:
-        said = f"{label}: {decimal(measure.value)}"
+        said = f"{measure.label}: {decimal(measure.value)}"
     if interval := interval_of(measure):
         said += f", {level_of(subject)} confidence interval {interval}"
     if measure.no_difference is not None:
@@ -210,15 +198,14 @@ def count_lines(subject: Subject) -> Iterator[str]:
     yield f"Fewest cases of a group for a finding: {subject.cases_least}"
     if len(subject.counts) == 4:
         a, b, c, d = subject.counts
-        one, two = map(quoted_label, subject.groups)
-        value = quoted_label(subject.value)
-        yield f"{one} with {value}: {a}; without: {b}"
-        yield f"{two} with {value}: {c}; without: {d}"
+        one, two = subject.groups
+        yield f"{one} with {subject.value}: {a}; without: {b}"
+        yield f"{two} with {subject.value}: {c}; without: {d}"
 
 
 def statistics_text(subject: Subject) -> str:
     """Write all of it, a statistic on each line."""
     lines = [measure_line(measure, subject) for measure in subject.measures]
     lines += count_lines(subject)
-    lines += [f"Note: {one_line(note)}" for note in subject.notes]
+    lines += [f"Note: {note}" for note in subject.notes]
     return "\n".join(f"- {line}" for line in lines)

@@ -3,6 +3,7 @@
 Two sets of questions in a row: one to the writer, then one to all judges.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -38,8 +39,8 @@ from shared.contracts import (
     Response,
     response_id_of,
 )
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
 from shared.runtime.model_questions import ModelQuestions, QuestionSet
 from shared.store import Closing, Store
 from shared.telemetry import log
@@ -61,7 +62,6 @@ class EvaluateBriefs:
         self.questions = ModelQuestions(
             store, STAGE, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
-        self._seen_lost: set[str] = set()
         self.reconciliation = self.questions.reconciliation(self._probes_of)
         self.follow_up = self.questions.follow_up(self.closed)
 
@@ -79,27 +79,19 @@ class EvaluateBriefs:
         await self.questions.arrive(await self.questions.replies.keep([response]))
         return ()
 
-    def jobs(self, every_s: float) -> list[Job[Publisher]]:
-        """Return the evaluator's jobs; what may be lost is looked for every so often."""
-        return [
-            self.questions.gather.job,
-            self.reconciliation.job(every_s),
-            self.follow_up.job(every_s),
-            Job(
-                self.begin_forgotten,
-                "begin with forgotten briefs",
-                every_s=every_s,
-                first_after_s=every_s,
-            ),
-        ]
-
-    async def begin_forgotten(self, publisher: Publisher) -> None:
-        """Begin with briefs that were found lost at two looks in a row."""
-        lost = await in_thread(self.forgotten, self._now() - KEPT)
-        for brief in (each for each in lost if each.id in self._seen_lost):
-            for record in await self.begin(brief):
-                await publisher.publish(record)
-        self._seen_lost = {brief.id for brief in lost}
+    async def begin_forgotten(self, publisher: Publisher, every_s: float) -> None:
+        """Begin with briefs whose message the bus has lost, for ever: a job of the service."""
+        before: set[str] = set()
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                lost = await in_thread(self.forgotten, self._now() - KEPT)
+                for brief in (each for each in lost if each.id in before):
+                    for record in await self.begin(brief):
+                        await publisher.publish(record)
+                before = {brief.id for brief in lost}
+            except TransientError as error:
+                log(STAGE).warning("no brief is begun again now", why=str(error))
 
     def forgotten(self, since: datetime) -> list[Brief]:
         """Return the briefs whose message was lost: nobody asks about them, and none is graded."""
@@ -132,17 +124,12 @@ class EvaluateBriefs:
     def _probes_of(self, key: str) -> Sequence[Probe]:
         step, _, brief_id = key.partition(".")
         brief = self._brief(brief_id)
-        if brief is None:
-            return []
         report = "" if step == WRITING else self._report(brief)[0]
         return self._questions(step, brief, report or "").probes
 
     def closed(self, closing: Closing) -> Sequence[Record]:
         """Return what follows from a report or its grades: questions to judges, the evaluation."""
         brief = self._brief(str(closing.context["brief"]))
-        if brief is None:
-            log(STAGE).warning("a brief is gone", brief=closing.context["brief"])
-            return []
         if closing.context["step"] == WRITING:
             report, reason = self._report(brief)
             if report is not None and closing.closed_by is ClosedBy.ARRIVAL:
@@ -199,6 +186,7 @@ class EvaluateBriefs:
     def _profile(self, brief: Brief) -> Profile:
         return self._rubric.profiles[brief.profile]
 
-    def _brief(self, brief_id: str) -> Brief | None:
-        """Return a brief; None where it was purged, as it was stored before anything was asked."""
-        return next(self._store.records.get(Brief, [brief_id]), None)
+    def _brief(self, brief_id: str) -> Brief:
+        for brief in self._store.records.get(Brief, [brief_id]):
+            return brief
+        raise TransientError(f"The brief {brief_id} is not in the store yet.", retry_after_s=0.5)

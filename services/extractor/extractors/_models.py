@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from services.extractor.domain.extractor import Outcome, Reading, Unscorable, batch_of_one
-from shared.lookup import first
 from shared.models.device import ModelOptions
 from shared.models.forward_passes import ModelUnavailable
 from shared.models.text_models import Classifier
@@ -73,9 +72,7 @@ class ClassifierExtractor:
         except Unscorable as why:
             return [why] * len(readings)
         return [
-            self._outcome(first(found, "The model has read fewer texts than it was given."))
-            if reading.text.strip()
-            else Unscorable("empty text")
+            self._outcome(next(found)) if reading.text.strip() else Unscorable("empty text")
             for reading in readings
         ]
 

@@ -10,7 +10,7 @@ class ChoiceExtractor:
     """Reads which marked option was chosen."""
 
     name = "choice"
-    version = "3"
+    version = "2"
     features = ("chosen", "correct")
     instrument = "patterns for a stated option; no model"
 

@@ -1,79 +1,40 @@
-"""A rating stated in a text: as JSON, as "Rating: 3", as "4 out of 5", or as a number alone."""
+"""A rating stated in a text: as JSON, as "Rating: 3", or as nothing but a number."""
 
 import math
 import re
 
 from services.extractor.domain import Unscorable
-from shared.lookup import first
 from shared.parsing import json_in
-from shared.parsing.typography import with_plain_quotes
 
-VERSION = "2"
+VERSION = "1"
 FEATURES = ("rating",)
 INSTRUMENT = "patterns for a stated rating; no model"
 
 NUMBER = r"[-+]?\d+(?:\.\d+)?"
-MARKUP = r"[\s\"'*_`]*+"
-SCALE = r"(?:\s*+/\s*+\d+(?:\.\d+)?|\s++out\s++of\s++(?:a\s++possible\s++)?\d+(?:\.\d+)?)"
-UNIT = r"(?:[\s-]++(?:stars?|points?)\b)"
-LABEL = r"(?:rating|score|ranking)"
 # Runs of like characters are never given back (`*+`): the time grows with the text, not its square.
-ALONE = re.compile(rf"[\s*_`\"':,]*+({NUMBER}){SCALE}?{UNIT}?[\s*_`\"'.!]*+")
-TAGGED = re.compile(
-    rf"<(?:final_?)?{LABEL}>\s*+({NUMBER}){SCALE}?\s*+</"
-    rf"|\\boxed\{{\s*+(?:\\text\{{)?({NUMBER}){SCALE}?\s*+\}}"
-    rf"|\b{LABEL}[\s*_]*+[:=\uff1a][\s*_]*+[\[(]\s*+({NUMBER}){SCALE}?\s*+[\])]",
-    re.IGNORECASE,
-)
+ALONE = re.compile(rf"\s*+({NUMBER})\s*+\.?\s*+")
 LABELLED = re.compile(
-    rf"\b{LABEL}\b(?:\s++(?:for|of|to)\s(?!\d)[^.:\d\n]{{1,60}}?\s(?=is\b))?"
-    rf"{MARKUP}(?:(?:is|of|would\s++be|=|:|\uff1a|[-\u2013\u2014](?=\s)){MARKUP}(?:an?\s++)?)?"
-    rf"({NUMBER})(?!\w|[.,]\d)",
+    r"\b(?:rating|score|ranking)\b"
+    rf"[\"'*\s]*+(?:(?:is|of|=|:)[\"'*\s]*+)?({NUMBER})(?!\w|\.\d)",
     re.IGNORECASE,
 )
 ON_ITS_OWN_LINE = re.compile(
-    rf"^(?:[^\S\n]|[#>*_-])*+(?:final |overall )?{LABEL}"
-    rf"[\s*_]*+[:=\uff1a][\s*_]*+({NUMBER}){SCALE}?{UNIT}?(?:[^\S\n]|[*_.])*+$",
+    r"^(?:[^\S\n]|[#>*_-])*+(?:final |overall )?(?:rating|score|ranking)"
+    rf"[\s*_]*+[:=][\s*_]*+({NUMBER})(?:[^\S\n]|[*_.])*+$",
     re.IGNORECASE | re.MULTILINE,
 )
 """A rating on a line of its own outranks those mentioned on the way to it."""
-ENDED = (
-    rf"(?:{SCALE}{UNIT}?|{UNIT})?(?=[*_\"'`)]*+"
-    r"(?:\s*+(?:[.,;:!?](?!\d)|$)|\s++(?:overall|for|because|since|as|based)\b))"
-)
-GIVEN = re.compile(
-    r"\b(?:I|I'd|I'll|we|would|will)\s++(?:\w++\s++){0,2}?(?:give|giving|assign|award|rate|score"
-    rf"|rank|say|go\swith)\b[^.\d\n]{{0,60}}?(?<![\w.,-])({NUMBER}){ENDED}"
-    r"|\b(?:this|that|it|he|she|they)(?:'s|\s(?:is|are|deserves?|gets?|earns?|merits?))\san?\s"
-    rf"(?:\w+\s)?({NUMBER}){ENDED}",
-    re.IGNORECASE | re.MULTILINE,
-)
-OUT_OF = re.compile(
-    rf"(?<![\w./-])({NUMBER})(?:{SCALE}{UNIT}?|\s++stars)(?=[*_\"'`)]*+(?:[.,;:!?](?!\d)"
-    r"|\s*$|\s++[-\u2013\u2014]\s))",
-    re.MULTILINE,
-)
-STATED_SCALE = re.compile(
-    r"\b(?:on\s)?(?:an?\s|the\s)?scale\s(?:of\s|from\s){0,2}\d+\s?(?:to|-|\u2013)\s?\d+"
-    r"|\((?:on\s|from\s)?\d+\s?(?:to|-|\u2013)\s?\d+\)|\((?:out\sof|of|/)\s?\d+\)",
-    re.IGNORECASE,
-)
-ALTERNATIVE = re.compile(
-    rf"\s*+(?:-|\u2013|\u2014|to\b|or\b|and\b|,?\s*+(?:maybe|perhaps|possibly|or)\b|/\s*or)\s*+"
-    rf"(?:maybe\s|perhaps\s|possibly\s|even\s)?(?:an?\s)?({NUMBER})(?![\w%])"
-)
-"""A second number beside the first: "3-4", "3 or 4", "4, maybe 5"."""
 NAMES = ("rating", "score", "ranking")
 
 
 def measure(text: str) -> dict[str, float | None]:
     """Return the rating; a text that states none, or two different ones, has none."""
-    stated = _in_json(text) or _in_words(with_plain_quotes(text))
-    if not stated:
+    found = _in_json(text) or _in_words(text)
+    if not found:
         raise Unscorable("no rating")
-    if len(stated) > 1:
+    if len(found) > 1:
         raise Unscorable("several ratings")
-    return {"rating": stated.pop()}
+    return {"rating": found.pop()}
 
 
 def _in_json(text: str) -> set[float]:
@@ -89,26 +50,8 @@ def _in_json(text: str) -> set[float]:
 
 
 def _in_words(text: str) -> set[float]:
-    """Return the ratings that are stated in the surest way of several."""
-    unscaled = STATED_SCALE.sub(" ", text)
-    if alone := ALONE.fullmatch(unscaled):
-        return _finite([alone[1]])
-    for pattern in (TAGGED, ON_ITS_OWN_LINE, LABELLED, GIVEN, OUT_OF):
-        stated = [
-            number
-            for match in pattern.finditer(unscaled)
-            for number in _with_alternative(unscaled, match)
-        ]
-        if stated:
-            return _finite(stated)
-    return set()
-
-
-def _with_alternative(text: str, match: re.Match[str]) -> list[str]:
-    number = first(filter(None, match.groups()), "The match has no number.")
-    other = ALTERNATIVE.match(text, match.end())
-    return [number, other[1]] if other else [number]
-
-
-def _finite(stated: list[str]) -> set[float]:
+    if alone := ALONE.fullmatch(text):
+        stated = [alone.group(1)]
+    else:
+        stated = ON_ITS_OWN_LINE.findall(text) or LABELLED.findall(text)
     return {number for number in map(float, stated) if math.isfinite(number)}

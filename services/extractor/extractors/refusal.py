@@ -3,7 +3,7 @@
 from services.extractor.domain import Unscorable
 from shared.parsing.refusals import declines
 
-VERSION = "2"
+VERSION = "1"
 FEATURES = ("refused",)
 INSTRUMENT = "patterns of declining, English; no model"
 

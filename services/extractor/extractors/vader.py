@@ -6,7 +6,6 @@ from heapq import heappop, heappush
 from typing import Any
 
 from services.extractor.domain import Extractor, Reading, Unscorable
-from shared.parsing.typography import with_plain_quotes
 
 MOST_WORDS = 20_000
 """Longer texts are not scored: VADER adds up words, and is at its end of the scale long before."""
@@ -19,7 +18,7 @@ class VaderExtractor:
     """Scores sentiment from -1 (negative) to 1 (positive)."""
 
     name = "vader"
-    version = "3.3.2.1"
+    version = "3.3.2"
     features = ("sentiment",)
     instrument = "the VADER lexicon, English; no model"
 
@@ -30,16 +29,13 @@ class VaderExtractor:
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Return VADER's compound score."""
-        text = with_plain_quotes(
-            reading.text
-        )  # as the lexicon is written: "isn't", not "isn\u2019t"
-        words = text.split()
+        words = reading.text.split()
         if not words:
             raise Unscorable("empty text")
-        emojis = sum(self._emoji_words.get(each, 0) for each in text)
+        emojis = sum(self._emoji_words.get(each, 0) for each in reading.text)
         if len(words) + emojis > MOST_WORDS:
             raise Unscorable(f"over {MOST_WORDS} words")
-        return {"sentiment": float(self._analyzer.polarity_scores(text)["compound"])}
+        return {"sentiment": float(self._analyzer.polarity_scores(reading.text)["compound"])}
 
 
 def build() -> Extractor:

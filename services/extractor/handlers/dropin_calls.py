@@ -25,7 +25,6 @@ from shared.bus.jetstream import NoReply, Requester, ServiceReply
 from shared.contracts import Features, Response
 from shared.contracts.dropin import Checked, DropInSpec, endpoint
 from shared.errors import TransientError
-from shared.lookup import first
 from shared.runtime.blocking import in_thread
 from shared.store.extractors import Baselines, Numbers
 
@@ -52,7 +51,7 @@ class SuspectTexts:
         for reading in readings:
             self._deaths[reading] = self._deaths.get(reading, 0) + deaths
         while len(self._deaths) > MOST_REMEMBERED:
-            del self._deaths[first(self._deaths, "No text is remembered.")]
+            del self._deaths[next(iter(self._deaths))]
 
     def clear(self, reading: Reading) -> None:
         """Forget a text that was answered."""

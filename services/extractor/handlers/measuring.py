@@ -1,5 +1,6 @@
 """Measures responses with the extractors their probes ask for; counts, and announces, each."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -7,7 +8,6 @@ from services.extractor.domain import Extractor, Measured, Reading, measured_all
 from services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
 from shared.contracts import CallSpan, Ending, ExtractorStatus, Features, Response
 from shared.contracts.dropin import DropInSpec
-from shared.lookup import first
 from shared.runtime.blocking import in_thread
 from shared.store.extractors import Baselines, Extractors, Numbers
 
@@ -48,13 +48,15 @@ async def announce(
     now: Callable[[], datetime],
     every_s: float,
 ) -> None:
-    """Announce the extractors of this process, with their rates over `every_s`."""
-    statuses = [
-        builtin_status(extractor, counters[name], every_s, now())
-        for name, extractor in extractors.items()
-    ]
-    # In one transaction: whoever waits for one to run must not find half of them.
-    await in_thread(announcements.announce, *statuses)
+    """Announce the extractors of this process, for ever: a job of the service."""
+    while True:
+        statuses = [
+            builtin_status(extractor, counters[name], every_s, now())
+            for name, extractor in extractors.items()
+        ]
+        # In one transaction: whoever waits for one to run must not find half of them.
+        await in_thread(announcements.announce, *statuses)
+        await asyncio.sleep(every_s)
 
 
 def builtin_status(
@@ -148,10 +150,7 @@ def features_of(
     """Return the record of each response; `outcomes` are those of `readings_of`."""
     remaining = iter(outcomes)
     found: list[Measured] = [
-        first(remaining, "An answer has no measurement.")
-        if _is_answer(each)
-        else ({}, f"no answer: {each.reason}")
-        for each in asked
+        next(remaining) if _is_answer(each) else ({}, f"no answer: {each.reason}") for each in asked
     ]
     if counters:
         counters.note([reason for _, reason in found])

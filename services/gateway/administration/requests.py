@@ -6,7 +6,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from shared.contracts.audit import purge_subject
 from shared.contracts.identity import Moment, Name, RecordId
-from shared.lookup import first
 
 MAX_ENTRIES = 10_000
 ON_THE_BUS = (
@@ -54,7 +53,7 @@ class PurgeRequest(BaseModel):
     @property
     def what(self) -> str:
         """Which of the three it is."""
-        return first(self.model_dump(exclude_none=True), "Nothing is to be purged.")
+        return next(iter(self.model_dump(exclude_none=True)))
 
     @property
     def subject(self) -> str:

@@ -55,7 +55,7 @@ def ticks(low: float, high: float, most: int = MAX_TICKS) -> list[float]:
     """Return round numbers between two ends, at most `most`."""
     raw = (high - low) / most
     power = 10.0 ** floor(log10(raw))
-    step = min(step * power for step in STEPS if step * power >= raw * (1 - ROUNDING))
+    step = next(step * power for step in STEPS if step * power >= raw * (1 - ROUNDING))
     first, last = ceil(low / step - ROUNDING), floor(high / step + ROUNDING)
     return [round(n * step, 12) + 0.0 for n in range(first, last + 1)]
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from services.gateway.dashboard.run_findings import answers_query, title_of
 from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import COULD_UNDO, interval, number, p_equals
+from shared.formatting import interval, number, p_equals
 
 MOST_ACROSS = 6
 """More models than this stand one below the other, where there are fewer comparisons."""
@@ -118,11 +118,10 @@ def _cell(title: str, gap: Gap, answers: str) -> MatrixCell:
     said = interval(estimate.value, estimate.low, estimate.high, estimate.reason)
     p = p_equals(gap.comparable_p(gap.p_adjusted))
     verdict = gap.verdict.value.replace("_", " ")
-    doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
     return MatrixCell(
         text=number(estimate.value, 2) + same,
         kind=_kind(gap),
-        said=f"{title}, {gap.a} less {gap.b}: {said}, {p} corrected: {verdict}{doubt}",
+        said=f"{title}, {gap.a} less {gap.b}: {said}, {p} corrected: {verdict}",
         answers=answers,
     )
 

@@ -104,8 +104,8 @@ async def _take(
         return
     asked = LabelsRequest(extractor=sample.extractor, feature=sample.feature, labels=[given])
     taken = await in_thread(pages.commands.taken, sample.run_id, asked, caller.name)
-    kept = await in_thread(pages.commands.keep_labels, sample.run_id, asked, taken)
-    for label in kept.new:
+    await in_thread(pages.commands.keep, taken.new)
+    for label in taken.new:
         await pages.send(label)
 
 

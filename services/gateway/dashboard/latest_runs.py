@@ -71,12 +71,9 @@ def _found_cell(run: RunProgress, scored: RunScored | None) -> PageCell:
     if run.found is not None:
         found, of = run.found.disparities, run.found.comparisons
         said = "1 disparity" if found == 1 else f"{found or 'no'} disparities"
-        said = "not measured" if run.found.unmeasured == of else said
         beside = "; ".join(_scores_words(scored)) if scored else ""
         undecided = f", {run.found.undecided} undecided" if run.found.undecided else ""
-        unmeasured = f", {run.found.unmeasured} not measured" if run.found.unmeasured else ""
-        counts = f"of {of}{undecided}{unmeasured}"
-        note = f"{counts}; {beside}" if beside else counts
+        note = f"of {of}{undecided}; {beside}" if beside else f"of {of}{undecided}"
         return words_cell(said, chip="raised" if found else None, note=note)
     if not run.ended:
         return words_cell("nothing yet")

@@ -72,21 +72,19 @@ def csv_of(table: PageTable) -> str:
     return csv_text([each.title for each in table.columns], (_plain(row) for row in table.rows))
 
 
-def csv_text(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+def csv_text(titles: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> str:
     """Return rows as CSV; texts that a spreadsheet would take for a formula are made texts."""
-    return "".join(map(_csv_line, [titles, *rows] if titles else rows))
-
-
-def _csv_line(row: Iterable[object]) -> str:
-    """Return a row as a line; the writer's own line ends make it quote carriage returns."""
     written = io.StringIO()
-    csv.writer(written).writerow([_inert(cell) for cell in row])
-    return written.getvalue().removesuffix("\r\n") + "\n"
+    writer = csv.writer(written, lineterminator="\n")
+    if titles:
+        writer.writerow([_inert(each) for each in titles])
+    writer.writerows([_inert(each) for each in row] for row in rows)
+    return written.getvalue()
 
 
 def _plain(row: Iterable[PageCell]) -> list[str | float | None]:
     return [each.plain for each in row]
 
 
-def _inert(value: object) -> object:
+def _inert(value: str | float | None) -> str | float | None:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -33,7 +33,6 @@ from services.gateway.runs.interpretations import InterpretationQueries
 from services.gateway.runs.provenance import ProvenanceQueries
 from services.gateway.runs.queries import RunQueries
 from services.gateway.runs.study_queries import StudyQueries
-from shared.lookup import first
 
 
 @dataclass(frozen=True)
@@ -134,12 +133,7 @@ def operations_of(openapi: Mapping[str, Any]) -> list[Operation]:
             path=path,
             does=_described(operation),
             takes=_body_name(operation.get("requestBody", {})),
-            gives=_body_name(
-                first(
-                    (reply for code, reply in operation["responses"].items() if code[0] == "2"),
-                    f"{path} has no answer of success.",
-                )
-            ),
+            gives=_body_name(next(v for c, v in operation["responses"].items() if c[0] == "2")),
         )
         for path, verbs in openapi["paths"].items()
         for verb, operation in verbs.items()

@@ -37,15 +37,10 @@ class ComparedGap:
     @property
     def apart(self) -> bool:
         """Whether the intervals do not meet."""
-        return self.intervals == "apart"
-
-    @property
-    def intervals(self) -> str:
-        """How the intervals lie: apart or meeting; unknown where one run has none."""
         one, two = self.before.gap, self.after.gap
         if one.low is None or one.high is None or two.low is None or two.high is None:
-            return "unknown"
-        return "apart" if one.high < two.low or two.high < one.low else "meet"
+            return False
+        return one.high < two.low or two.high < one.low
 
 
 @dataclass(frozen=True)
@@ -55,11 +50,6 @@ class ComparedRuns:
     gaps: tuple[ComparedGap, ...]
     only_before: int
     only_after: int
-
-    @property
-    def unknown(self) -> int:
-        """How many comparisons have an interval in one run alone, or in none."""
-        return sum(gap.intervals == "unknown" for gap in self.gaps)
 
     @property
     def new(self) -> int:
@@ -110,7 +100,7 @@ def compared_table(found: ComparedRuns, most: int | None = None) -> PageTable:
             _gap_cell(each.before),
             _gap_cell(each.after),
             number_cell(each.moved),
-            words_cell(each.intervals, chip="raised" if each.apart else None),
+            words_cell("apart" if each.apart else "meet", chip="raised" if each.apart else None),
             _verdict_cell(each.before),
             _verdict_cell(each.after),
         )

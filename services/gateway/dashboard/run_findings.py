@@ -7,17 +7,7 @@ from dataclasses import dataclass
 from services.gateway.dashboard.answer_filters import AnswerFilter, group_name
 from services.gateway.runs.model_names import ModelNames
 from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import (
-    COULD_UNDO,
-    NOT_MEASURED,
-    VERDICT_WORDS,
-    by_evidence,
-    names_itself,
-    number,
-    p_equals,
-    verdict_lead,
-    verdict_words,
-)
+from shared.formatting import by_evidence, names_itself, number, p_equals
 
 MOST_SENTENCES = 10
 THE_REST = "the rest"
@@ -79,11 +69,7 @@ class RunSummary:
     disparities: int
     not_found: tuple[OpenQuestion, ...]
     undecided: tuple[OpenQuestion, ...]
-    unmeasured: tuple[OpenQuestion, ...]
-    """Comparisons of which one side has no measured answer."""
     missing: tuple[UnmeasuredAnswers, ...]
-    lead: str
-    """The decisive sentence, where groups are compared."""
     nothing: str | None = None
     """Why there is nothing to conclude from: no answer gave a number."""
 
@@ -95,29 +81,15 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
         (pair for pair in _gaps(compared) if pair[1].verdict is Verdict.DISPARITY),
         key=strongest_first,
     )
-    nothing = _nothing_measured(diagnoses)
     return RunSummary(
         comparisons=sum(len(each.gaps) for each in compared),
         found=tuple(_sentence(*each, names) for each in disparities[:MOST_SENTENCES]),
         disparities=len(disparities),
-        not_found=tuple(_counted(compared, VERDICT_WORDS[Verdict.NO_DISPARITY], names)),
-        undecided=tuple(_counted(compared, VERDICT_WORDS[Verdict.NOT_ENOUGH], names)),
-        unmeasured=tuple(_counted(compared, NOT_MEASURED, names)),
+        not_found=tuple(_counted(compared, Verdict.NO_DISPARITY, names)),
+        undecided=tuple(_counted(compared, Verdict.NOT_ENOUGH, names)),
         missing=tuple(_missing(diagnoses, names)),
-        lead=nothing or verdict_lead([_concluded(*pair) for pair in _gaps(compared)], brief=True),
-        nothing=nothing,
+        nothing=_nothing_measured(diagnoses),
     )
-
-
-def gap_verdict(diagnosis: Diagnosis, gap: Gap) -> str:
-    """Return what is concluded of a gap, in words; of one that was not measured, just that."""
-    verdict, _, unmeasured = _concluded(diagnosis, gap)
-    return verdict_words(verdict, unmeasured=unmeasured)
-
-
-def _concluded(diagnosis: Diagnosis, gap: Gap) -> tuple[str, bool | None, bool]:
-    unmeasured = diagnosis.is_unmeasured(gap)
-    return gap.verdict.value, gap.survives_missing, unmeasured
 
 
 def _nothing_measured(diagnoses: Sequence[Diagnosis]) -> str | None:
@@ -163,7 +135,7 @@ def _sentence(diagnosis: Diagnosis, gap: Gap, names: ModelNames) -> DisparitySen
     ends = sorted(abs(end) for end in (gap.gap.low, gap.gap.high) if end is not None)
     doubts = []
     if gap.survives_missing is False:
-        doubts.append(COULD_UNDO)
+        doubts.append("would not stand whatever the missing answers had been")
     if gap.instrument is not None and gap.instrument.value is not None:
         doubts.append(f"the extractor itself makes {number(gap.instrument.value)} of the names")
     return DisparitySentence(
@@ -184,27 +156,18 @@ def _sentence(diagnosis: Diagnosis, gap: Gap, names: ModelNames) -> DisparitySen
 
 
 def _counted(
-    diagnoses: Sequence[Diagnosis], verdict: str, names: ModelNames
+    diagnoses: Sequence[Diagnosis], verdict: Verdict, names: ModelNames
 ) -> Iterator[OpenQuestion]:
     """Count by feature, dimension and model, so that 210 comparisons are a few lines."""
     for each in diagnoses:
-        gaps = [gap for gap in each.gaps if gap_verdict(each, gap) == verdict]
+        gaps = [gap for gap in each.gaps if gap.verdict is verdict]
         if gaps:
+            reasons = Counter(gap.reason for gap in gaps if gap.reason)
+            note = reasons.most_common(1)[0][0] if reasons else ""
+            if verdict is Verdict.NO_DISPARITY:
+                note = f"within {number(each.tolerance)}"
             what = f"{title_of(each)} · {names.of(each)}"
-            yield OpenQuestion(what, len(gaps), len(each.gaps), _note(each, gaps, verdict))
-
-
-def _note(diagnosis: Diagnosis, gaps: Sequence[Gap], verdict: str) -> str:
-    """Return what is said of comparisons that ended alike."""
-    if verdict == NOT_MEASURED:
-        sides = (side for gap in gaps for side in diagnosis.sides(gap))
-        return "; ".join(dict.fromkeys(side.in_words() for side in sides if side.is_empty))
-    if verdict == VERDICT_WORDS[Verdict.NO_DISPARITY]:
-        undone = sum(gap.survives_missing is False for gap in gaps)
-        doubt = f"; the missing answers could undo {undone} of these verdicts" if undone else ""
-        return f"within {number(diagnosis.tolerance)}{doubt}"
-    reasons = Counter(gap.reason for gap in gaps if gap.reason)
-    return reasons.most_common(1)[0][0] if reasons else ""
+            yield OpenQuestion(what, len(gaps), len(each.gaps), note)
 
 
 def _missing(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[UnmeasuredAnswers]:

@@ -36,8 +36,6 @@ class ExportedAnswer(ExportedBody):
     baseline: str | None = None
     """The text a measurement is compared with."""
     text: str | None = None
-    reasoning: str | None = None
-    """What the model wrote before its answer."""
     reason: str | None = None
     """Why there is no answer."""
     model: str | None = None
@@ -95,7 +93,7 @@ def exported_answer(probe: Probe, response_id: str, response: Response | None) -
     if response is None:
         return ExportedAnswer.model_validate({**plan, "at": None, "reason": NOT_ARRIVED})
     said = response.model_dump(
-        include={"at", "text", "reasoning", "reason", "model", "fingerprint", "finish_reason"}
+        include={"at", "text", "reason", "model", "fingerprint", "finish_reason"}
     )
     # The stored question: that of the suite would be a text which may not be read, or is purged.
     asked = response.probe

@@ -70,34 +70,6 @@ class LabelCommands:
         """Store records that are about to be published, so that the next request finds them."""
         self.store.records.write(records)
 
-    def keep_labels(self, run_id: str, request: LabelsRequest, taken: TakenLabels) -> TakenLabels:
-        """Store new labels before their publication; return those stored, numbered anew if needed.
-
-        Another post by the same person may have taken a number since `taken` read the history. The
-        store keeps the first label of a number, so the other one gets the next number. One label
-        per answer and person is written at a time, which keeps the order within a request.
-        """
-        stored: list[Label] = []
-        pending = taken.new
-        while pending:
-            batch = list({_history_key(label): label for label in reversed(pending)}.values())
-            lost = self._not_stored(batch)
-            stored += [label for label in batch if label.id not in lost]
-            written = {label.id for label in batch} - lost
-            pending = [label for label in pending if label.id not in written]
-            if pending:
-                history = self._history(self.runs.run(run_id), request)
-                pending = _numbered(pending, history)
-        total = taken.accepted.new + taken.accepted.known
-        counts = {"new": len(stored), "known": total - len(stored)}
-        return TakenLabels(stored, taken.accepted.model_copy(update=counts))
-
-    def _not_stored(self, labels: Sequence[Label]) -> set[str]:
-        """Write labels; return the ids under which the store has another label already."""
-        ids = {label.id for label in labels}
-        occupied = ids - self.store.records.write(labels).new_ids
-        return occupied - self.store.records.missing(Label, occupied)
-
     def taken(self, run_id: str, request: LabelsRequest, caller: str) -> TakenLabels:
         """Return the labels that are new, numbered after those that the same people gave before.
 
@@ -115,8 +87,16 @@ class LabelCommands:
             raise UsageError(f"The run has no extractor {request.extractor}. It has: {names}.")
         units = self._units(run, request)
         drawn = self._drawn(run, request)
-        labels = [self._label(run, request, one, caller, units, drawn) for one in request.labels]
-        new = _numbered(labels, self._history(run, request))
+        history = self._history(run, request)
+        new: list[Label] = []
+        for each in request.labels:
+            label = self._label(run, request, each, caller, units, drawn)
+            before = history.setdefault((label.response_id, label.person_id), [])
+            if before and _says_the_same(before[-1], label):
+                continue
+            label = label.model_copy(update={"number": len(before)})
+            before.append(label)
+            new.append(label)
         undrawn = sum(each.response_id not in drawn for each in request.labels)
         known = len(request.labels) - len(new)
         return TakenLabels(new, AcceptedLabels(new=len(new), known=known, undrawn=undrawn))
@@ -186,24 +166,6 @@ class LabelCommands:
             ):  # fmt: skip
                 found.setdefault((each.response_id, each.person_id), []).append(each)
         return found
-
-
-def _history_key(label: Label) -> tuple[str, str]:
-    return label.response_id, label.person_id
-
-
-def _numbered(labels: Sequence[Label], history: dict[tuple[str, str], list[Label]]) -> list[Label]:
-    """Return the labels that change what their person said last, numbered after the history."""
-    new: list[Label] = []
-    for label in labels:
-        before = history.setdefault(_history_key(label), [])
-        if before and _says_the_same(before[-1], label):
-            continue
-        # Not model_copy: a copy would keep the id that an earlier number gave.
-        label = Label.model_validate({**label.model_dump(exclude={"id"}), "number": len(before)})
-        before.append(label)
-        new.append(label)
-    return new
 
 
 def _says_the_same(before: Label, after: Label) -> bool:

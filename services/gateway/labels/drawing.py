@@ -12,7 +12,6 @@ from services.gateway.labels.requests import SampleRequest
 from shared.contracts import DrawnAnswer, LabelDraw, LabelSample, LabelStratum, Run, derived_id
 from shared.contracts.judged_item import EVERY
 from shared.errors import UsageError
-from shared.lookup import first
 from shared.stats.comparisons.compared_samples import Bounds, implied_bounds_of
 from shared.stats.labels.sampling import (
     drawn,
@@ -240,7 +239,7 @@ def dimension_of(found: Collection[str], wanted: str | None) -> str:
     if wanted is None and EVERY in found:
         return EVERY
     if wanted is None and len(found) == 1:
-        return first(found, "There is no grouping.")
+        return next(iter(found))
     if wanted is None or wanted not in found:
         there = ", ".join(found) or "none"
         raise UsageError(f"Say by which grouping, with --group. The answers have: {there}.")

@@ -48,7 +48,7 @@ def readings_of_run(
     store: Store, run: Run, outline: SuiteOutline, extractor: str, feature: str
 ) -> Iterator[ReadAnswer]:
     """Return the answers that have a reading."""
-    version = run.version_of(extractor)
+    version = next(pin.version for pin in run.extractors if pin.name == extractor)
     probes = PlannedProbes(store.suites, outline, run).read(run.at)
     while some := list(islice(probes, AT_ONCE)):
         ids = {probe.id: features_id_of(probe, extractor, version) for probe in some}

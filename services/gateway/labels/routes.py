@@ -1,6 +1,6 @@
 """The routes of labels: samples, labels, and what they make of a run's findings."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from fastapi import APIRouter, Depends
 
@@ -8,7 +8,7 @@ from services.gateway.archived_answers import AnswersInStore
 from services.gateway.auditing import CallerAudit
 from services.gateway.auth import Tokens
 from services.gateway.callers import Caller
-from services.gateway.labels.commands import LabelCommands, TakenLabels
+from services.gateway.labels.commands import LabelCommands
 from services.gateway.labels.queries import LabelQueries
 from services.gateway.labels.requests import LabelsRequest, SampleRequest
 from services.gateway.labels.views import AcceptedLabels, SampleProgress
@@ -80,16 +80,17 @@ def _write_routes(
         taken = await in_thread(commands.taken, run_id, request, caller.name)
         others = {label.person for label in taken.new} - {caller.name}
         if not others:
-            return await keep(run_id, request, taken)
+            await keep(taken.new)
+            return taken.accepted
         number = f"{request.extractor}.{request.feature}"
         counts = {"labels": str(len(taken.new)), "people": str(len(others))}
         async with audit.act(AuditAction.LABELS_IMPORT, run_id, number=number, **counts):
-            return await keep(run_id, request, taken)
+            await keep(taken.new)
+        return taken.accepted
 
-    async def keep(run_id: str, request: LabelsRequest, taken: TakenLabels) -> AcceptedLabels:
-        kept = await in_thread(commands.keep_labels, run_id, request, taken)
-        for label in kept.new:
+    async def keep(labels: Sequence[Label]) -> None:
+        await in_thread(commands.keep, labels)
+        for label in labels:
             await send(label)
-        return kept.accepted
 
     return router

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -82,7 +81,7 @@ class MonitorQueries:
         live = [each for each in found if each.monitor.history is None]
         log_es = [each.log_e for one in live for each in one.evidence]
         flags = iter(e_bh(log_es, DEPLOYMENT_ALPHA) if log_es else [])
-        flagged = {each.monitor.name: sum(islice(flags, len(each.evidence))) for each in live}
+        flagged = {each.monitor.name: sum(next(flags) for _ in each.evidence) for each in live}
         return [_status(each, flagged.get(each.monitor.name, 0)) for each in found]
 
     def status(self, name: str) -> MonitorStatus:

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 from services.gateway.otlp.evaluations import rejected_events
 from services.gateway.otlp.wire import PROTOBUF
-from shared.errors import ConfigurationError, TransientError, UsageError
+from shared.errors import ConfigurationError, TransientError
 from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
 from shared.runtime.header_files import headers_in
 
@@ -105,7 +105,7 @@ class EvaluationEndpoint:
             return {}
         try:
             return headers_in(self._headers_file)
-        except (ConfigurationError, UsageError) as error:
+        except ConfigurationError as error:
             raise TransientError(str(error)) from None
 
 

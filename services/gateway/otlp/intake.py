@@ -10,9 +10,8 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from services.gateway.otlp.wire import ExportResult
-from services.gateway.traffic.ingestion import ExchangeIngestion
+from services.gateway.traffic.ingestion import ExchangeIngestion, UnwatchedError
 from services.gateway.traffic.requests import MAX_BATCH, Redaction
-from services.gateway.traffic.unwatched_words import UnwatchedError
 from shared.contracts import Exchange
 from shared.contracts.identity import pseudonym_of
 from shared.conventions.answers import AnswerPart, joined, part_of, sent_fields
@@ -27,8 +26,6 @@ QUIET = timedelta(seconds=2)
 """How long nothing more has to come of a complete operation: its events may be in two batches."""
 PATIENCE = timedelta(seconds=60)
 """How long a span waits for its log events, and they for it."""
-MAX_SILENT_SOURCES = 100
-"""Sources without texts that a process names in its log; senders choose their names."""
 MOST_KEY = 512
 """Characters of what names an operation, in the store."""
 NO_SOURCE = "nothing names the live system: set the attribute service.name, or map `source`"
@@ -115,9 +112,7 @@ class SignalIntake:
                 except UnwatchedError as error:
                     found, wrong = [], [str(error)] * len(some)
                     taken.unwatched += some
-                marks = {
-                    self.exchange_key(part.key): part.redacted for part in some if part.redacted
-                }
+                marks = {each.key: each.redacted for each in some if each.redacted}
                 taken.exchanges += [_marked(each, marks.get(each.key, {})) for each in found]
                 taken.refused += wrong
         OTLP_SIGNALS.labels("answer").inc(len(taken.exchanges))
@@ -127,15 +122,12 @@ class SignalIntake:
     def note_silence(self, source: str) -> None:
         """Count an operation without any text; say once a source why there is none."""
         OTLP_SIGNALS.labels("no text in it").inc()
-        if source in self._silent or len(self._silent) == MAX_SILENT_SOURCES:
-            return
-        self._silent.add(source)
-        last = len(self._silent) == MAX_SILENT_SOURCES
-        log("gateway").warning(
-            "spans without texts are no answers: switch on the capture of message content",
-            source=source,
-            **({"further": "other sources are not named any more"} if last else {}),
-        )
+        if source not in self._silent:
+            self._silent.add(source)
+            log("gateway").warning(
+                "spans without texts are no answers: switch on the capture of message content",
+                source=source,
+            )
 
     def _kept(self, part: AnswerPart) -> WaitingPart:
         """Return a part as the store keeps it: without what the redaction finds."""
@@ -154,25 +146,20 @@ class SignalIntake:
             REDACTIONS.labels(name).inc(times)
         found = replace(
             part,
-            unit=None if part.unit is None else self.exchange_key(part.unit),
+            unit=self._named(part.unit),
             content=replace(content, asked=asked, text=said),
             redacted=dict(counts),
         )
         body = _PART.dump_json(found, exclude_defaults=True)
         digest = hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32]
         return WaitingPart(
-            self._store.tenant, part.source, stored_key(part.key), digest, self._now(),
+            self._store.tenant, part.source, part.key[:MOST_KEY], digest, self._now(),
             part.is_span, content.answered, body.decode(),
         )  # fmt: skip
 
-    def exchange_key(self, key: str) -> str:
-        """Return the key that the exchange of an operation has after redaction."""
-        return pseudonym_of(key) if self._redaction(key).counts else key
-
-
-def stored_key(key: str) -> str:
-    """Return what names an operation in the store: bounded, and without NUL, as PostgreSQL asks."""
-    return key[:MOST_KEY].replace("\x00", "\ufffd")
+    def _named(self, unit: str | None) -> str | None:
+        redacted = unit is not None and self._redaction(unit).counts
+        return pseudonym_of(unit) if unit is not None and redacted else unit
 
 
 class EndedOperations(NamedTuple):
@@ -214,17 +201,11 @@ class JoinedAnswers:
                 self._of(tenant).note_silence(source)
         exchanges: list[Exchange] = []
         unwatched: list[Operation] = []
-        first = {parts[0].operation: min(part.at for part in parts) for parts in found}
+        first = {parts[0].key: min(each.at for each in parts) for parts in found}
         for tenant, by_source in whole.items():
-            intake = self._of(tenant)
-            taken = intake.exchanges_of(by_source)
-            begins = {
-                (source, intake.exchange_key(key)): at
-                for (of, source, key), at in first.items()
-                if of == tenant
-            }
-            exchanges += [_numbered(exchange, begins) for exchange in taken.exchanges]
-            unwatched += [(tenant, each.source, stored_key(each.key)) for each in taken.unwatched]
+            taken = self._of(tenant).exchanges_of(by_source)
+            exchanges += [_numbered(each, first) for each in taken.exchanges]
+            unwatched += [(tenant, each.source, each.key[:MOST_KEY]) for each in taken.unwatched]
             for why in dict.fromkeys(taken.refused):
                 log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=why)
         return EndedOperations(exchanges, [parts[0].operation for parts in found], unwatched)
@@ -244,12 +225,11 @@ def _marked(exchange: Exchange, redacted: Mapping[str, int]) -> Exchange:
     return exchange.model_copy(update={"redacted": dict(sorted(counts.items()))})
 
 
-def _numbered(exchange: Exchange, begins: Mapping[tuple[str, str], datetime]) -> Exchange:
+def _numbered(exchange: Exchange, first: Mapping[str, datetime]) -> Exchange:
     """Return an exchange whose sending follows from when its first part came.
 
     To join the same parts twice is then no second sending; to send them again is one.
     """
-    key = stored_key(exchange.key)
-    began = begins.get((exchange.source, key), exchange.said_at)
+    began = first.get(exchange.key, exchange.said_at)
     digest = hashlib.sha256(f"{exchange.key}\n{began.isoformat()}".encode()).digest()
     return exchange.model_copy(update={"sending": int.from_bytes(digest[:6])})

@@ -1,5 +1,8 @@
 """The routes of OTLP over HTTP, and the job that joins what came apart."""
 
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,17 +10,29 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from services.gateway.auth import Tokens
 from services.gateway.callers import current_caller
-from services.gateway.intake_slots import IntakeSlots
-from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
-from services.gateway.otlp.protobuf_signals import LOGS, TRACES
-from services.gateway.otlp.signal_requests import SignalRequests
-from services.gateway.otlp.wire import JSON, PROTOBUF
-from services.gateway.traffic.routes import Waiting, publish_exchanges
+from services.gateway.otlp.intake import JoinedAnswers, SignalIntake, TakenSignals
+from services.gateway.otlp.wire import (
+    JSON,
+    LOGS,
+    MOST_BYTES,
+    PROTOBUF,
+    TRACES,
+    UnreadableRequestError,
+    error_body,
+    format_of,
+    response_body,
+    signals_of,
+    unpacked,
+)
+from services.gateway.traffic.routes import Waiting, publish_exchanges, refuse_when_behind
 from shared.bus.port import Publisher
+from shared.errors import BackPressureError, TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
 from shared.store import Store
+from shared.telemetry import log
 
+AT_ONCE = 2
+COME_AGAIN_S = 5
 JOIN_EVERY_S = 1.0
 BODY = {
     "requestBody": {
@@ -32,11 +47,32 @@ BODY = {
 
 
 def otlp_routes(
-    intake: SignalIntake, publisher: Publisher, waiting: Waiting, tokens: Tokens, slots: IntakeSlots
+    intake: SignalIntake, publisher: Publisher, waiting: Waiting, tokens: Tokens
 ) -> APIRouter:
     """Return the routes that OTLP's exporters know."""
     router = APIRouter(dependencies=[Depends(tokens.may_ingest)])
-    take = SignalRequests(intake, publisher, waiting, slots).take
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def take(request: Request, kind: str) -> Response:
+        format_ = JSON
+        try:
+            format_ = format_of(request.headers.get("content-type", ""))
+            refuse_when_behind(waiting(), history=False)
+            body = await _body(request)
+            async with slots:
+                taken = await in_thread(
+                    _taken, intake, body, request.headers.get("content-encoding", ""), format_, kind
+                )
+                await publish_exchanges(publisher, taken.exchanges)
+            return _response(200, response_body(taken.result, format_, kind), format_)
+        except UnreadableRequestError as error:
+            return _response(error.status, error_body(str(error), format_), format_)
+        except TransientError as error:
+            status = 429 if isinstance(error, BackPressureError) else 503
+            reply = _response(status, error_body(str(error), format_), format_)
+            reply.headers["Retry-After"] = str(math.ceil(error.retry_after_s or COME_AGAIN_S))
+            return reply
+
     responses: dict[int | str, dict[str, Any]] = {
         200: {"description": "Taken; `partial_success` counts what was refused, and says why."},
         400: {"description": "The body breaks the protocol."},
@@ -78,12 +114,39 @@ class LangfuseProject:
     metadata: dict[str, str]
 
 
-def joining(joined: JoinedAnswers, store: Store) -> Job[Publisher]:
-    """Return the job that sends on what was joined."""
+def _taken(
+    intake: SignalIntake, body: bytes, encoding: str, format_: str, kind: str
+) -> TakenSignals:
+    return intake.take(signals_of(unpacked(body, encoding), format_, kind))
+
+
+async def _body(request: Request) -> bytes:
+    """Return the body of a request, unless it is too large."""
+    found = bytearray()
+    async for chunk in request.stream():
+        found += chunk
+        if len(found) > MOST_BYTES:
+            raise UnreadableRequestError(
+                413, f"The body has more than {MOST_BYTES >> 20} MiB. Send smaller batches."
+            )
+    return bytes(found)
+
+
+def _response(status: int, body: bytes, format_: str) -> Response:
+    return Response(body, status, media_type=format_)
+
+
+def joining(joined: JoinedAnswers, store: Store) -> Callable[[Publisher], Awaitable[None]]:
+    """Return the job that sends on what was joined, for ever."""
 
     async def join(publisher: Publisher) -> None:
-        ended = await in_thread(joined.ended)
-        await publish_exchanges(publisher, ended.exchanges)
-        await in_thread(store.answer_parts.remove, ended.operations, ended.unwatched)
+        while True:
+            try:
+                ended = await in_thread(joined.ended)
+                await publish_exchanges(publisher, ended.exchanges)
+                await in_thread(store.answer_parts.remove, ended.operations, ended.unwatched)
+            except TransientError as error:
+                log("gateway").warning("answers of OTLP wait to be joined", why=str(error))
+            await asyncio.sleep(JOIN_EVERY_S)
 
-    return Job(join, "join answers of OTLP", every_s=JOIN_EVERY_S)
+    return join

@@ -2,35 +2,28 @@
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 from google.rpc.status_pb2 import Status
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
+    ExportLogsServiceRequest,
+    ExportLogsServiceResponse,
+)
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 
-from services.gateway.body_files import BodyFile
-from services.gateway.otlp import protobuf_signals
-from services.gateway.otlp.json_messages import json_batches
-from services.gateway.otlp.protobuf_messages import MAX_MESSAGES, TooManyMessagesError
-from shared.conventions.signals import Signal
-from shared.errors import UsageError
+from shared.conventions.signals import Signal, signals_of_json
 
-TRACES, LOGS = protobuf_signals.TRACES, protobuf_signals.LOGS
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 MOST_BYTES = 64 * 1024 * 1024
 """What a request may be, and what it may unpack to; batches of SDKs and collectors are smaller."""
-MAX_RATIO = 300
-"""How many times its size a body may unpack to; texts reach 5 to 40."""
-RATIO_FREE_BYTES = 4 * 1024 * 1024
-"""The size that any body may unpack to."""
-PIECE_BYTES = 64 * 1024
-"""Bytes that are unpacked at once."""
-MALFORMED = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
-"""Errors of reading JSON of another shape than OTLP's."""
-TOO_MANY = f"The request has more than {MAX_MESSAGES:,} spans or messages. Send smaller batches."
+FAILED = 2
+TRACES, LOGS = "traces", "logs"
 
 
 class UnreadableRequestError(Exception):
@@ -57,110 +50,92 @@ def format_of(content_type: str) -> str:
     return found
 
 
-def unpacked(body: bytes | BodyFile, encoding: str) -> BodyFile:
-    """Return a body as it was before it was packed.
-
-    Raises
-    ------
-    UnreadableRequestError
-        It is not gzip, or unpacks to more than `MOST_BYTES` or `MAX_RATIO` times its size.
-    """
-    body = _as_file(body)
+def unpacked(body: bytes, encoding: str) -> bytes:
+    """Return a body as it was before it was packed, which may not be larger than `MOST_BYTES`."""
     packed = encoding.strip().lower()
     if packed in {"", "identity"}:
         return body
     if packed != "gzip":
         raise UnreadableRequestError(415, "Of encodings, gzip alone is known here.")
-    whole = BodyFile()
+    unpacking = zlib.decompressobj(wbits=31)
     try:
-        for piece in _inflated(body, min(MOST_BYTES, max(RATIO_FREE_BYTES, MAX_RATIO * body.size))):
-            whole.write(piece)
+        found = unpacking.decompress(body, MOST_BYTES + 1)
     except zlib.error:
-        whole.close()
         raise UnreadableRequestError(400, "The body is not gzip.") from None
-    except BaseException:
-        whole.close()
-        raise
-    return whole
-
-
-def _inflated(body: BodyFile, limit: int) -> Iterator[bytes]:
-    """Yield what gzip's bytes unpack to, piece by piece; refuse more than `limit` bytes."""
-    unpacking, size = zlib.decompressobj(wbits=31), 0
-    for start in range(0, body.size, PIECE_BYTES):
-        packed = body.read_at(start, PIECE_BYTES)
-        while packed and not unpacking.eof:
-            piece = unpacking.decompress(packed, PIECE_BYTES)
-            packed = unpacking.unconsumed_tail
-            size += len(piece)
-            if size > limit:
-                raise UnreadableRequestError(413, _bomb(limit))
-            yield piece
+    if len(found) > MOST_BYTES:
+        raise UnreadableRequestError(
+            413, f"The body unpacks to more than {MOST_BYTES >> 20} MiB. Send smaller batches."
+        )
     if not unpacking.eof:
         raise UnreadableRequestError(400, "The body ends before its gzip does.")
+    return found
 
 
-def _bomb(limit: int) -> str:
-    if limit == MOST_BYTES:
-        return f"The body unpacks to more than {MOST_BYTES >> 20} MiB. Send smaller batches."
-    return f"The body unpacks to more than {MAX_RATIO} times its size. Send smaller batches."
-
-
-def _as_file(body: bytes | BodyFile) -> BodyFile:
-    return BodyFile.of(body) if isinstance(body, bytes) else body
-
-
-def signals_of(body: bytes | BodyFile, format_: str, kind: str) -> list[Signal]:
-    """Return the spans or log events of a request, all in memory."""
-    with _as_file(body) as file:
-        batches = signal_batches(file, format_, kind, [])
-        return [signal for batch in batches for signal in batch]
-
-
-def signal_batches(
-    body: BodyFile, format_: str, kind: str, refused: list[str]
-) -> Iterator[Iterable[Signal]]:
-    """Yield the spans or log events of a request, some at a time.
-
-    The first batch comes after the structure of the whole request was checked. What is wrong with
-    single spans is appended to `refused`.
-
-    Raises
-    ------
-    UnreadableRequestError
-        The request is malformed, or has too many messages.
-    """
-    json_form = format_ == JSON
-    with _as_refusals(format_, kind):
-        batches: Iterator[Iterable[Signal]] = (
-            json_batches(body)
-            if json_form
-            else protobuf_signals.protobuf_batches(body, kind, refused)
-        )
-        for batch in batches:
-            yield _read(batch, format_, kind)
-
-
-def _read(batch: Iterable[Signal], format_: str, kind: str) -> Iterator[Signal]:
-    with _as_refusals(format_, kind):
-        yield from batch
-
-
-@contextmanager
-def _as_refusals(format_: str, kind: str) -> Iterator[None]:
-    """Turn what reading a request raises into the sentence that its sender gets."""
+def signals_of(body: bytes, format_: str, kind: str) -> list[Signal]:
+    """Return the spans or log events of a request."""
+    if format_ == JSON:
+        try:
+            return list(signals_of_json(json.loads(body)))
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+            LookupError,
+            ArithmeticError,
+            RecursionError,
+        ):
+            raise UnreadableRequestError(400, "The body is not OTLP's JSON.") from None
     try:
-        yield
-    except UsageError as error:
-        raise UnreadableRequestError(413, f"{error} Send smaller batches.") from None
-    except TooManyMessagesError:
-        raise UnreadableRequestError(413, TOO_MANY) from None
+        if kind == TRACES:
+            return list(_spans(ExportTraceServiceRequest.FromString(body)))
+        return list(_records(ExportLogsServiceRequest.FromString(body)))
     except DecodeError:
         raise UnreadableRequestError(400, f"The body is not OTLP's protobuf of {kind}.") from None
-    except (*MALFORMED, RecursionError):
-        if format_ != JSON:
-            raise
-        raise UnreadableRequestError(400, "The body is not OTLP's JSON.") from None
+
+
+def _spans(request: ExportTraceServiceRequest) -> Iterator[Signal]:
+    for each in request.resource_spans:
+        resource = _attributes(each.resource.attributes)
+        for scope in each.scope_spans:
+            for span in scope.spans:
+                attributes = _attributes(span.attributes)
+                failed = span.status.code == FAILED
+                yield Signal(
+                    span.trace_id.hex(), span.span_id.hex(), span.name, span.end_time_unix_nano,
+                    attributes, resource, True,
+                    tuple((event.name, _attributes(event.attributes)) for event in span.events),
+                    None, str(attributes.get("error.type") or "error") if failed else None,
+                )  # fmt: skip
+
+
+def _records(request: ExportLogsServiceRequest) -> Iterator[Signal]:
+    for each in request.resource_logs:
+        resource = _attributes(each.resource.attributes)
+        for scope in each.scope_logs:
+            for record in scope.log_records:
+                attributes = _attributes(record.attributes)
+                yield Signal(
+                    record.trace_id.hex(), record.span_id.hex(),
+                    record.event_name or str(attributes.get("event.name", "")),
+                    record.time_unix_nano or record.observed_time_unix_nano,
+                    attributes, resource, False, (), _value(record.body),
+                )  # fmt: skip
+
+
+def _attributes(pairs: Any) -> dict[str, Any]:
+    return {pair.key: _value(pair.value) for pair in pairs}
+
+
+def _value(wrapped: Any) -> Any:
+    name = wrapped.WhichOneof("value")
+    if name is None:
+        return None
+    value = getattr(wrapped, name)
+    if name == "array_value":
+        return [_value(each) for each in value.values]
+    if name == "kvlist_value":
+        return _attributes(value.values)
+    return value
 
 
 def response_body(result: ExportResult, format_: str, kind: str) -> bytes:

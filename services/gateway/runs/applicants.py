@@ -33,11 +33,6 @@ class Applicants:
             value = values.get(feature)
             scores.append(nan if value is None else value)
 
-    @property
-    def categories(self) -> set[str]:
-        """Every category of any applicant."""
-        return {label for _, labels in self._scores for label in labels if label is not None}
-
     def impact(
         self,
         target: str,

@@ -1,6 +1,6 @@
 """Rates and impact ratios of a run's applicants, computed from the stored answers on request."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from services.gateway.runs.applicants import Applicants
@@ -9,13 +9,11 @@ from services.gateway.runs.requests import ImpactRequest
 from services.gateway.runs.views import RunImpact
 from shared.contracts import Features, Probe, Run, SuiteHeader, features_id_of
 from shared.errors import UsageError
-from shared.stats.studies.local_law_144 import UNKNOWN_LABELS, unused_unknown_labels
+from shared.stats.studies.local_law_144 import UNKNOWN_LABELS
 from shared.store import PlannedProbes, Store
 
 AT_ONCE = 500
 """Answers that are in memory at the same time."""
-MAX_LISTED_CATEGORIES = 40
-"""In a sentence about a category that no applicant has."""
 
 
 class ImpactQueries:
@@ -33,7 +31,7 @@ class ImpactQueries:
         NotFoundError
             There is no such run.
         UsageError
-            The run has no groups, or not these groups, categories or this feature.
+            The run has no groups, or not these groups or this feature.
         """
         run = self._runs.run(run_id)
         outline = self._store.suites.outline(run.suite_hash)
@@ -46,7 +44,6 @@ class ImpactQueries:
         least = suite.selected_at_least
         if asked.selected_at_least is not None:
             least = dict.fromkeys(features_of(features), asked.selected_at_least)
-        _check_unknown(asked.unknown, found.values())
         words = frozenset(word.strip().casefold() for word in asked.unknown)
         return [
             each
@@ -106,14 +103,6 @@ class ImpactQueries:
                 stored = {each.id: each for each in self._store.records.get(Features, ids)}
                 for probe, id_ in zip(probes, ids, strict=True):
                     yield probe, pin.name, stored.get(id_)
-
-
-def _check_unknown(named: Sequence[str], found: Iterable[Applicants]) -> None:
-    """Refuse a label for unknown categories that no applicant has."""
-    present = sorted(set[str]().union(*(applicants.categories for applicants in found)))
-    if present and (unused := unused_unknown_labels(named, present)):
-        listed = ", ".join(present[:MAX_LISTED_CATEGORIES])
-        raise UsageError(f"No applicant has the category {unused[0]!r}. There are: {listed}.")
 
 
 def features_of(measured: Mapping[str, Sequence[str]]) -> list[str]:

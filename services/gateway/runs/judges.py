@@ -12,7 +12,6 @@ from services.gateway.runs.pairs import pair_tables
 from services.gateway.runs.views import JudgeControls, JudgedApart
 from shared.contracts import Check, Estimate, PairVerdict
 from shared.contracts.pair_votes import GUESSES, with_votes_of
-from shared.lookup import first
 
 YES_NO, GUESS = "yes_no", "guess"
 CHANCE = {YES_NO: 0.5, GUESS: 0.25}
@@ -114,7 +113,7 @@ def _failure(asked: Sequence[Check], replies: Counter[str], p_value: float | Non
     if not read:
         return "nothing it said could be read"
     if len(replies) == 1 and read >= MIN_EQUAL_REPLIES:
-        return f"it always says {first(replies, 'nothing')}"
+        return f"it always says {next(iter(replies))}"
     if p_value is not None and p_value > LEVEL:
         return "it is right no more often than chance"
     lost = len(asked) - read

@@ -151,7 +151,6 @@ class ProgressQueries:
             at=run.at,
             stand=state,
             stopped_by=stop.reason if stop else None,
-            stop_detail=stop.detail if stop else None,
             opening=found.gather.opening if found.gather else 0,
             probes=probes,
             responses=found.responses,

@@ -1,22 +1,19 @@
 """Runs as the store has them: their progress, findings and interpretations."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from collections.abc import Sequence
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
 from services.gateway.runs.progress import ProgressQueries, lanes_of
-from services.gateway.runs.unanswered import unanswered_reasons
 from services.gateway.runs.views import Interpretation, RunProgress, RunVerdicts, SuiteView
 from shared.contracts import (
     RUN_GATHER,
     Assessment,
     Brief,
-    ComparedGroups,
     Diagnosis,
     Evaluation,
-    GroupCounts,
     Purpose,
     Run,
     Verdict,
@@ -26,8 +23,6 @@ from shared.contracts.paused_target import PausedTarget
 from shared.errors import NotFoundError
 from shared.store import Store
 
-UNMEASURED = "unmeasured"
-"""How comparisons end of which one side has no measured answer."""
 MAX_RUNS = 10_000
 MOST_KNOWN = 2000
 """Runs that are kept at once, so that who follows one does not have it read at every look."""
@@ -99,7 +94,7 @@ class RunQueries:
         for each in self._store.records.numbers(Diagnosis, run_id=run_id):
             if not each.get("stratum"):
                 completion = each["completion_id"]
-                by_completion[completion].update(_endings(each))
+                by_completion[completion].update(gap["verdict"] for gap in each["gaps"])
                 at[completion] = max(at.get(completion, ""), each["at"])
         last = max(at, key=at.__getitem__, default=None)
         counts = by_completion[last] if last else Counter[str]()
@@ -109,18 +104,12 @@ class RunQueries:
             comparisons=counts.total(),
             disparities=counts[Verdict.DISPARITY],
             undecided=counts[Verdict.NOT_ENOUGH],
-            unmeasured=counts[UNMEASURED],
         )
 
     def progress(self, run_id: str) -> RunProgress:
-        """Return how far a run is; once it has ended, also why prompts have no answer."""
-        run = self.run(run_id)
-        [found] = self._progress.of([run])
-        if not found.ended or found.archived or run.window is not None:
-            return found
-        targets = {target.lane: target.name for target in run.targets}
-        unanswered = self._store.unanswered.of(run.id, run.purpose)
-        return found.model_copy(update={"unanswered": unanswered_reasons(unanswered, targets)})
+        """Return how far a run is."""
+        [found] = self._progress.of([self.run(run_id)])
+        return found
 
     def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Return the diagnoses of a run's last completion, in a stable order."""
@@ -177,13 +166,3 @@ class RunQueries:
 
 def _evaluation_id(brief: Brief) -> str:
     return derived_id(Evaluation.kind, brief.tenant, Purpose.JUDGE, brief.id)
-
-
-def _endings(diagnosis: Mapping[str, Any]) -> Iterator[str]:
-    """Return how each comparison of a finding ended: its verdict, or that it is unmeasured."""
-    groups = ComparedGroups(
-        GroupCounts(group["group"], group["responses"], group["missing"])
-        for group in diagnosis["groups"]
-    )
-    for gap in diagnosis["gaps"]:
-        yield UNMEASURED if groups.is_unmeasured(gap["a"], gap["b"]) else gap["verdict"]

@@ -177,7 +177,7 @@ def _flagged(verdict: PairVerdict, a: Response, b: Response) -> FlaggedPair:
 def _side(response: Response, chosen: str | None) -> FlaggedSide:
     variables = response.probe.variables
     try:
-        reasoning = reasoning_in(response.text or "", response.reasoning)
+        reasoning = reasoning_in(response.text or "")
     except Unreadable:
         reasoning = None  # the verdict was given while the text was still there
     answer = variables.get(f"option:{chosen}")

@@ -4,9 +4,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from services.gateway.runs.unanswered import RunOutcomes
 from shared.contracts import ClosedBy, Estimate, Evaluation, Run
 from shared.contracts.paused_target import PausedTarget
 from shared.stats.studies.local_law_144 import ImpactTables
@@ -47,11 +46,9 @@ class RunVerdicts(BaseModel):
     disparities: int
     undecided: int
     """Those with too little evidence; the rest shows no disparity beyond the tolerance."""
-    unmeasured: int = 0
-    """Those of which one side has no measured answer; none of them is among the others."""
 
 
-class RunProgress(RunOutcomes):
+class RunProgress(BaseModel):
     """How far a run is."""
 
     run_id: str
@@ -59,15 +56,19 @@ class RunProgress(RunOutcomes):
     targets: list[str]
     at: datetime
     stand: RunState
+    stopped_by: str | None = None
+    """Why it was stopped early, if it was not cancelled by a person."""
     opening: int
     """How often the run has been resumed."""
+    probes: int
+    responses: int
     features: int
     features_expected: int
     diagnoses: int
     verdicts: int = 0
     """Pairs that have a verdict, or a reason for having none; and judges with their controls."""
     verdicts_expected: int = 0
-    paused: list[PausedTarget] = Field(default_factory=list)
+    paused: list[PausedTarget] = []
     """Targets of the run, and its judges, that are not asked for now."""
     held: int = 0
     """Answers that wait for them."""

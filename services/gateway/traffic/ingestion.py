@@ -1,5 +1,6 @@
 """Production answers become responses for each monitor that watches, and are accounted for."""
 
+import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -7,28 +8,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from services.gateway.traffic.batch_sizes import are_few, drawn_number, in_parts
 from services.gateway.traffic.requests import (
     MAX_BATCH,
     MAX_CLOCK_SKEW,
-    BatchHeader,
     Redaction,
     SentBatch,
     SentResponse,
     check_exchange,
     exchange_of,
-    moment_in,
     redacted_exchange,
     sent_answer,
     traffic_window,
 )
 from services.gateway.traffic.responses import evaluated_span, response_of, without_position
-from services.gateway.traffic.unwatched_words import (
-    UnwatchedError,
-    counted,
-    unwatched,
-    unwatched_system,
-)
 from services.gateway.traffic.watchers import KnownWatchers, Watcher
 from shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
 from shared.contracts.mistakes import first_mistake
@@ -36,6 +28,19 @@ from shared.errors import NotFoundError, PoisonError, UsageError
 from shared.parsing.redaction import RedactedText
 from shared.store import Store
 from shared.telemetry import REDACTIONS
+
+FEW = 8
+FEW_CHARACTERS = 32 * 1024
+"""So many answers, with so much text, take no longer than a thread does."""
+
+
+def _drawn() -> int:
+    """Draw the number of a batch: no two sendings of an answer are likely to have the same."""
+    return secrets.randbits(43)
+
+
+class UnwatchedError(NotFoundError):
+    """No monitor watches the live system that answers were sent of, not even a paused one."""
 
 
 class ExchangeIngestion:
@@ -50,7 +55,7 @@ class ExchangeIngestion:
         store: Store,
         *,
         now: Callable[[], datetime],
-        draw: Callable[[], int] = drawn_number,
+        draw: Callable[[], int] = _drawn,
         redaction: Redaction = RedactedText,
         evaluated_tenants: Collection[str] = (),
         watchers_s: float = 0.0,
@@ -76,88 +81,49 @@ class ExchangeIngestion:
         UsageError
             One of the answers is wrong; the error names the first.
         """
-        now = self._now()
-        self._check_watched(sent, sent.responses, now)
-        try:
-            return self._all_records(sent, now)
-        except ValueError as error:
-            self._refuse_batch(sent, sent.responses, now)
-            raise UsageError(str(error)) from None
-
-    def parts_of(
-        self, header: BatchHeader, answers: Callable[[], Iterable[SentResponse]]
-    ) -> Iterator[list[Exchange]]:
-        """Yield the records of a large batch, some at a time, after all answers were checked.
-
-        `answers` reads the answers anew at each call, so that none of them has to stay in memory.
-
-        Raises
-        ------
-        NotFoundError, UsageError
-            As `exchanges_of`.
-        """
-        now, batch = self._now(), self._draw() * (MAX_BATCH + 1)
-        self._check_watched(header, answers(), now)
-        try:
-            for _ in self._records(header, answers(), now, batch):
-                pass
-        except ValueError as error:
-            self._refuse_batch(header, answers(), now)
-            raise UsageError(str(error)) from None
-        records = self._records(header, answers(), now, batch)
-        yield from in_parts(self._redacted(record) for record in records)
-
-    def _check_watched(
-        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
-    ) -> None:
-        """Account for the answers of a system without an active monitor, and raise."""
-        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
-        if any(watcher.takes for watcher in watchers):
-            return
-        moments = [answer.at or now for answer in answers]
-        self._refuse(moments, watchers, now)
-        if watchers:
-            raise NotFoundError(f"{unwatched('active monitor', header)}.")
-        self._store.unwatched_answers.count(self._store.tenant, {header.source: len(moments)}, now)
-        raise UnwatchedError(f"{unwatched('monitor', header)}. {counted(len(moments))}")
-
-    def _refuse_batch(
-        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
-    ) -> None:
-        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
-        self._refuse([answer.at or now for answer in answers], watchers, now)
-
-    def _all_records(self, sent: SentBatch, now: datetime) -> list[Exchange]:
-        batch = self._draw() * (MAX_BATCH + 1)
-        records = self._records(sent, sent.responses, now, batch)
-        return [self._redacted(record) for record in records]
-
-    def _records(
-        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime, batch: int
-    ) -> Iterator[Exchange]:
-        """Yield the records of answers; raise ValueError with a sentence on a wrong one."""
         tenant = self._store.tenant
-        for number, answer in enumerate(answers):
+        watchers = self._watchers.of((tenant, sent.source), history=sent.history)
+        now = self._now()
+        if not any(each.takes for each in watchers):
+            moments = [each.at or now for each in sent.responses]
+            self._refuse(moments, watchers, now)
+            if watchers:
+                raise NotFoundError(f"{_unwatched('active monitor', sent)}.")
+            self._store.unwatched_answers.count(tenant, {sent.source: len(moments)}, now)
+            raise UnwatchedError(f"{_unwatched('monitor', sent)}. {_counted(len(moments))}")
+        try:
+            return self._records(sent)
+        except ValueError as error:
+            self._refuse([each.at or now for each in sent.responses], watchers, now)
+            raise UsageError(str(error)) from None
+
+    def _records(self, sent: SentBatch) -> list[Exchange]:
+        """Return the records of answers; raise ValueError with a sentence on a wrong one."""
+        tenant, now, found = self._store.tenant, self._now(), []
+        batch = self._draw() * (MAX_BATCH + 1)
+        for number, each in enumerate(sent.responses):
             try:
-                yield exchange_of(
-                    header.source,
-                    answer,
+                exchange = exchange_of(
+                    sent.source,
+                    each,
                     now,
                     sending=batch + number,
-                    history=header.history,
+                    history=sent.history,
                     tenant=tenant,
                 )
             except ValueError as error:
-                raise ValueError(f"The response {answer.id!r}: {error}.") from None
+                raise ValueError(f"The response {each.id!r}: {error}.") from None
+            found.append(self._redacted(exchange))
+        return found
 
     def exchanges_of_few(self, sent: SentBatch) -> list[Exchange] | None:
         """Return the records of a few answers, where nothing of it needs the store; or None."""
-        if not are_few(sent) or not self._watchers.knows(
+        if not _are_few(sent) or not self._watchers.knows(
             (self._store.tenant, sent.source), sent.history
         ):
             return None
         try:
-            return self._all_records(sent, self._now())
+            return self._records(sent)
         except ValueError:
             return None
 
@@ -174,10 +140,10 @@ class ExchangeIngestion:
         tenant, now, batch = self._store.tenant, self._now(), self._draw() * (MAX_BATCH + 1)
         watchers = self._watchers.of((tenant, source), history=False)
         if not watchers:
-            raise UnwatchedError(f"{unwatched_system('monitor', source)}.")
+            raise UnwatchedError(f"{_unwatched_system('monitor', source)}.")
         if not any(each.takes for each in watchers):
-            self._refuse([moment_in(fields, now) for fields in answers], watchers, now)
-            return [], [f"{unwatched_system('active monitor', source)}."] * len(answers)
+            self._refuse([_moment_in(fields, now) for fields in answers], watchers, now)
+            return [], [f"{_unwatched_system('active monitor', source)}."] * len(answers)
         found, wrong, moments = [], [], []
         for number, fields in enumerate(answers):
             try:
@@ -190,7 +156,7 @@ class ExchangeIngestion:
             else:
                 found.append(self._redacted(exchange))
                 continue
-            moments.append(moment_in(fields, now))
+            moments.append(_moment_in(fields, now))
         self._refuse(moments, watchers, now)
         return found, wrong
 
@@ -267,7 +233,7 @@ class ExchangeIngestion:
 
     def _check(self, exchange: Exchange, watchers: Sequence[Watcher]) -> None:
         if not watchers:
-            raise PoisonError(f"{unwatched('monitor', exchange)}, then replay this exchange.")
+            raise PoisonError(f"{_unwatched('monitor', exchange)}, then replay this exchange.")
         now = self._now()
         try:
             check_exchange(exchange, now)
@@ -275,8 +241,12 @@ class ExchangeIngestion:
             dated = exchange
             if exchange.said_at > now + MAX_CLOCK_SKEW:  # no window is for it: it came in this one
                 dated = exchange.model_copy(update={"said_at": min(exchange.at, now)})
-            answers = [sent_answer(dated, m, traffic, exchange.id) for m, traffic, _ in watchers]
-            self._store.window_answers.refuse(answers)
+            self._store.window_answers.refuse(
+                [
+                    sent_answer(dated, monitor, traffic, exchange.id)
+                    for monitor, traffic, _ in watchers
+                ]
+            )
             raise PoisonError(f"The exchange {exchange.key!r}: {error}.") from None
 
     def _refuse(
@@ -292,3 +262,36 @@ class ExchangeIngestion:
                 for moment in moments
             )
         )
+
+
+def _are_few(sent: SentBatch) -> bool:
+    if len(sent.responses) > FEW:
+        return False
+    texts = (
+        (each.text, each.prompt, *(m.content for m in each.messages)) for each in sent.responses
+    )
+    return sum(len(text or "") for some in texts for text in some) <= FEW_CHARACTERS
+
+
+def _moment_in(fields: Mapping[str, Any], now: datetime) -> datetime:
+    said_at = fields.get("at")
+    return said_at if isinstance(said_at, datetime) else now
+
+
+def _counted(answers: int) -> str:
+    which = f"These {answers} answers are" if answers > 1 else "This answer is"
+    return f"{which} counted as unwatched, and not kept."
+
+
+def _unwatched(who: str, sent: SentBatch | Exchange) -> str:
+    source = sent.source
+    if sent.history:
+        return (
+            f"No {who} reads the past of {source}. Begin with `biaswatch ingest {source} FILE"
+            f" --history`, or POST /v1/history/{source}"
+        )
+    return _unwatched_system(who, source)
+
+
+def _unwatched_system(who: str, source: str) -> str:
+    return f"No {who} watches the traffic {source}. Apply one with the target traffic:{source}"

@@ -1,7 +1,7 @@
 """Production answers as they are sent in, and the responses that monitors watch."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,10 +33,6 @@ from shared.parsing.redaction import RedactedText
 LiveSystem = tuple[str, str]
 """The tenant and the name of a live system."""
 MAX_BATCH = 1000
-MAX_LABELS = 100
-"""Groups, and facts, of one answer."""
-MAX_MESSAGES = 2000
-"""Of one conversation."""
 MAX_EXCHANGE_BYTES = 448 * 1024
 """Of one answer with its prompt; its response is larger and must fit on the bus."""
 EARLIEST_YEAR = 1990
@@ -59,15 +55,15 @@ class SentResponse(BaseModel):
     """When the answer was given; default now. Set it if you may have to send the answer again."""
     prompt: str | None = None
     """The user's message, if it may be stored; or use `messages`."""
-    messages: tuple[Message, ...] = Field(default=(), max_length=MAX_MESSAGES)
+    messages: tuple[Message, ...] = ()
     """The conversation, if it may be stored."""
     text: str | None = None
     """The answer."""
     reason: Token | None = None
     """Why there is no answer: content_filter, timeout, ..."""
-    groups: dict[Name, Name] = Field(default={}, max_length=MAX_LABELS)
+    groups: dict[Name, Name] = {}
     """The groups it is about or for, by dimension, as far as known."""
-    facts: dict[Name, Name] = Field(default={}, max_length=MAX_LABELS)
+    facts: dict[Name, Name] = {}
     """What else is known of it: topic, language, product; a monitor may compare within them."""
     unit: Name | None = None
     """The user or the conversation, best as a pseudonym; an answer without it is no evidence."""
@@ -81,8 +77,8 @@ class SentResponse(BaseModel):
     """Which span of your traces the call is: measurements can go back to it."""
 
 
-class BatchHeader(BaseModel):
-    """What holds for all answers of a batch."""
+class SentBatch(BaseModel):
+    """A batch of production answers."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -91,11 +87,6 @@ class BatchHeader(BaseModel):
     history: bool = False
     """Whether these answers were recorded before anybody watched; they are read after
     `POST /v1/history/{source}/read`, as if each had come at its `at`."""
-
-
-class SentBatch(BatchHeader):
-    """A batch of production answers."""
-
     responses: list[SentResponse] = Field(min_length=1, max_length=MAX_BATCH)
     """The answers."""
 
@@ -266,9 +257,3 @@ def redacted_exchange(exchange: Exchange, redaction: Redaction) -> Exchange:
     kept = {name: getattr(exchange, name) for name in type(exchange).model_fields}
     counts.update(exchange.redacted)
     return Exchange(**{**kept, **changed, "redacted": dict(sorted(counts.items()))})
-
-
-def moment_in(fields: Mapping[str, Any], now: datetime) -> datetime:
-    """Return when an answer was given, by its fields; now where they do not say it."""
-    said_at = fields.get("at")
-    return said_at if isinstance(said_at, datetime) else now

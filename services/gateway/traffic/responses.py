@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import Any
 
 from services.gateway.traffic.requests import CARRIED
 from shared.contracts import (
@@ -21,7 +20,6 @@ from shared.contracts import (
     window_at,
     window_run_id,
 )
-from shared.parsing.model_reasoning import after_reasoning
 
 
 def response_of(
@@ -52,20 +50,10 @@ def response_of(
         purpose=Purpose.PRODUCTION,
         at=exchange.at,
         probe=probe,
+        ending=Ending.FAILED if exchange.text is None else Ending.ANSWERED,
         evaluated=evaluated,
-        **{**exchange.model_dump(include={"redacted", *CARRIED}), **_ending_of(exchange)},
+        **exchange.model_dump(include={"redacted", *CARRIED}),
     )
-
-
-def _ending_of(exchange: Exchange) -> dict[str, Any]:
-    """Return the answer of an exchange without its reasoning, and how it ended."""
-    if exchange.text is None:
-        return {"ending": Ending.FAILED}
-    parts = after_reasoning(exchange.text)
-    reasoning = parts.reasoning or None
-    if why := parts.missing:
-        return {"ending": Ending.FAILED, "reason": why, "text": None, "reasoning": reasoning}
-    return {"ending": Ending.ANSWERED, "text": parts.answer, "reasoning": reasoning}
 
 
 def without_position(response: Response) -> Response:

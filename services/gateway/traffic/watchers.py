@@ -7,7 +7,6 @@ from typing import NamedTuple
 from services.gateway.monitors.queries import MonitorQueries
 from services.gateway.traffic.requests import LiveSystem, traffic_watched
 from shared.contracts import Monitor, MonitorState, Traffic
-from shared.lookup import first
 from shared.store import Store
 
 MOST_KNOWN = 1000
@@ -56,7 +55,7 @@ class KnownWatchers:
         self._known.pop((system, history), None)
         if self._fresh_s and any(each.takes for each in found):
             while len(self._known) >= MOST_KNOWN:
-                self._known.pop(first(self._known, "No source is known."), None)
+                self._known.pop(next(iter(self._known)), None)
             self._known[system, history] = began, found
         return found
 

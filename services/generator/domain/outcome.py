@@ -6,8 +6,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from services.generator.domain.final_answers import kept_reasoning
-from services.generator.domain.scaffolds import ANSWER, CallResult
+from services.generator.domain.scaffolds import CallResult
 from shared.contracts import Ending, Probe, Response, Step, Usage
 from shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer
 
@@ -24,7 +23,6 @@ def answered(
 ) -> Response:
     """Return the response to a probe that took one call, with the steps recorded with it."""
     fields = _fields(probe, result.usage, at, steps or None)
-    fields["reasoning"] = kept_reasoning({ANSWER: result})
     if result.failure or not result.answer:
         nothing = CallFailed(Failure.EMPTY, "The call brought nothing.")
         return _failed(fields, result.failure or nothing)
@@ -71,8 +69,6 @@ def fitting(response: Response) -> Response:
     """
     if response.message_bytes() <= LARGEST_RESPONSE_BYTES:
         return response
-    if response.reasoning is not None:
-        return fitting(response.model_copy(update={"reasoning": None}))
     kept = {name: getattr(response, name) for name in ("tenant", "purpose", "at", "usage")}
     detail = f"With its question, the answer is over {LARGEST_RESPONSE_BYTES // 1024} KiB."
     why = {"ending": Ending.FAILED, "reason": Failure.OVERSIZE.value, "detail": detail}
@@ -133,7 +129,7 @@ def _fields(
                 usage=each.usage,
             )
         )
-    return {**fields, "steps": tuple(steps), "said": said, "reasoning": kept_reasoning(results)}
+    return {**fields, "steps": tuple(steps), "said": said}
 
 
 def _cut_off(result: CallResult) -> CallFailed | None:

@@ -14,7 +14,6 @@ from services.generator.domain.scaffolds import CallResult
 from shared.contracts import Probe, Usage
 from shared.llm.port import ModelAnswer, RecordedStep
 from shared.parsing import Unreadable
-from shared.parsing.model_reasoning import after_reasoning
 
 NOTHING_SPENT = Usage(calls=0)
 ANY_NUMBER = RatingScale(-(10**12), 10**12, whole=False)
@@ -38,12 +37,11 @@ def recorded_results(probe: Probe, steps: Sequence[RecordedStep]) -> dict[str, C
 
 
 def _result(step: RecordedStep, scale: RatingScale) -> CallResult:
-    parts = after_reasoning(step.text)
-    answer = ModelAnswer(parts.answer, reasoning=parts.reasoning) if parts.answer else None
+    answer = ModelAnswer(step.text) if step.text else None
     if step.rating is None and not step.name.startswith(CRITERION):
         return CallResult(answer, usage=NOTHING_SPENT)
     try:
-        rating = rating_in(parts.answer, scale) if step.rating is None else step.rating
+        rating = rating_in(step.text, scale) if step.rating is None else step.rating
     except Unreadable as unread:
         return CallResult(answer, unread=str(unread), usage=NOTHING_SPENT)
     if not scale.holds(rating):

@@ -30,8 +30,8 @@ from services.generator.handlers.recorded_answers import RecordedAnswers
 from services.generator.handlers.target_pauses import TargetPauses, TargetRefused
 from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from shared.contracts.providers import is_recorded
-from shared.errors import ConfigurationError, UsageError
-from shared.llm.port import TARGET_SAYS, Failure
+from shared.errors import ConfigurationError
+from shared.llm.port import Failure
 from shared.parsing import Unreadable
 from shared.runtime.blocking import BatchedLookup, in_thread
 from shared.store import Records
@@ -77,15 +77,14 @@ class Ask:
         """Return the one response to a probe; one that was answered before is not asked again.
 
         A probe of a cancelled run is dropped: the run no longer waits for it. One whose run has
-        spent its budget is dropped too, and the first of them ends the run. A run ends as
-        well where the provider rejects all of its first calls; those are asked again with it.
+        spent its budget is dropped too, and the first of them ends the run.
         """
         if known := await self._known.get(response_id_of(probe)):
             return [known]
         try:
             if is_recorded(probe.target.provider):
                 return [await self._looked_up(probe)]
-            return await self._caller.rejected.records_of(await self._asked(probe))
+            return [await self._asked(probe)]
         except RunCancelled:
             return []
         except BudgetSpent as spent:
@@ -136,9 +135,8 @@ class Ask:
         """Return the outcome of a probe whose calls were refused; None where it is to wait."""
         usage = Usage(calls=len(began))
         if began and self._caller.answered_since(probe.lane, began[0]):
-            detail = "The target refuses this question (HTTP 401 or 403), and answers others."
-            detail += "".join(why.partition(TARGET_SAYS)[1:])
-            return without(probe, Failure.FORBIDDEN, detail, usage, self._now())
+            said = "The target refuses this question (HTTP 401 or 403), and answers others."
+            return without(probe, Failure.FORBIDDEN, said, usage, self._now())
         if len(began) >= MOST_REFUSALS:
             return without(probe, Failure.KEY_REFUSED, why, usage, self._now())
         return None
@@ -146,7 +144,7 @@ class Ask:
     async def _response(self, probe: Probe) -> Response:
         try:
             endpoint = await self._endpoint(probe.target)
-        except (ConfigurationError, UsageError) as missing:  # of this target's, and nobody else's
+        except ConfigurationError as missing:  # of this target's, and nobody else's
             raise TargetRefused(str(missing)) from None
         began = self._clock()
         try:

@@ -103,22 +103,9 @@ class CancellationCheck:
 
         none: list[Cancellation] = []
         self._cancellations = _FreshValues(find, none, clock)
-        self._ended_here: dict[str, Cancellation] = {}
-        """By run, its last cancellation by this process, which the store may not have yet."""
-
-    def end(self, cancellations: Sequence[Cancellation]) -> None:
-        """Ask nothing more of the runs that this process has cancelled."""
-        self._ended_here.update({each.run_id: each for each in cancellations})
-
-    def ended_here(self, probe: Probe) -> bool:
-        """Tell whether this process has cancelled the run of a probe after it was planned."""
-        ended = self._ended_here.get(probe.run_id)
-        return ended is not None and ended.ends(probe)
 
     async def check(self, probe: Probe) -> None:
         """Raise RunCancelled where the run of a probe was cancelled after it was planned."""
-        if self.ended_here(probe):
-            raise RunCancelled
         if any(each.ends(probe) for each in await self._cancellations.get(probe.run_id)):
             raise RunCancelled
 
@@ -157,9 +144,7 @@ class RunBudgets:
             ),
         )
 
-    def stop(
-        self, probe: Probe, reason: str, detail: str | None = None
-    ) -> tuple[Cancellation, ...]:
+    def stop(self, probe: Probe, reason: str) -> tuple[Cancellation, ...]:
         """Return the record that stops the run, once for all probes planned until now."""
         stopped_at = self._stopped_at.get(probe.run_id)
         if stopped_at and probe.at <= stopped_at:
@@ -173,7 +158,6 @@ class RunBudgets:
             run_id=probe.run_id,
             moment_ms=int(now.timestamp() * 1000),
             reason=reason,
-            detail=detail,
         )
         return (stop,)
 

@@ -8,14 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
-from services.generator.domain.final_answers import final_answer
 from services.generator.domain.model_calls import Price, call_of, cost_of, pause_s
 from services.generator.domain.questions import rating_in
 from services.generator.domain.scaffolds import CallResult, PlannedCall
 from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
 from services.generator.handlers.endpoints import Endpoint
 from services.generator.handlers.paid_calls import PaidCalls, call_id
-from services.generator.handlers.rejected_runs import RejectedRuns
 from services.generator.handlers.target_pauses import TargetRefused
 from shared.contracts import Probe, Usage
 from shared.llm.port import (
@@ -54,12 +52,11 @@ class ModelCaller:
         cancellation: CancellationCheck,
         paid: PaidCalls,
         budgets: RunBudgets,
-        rejected: RejectedRuns,
         clock: Callable[[], float],
         jitter: Callable[[], float],
         limits: CallLimits,
     ) -> None:
-        self.cancellation, self.budgets, self.rejected = cancellation, budgets, rejected
+        self.cancellation, self.budgets = cancellation, budgets
         self._paid = paid
         self._answered_from: dict[str, float] = {}
         """When the latest call began that was answered, by lane: then, its key was accepted."""
@@ -135,7 +132,6 @@ class ModelCaller:
 
     async def _check(self, probe: Probe, endpoint: Endpoint) -> None:
         """Raise RunCancelled or BudgetSpent where the probe's run may not go on."""
-        await self.rejected.wait_while_undecided(probe)
         await self.cancellation.check(probe)
         await self.budgets.check(probe, priced=endpoint.price is not None)
 
@@ -156,7 +152,6 @@ class ModelCaller:
                 else:
                     before = self._answered_from.get(probe.lane, began)
                     self._answered_from[probe.lane] = max(began, before)
-                    self.rejected.accept(probe)
                     return answer
                 finally:
                     allowed = endpoint.limiter.limit.allowed
@@ -210,13 +205,12 @@ def _used_up(begun: int) -> CallFailed:
 
 
 def _result(planned: PlannedCall, answer: ModelAnswer, usage: Usage) -> CallResult:
-    result = final_answer(answer, usage)
-    if planned.scale is None or result.failure:
-        return result
+    if planned.scale is None:
+        return CallResult(answer, usage=usage)
     try:
-        return replace(result, rating=rating_in(result.text, planned.scale))
+        return CallResult(answer, rating=rating_in(answer.text, planned.scale), usage=usage)
     except Unreadable as unread:
-        return replace(result, unread=str(unread))
+        return CallResult(answer, unread=str(unread), usage=usage)
 
 
 def _tokens(outcome: ModelAnswer | CallFailed) -> dict[str, int | None]:

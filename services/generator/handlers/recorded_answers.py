@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from services.generator.domain.final_answers import final_answer
 from services.generator.domain.model_calls import call_of
 from services.generator.domain.outcome import UNFIT, answered, without
 from services.generator.domain.questions import UnfitProbe
@@ -47,4 +46,4 @@ class RecordedAnswers:
             steps = recorded_results(probe, answer.steps)
         except UnfitProbe as unfit:
             return without(probe, UNFIT, str(unfit), Usage(calls=0), self._now())
-        return answered(probe, final_answer(answer, LOOKED_UP), self._now(), steps)
+        return answered(probe, CallResult(answer, usage=LOOKED_UP), self._now(), steps)

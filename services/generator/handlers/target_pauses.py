@@ -12,7 +12,6 @@ from shared.contracts import Target
 from shared.contracts.paused_target import PausedTarget
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
 from shared.store import PausedTargets
 from shared.telemetry import TARGET_PAUSED, RepeatedWarning, log
 
@@ -146,6 +145,7 @@ class TargetPauses:
     ) -> None:
         self._pauses, self._now, self._wait_s = pauses, now, wait_s
         self._lanes: dict[str, TargetPause] = {}
+        self._away = RepeatedWarning("generator", "the pauses cannot be read")
 
     def of(self, target: Target) -> TargetPause:
         """Return the state of a target."""
@@ -159,17 +159,18 @@ class TargetPauses:
         for each in self._lanes.values():
             each.leave()
 
-    @property
-    def job(self) -> Job[Publisher]:
-        """The job that ends pauses here which have ended in the store."""
-        return Job(self.watch, "watch the pauses of targets", every_s=LOOK_EVERY_S)
-
     async def watch(self, _: Publisher) -> None:
-        """End the pauses that a person or another process has ended."""
-        held = [lane for lane, each in self._lanes.items() if each.paused and each.kept]
-        if not held:
-            return
-        known = {each.lane for each in await in_thread(self._pauses.read, held)}
-        for lane in held:
-            if lane not in known:
-                self._lanes[lane].open()
+        """End the pauses that a person or another process has ended, for ever: a job."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            held = [lane for lane, each in self._lanes.items() if each.paused and each.kept]
+            if not held:
+                continue
+            try:
+                known = {each.lane for each in await in_thread(self._pauses.read, held)}
+            except TransientError as error:
+                self._away.warn(error)
+                continue
+            for lane in held:
+                if lane not in known:
+                    self._lanes[lane].open()

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from shared.contracts import LEAST_MEASURED_SHARE, Alarm, ComparedGroups, Estimate, Verdict
+from shared.contracts import Alarm, Estimate, Verdict
 
 
 class SeenStatus(BaseModel):
@@ -99,16 +99,6 @@ class SeenGap(BaseModel):
     gap: Estimate
     p_adjusted: float | None = None
     verdict: Verdict
-    survives_missing: bool | None = None
-
-
-class SeenGroup(BaseModel):
-    """How many answers about a group gave a number."""
-
-    group: str
-    responses: int
-    missing: int
-    missing_reasons: dict[str, int] = {}
 
 
 class SeenDiagnosis(BaseModel):
@@ -117,13 +107,7 @@ class SeenDiagnosis(BaseModel):
     target: str
     feature: str
     dimension: str
-    groups: list[SeenGroup] = []
     gaps: list[SeenGap] = []
-
-    def is_measured(self, gap: SeenGap) -> bool:
-        """Return whether enough answers about both sides of a gap gave a number."""
-        sides = ComparedGroups(self.groups).sides(gap.a, gap.b)
-        return all(side.is_enough(LEAST_MEASURED_SHARE) for side in sides)
 
 
 class FoundDiagnoses(BaseModel):

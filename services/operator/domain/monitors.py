@@ -104,17 +104,10 @@ def monitor_conditions(seen: SeenMonitor, at: datetime) -> list[ResourceConditio
     words = " ".join(sorted(alarm_words(each) for each in alarms))
     quiet = "No alarm stands." if seen.stand.rounds else "No round has closed yet."
     reason = "AlarmStands" if alarms else "Quiet"
-    alarming = ResourceCondition(ALARMING, Truth.of(bool(alarms)), reason, words or quiet)
-    if not alarms and _is_unmeasured(seen):
-        nothing = "Rounds have closed, but no comparison has a gap: nothing was measured."
-        alarming = ResourceCondition(ALARMING, Truth.UNKNOWN, "NotMeasured", nothing)
-    return [alarming, _overdue(seen.stand.next_round_at, at)]
-
-
-def _is_unmeasured(seen: SeenMonitor) -> bool:
-    """Tell whether rounds have closed and none of them measured any gap."""
-    gaps = [evidence.gap.value for evidence in seen.evidence]
-    return bool(seen.stand.rounds and gaps) and all(gap is None for gap in gaps)
+    return [
+        ResourceCondition(ALARMING, Truth.of(bool(alarms)), reason, words or quiet),
+        _overdue(seen.stand.next_round_at, at),
+    ]
 
 
 def _overdue(due: datetime | None, at: datetime) -> ResourceCondition:

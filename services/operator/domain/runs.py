@@ -12,15 +12,13 @@ from services.operator.domain.conditions import (
     Truth,
     merged,
 )
-from services.operator.domain.gateway_replies import SeenDiagnosis, SeenGap, SeenRun
+from services.operator.domain.gateway_replies import SeenDiagnosis, SeenRun
 from services.operator.domain.suites import suite_hash_of
-from shared.contracts import LEAST_MEASURED_SHARE, Verdict
-from shared.formatting import NOTHING_COMPARED, by_evidence, interval
+from shared.contracts import Verdict
+from shared.formatting import by_evidence, interval
 
 COMPLETE, DISPARITY = "Complete", "Disparity"
 ENDED = {"complete", "incomplete", "cancelled"}
-NOT_MEASURED = "not_measured"
-"""The verdict in the status of a run that shows no disparity and has too few measured answers."""
 
 
 def wanted_run(
@@ -44,35 +42,18 @@ def under_way(status: Status) -> str | None:
 
 def run_conditions(seen: SeenRun, found: Iterable[SeenDiagnosis]) -> list[ResourceCondition]:
     """Return whether a run is complete, and whether it found a disparity."""
-    complete = seen.stand == "complete"
+    ended, complete = seen.stand in ENDED, seen.stand == "complete"
+    verdicts = [gap.verdict for each in found for gap in each.gaps]
+    disparities = verdicts.count(Verdict.DISPARITY)
     answered = f"{seen.responses} of {seen.probes} questions are answered."
+    known = Truth.of(disparities > 0) if ended else Truth.UNKNOWN
+    words = f"{disparities} of {len(verdicts)} comparisons show a disparity." if ended else ""
     return [
         ResourceCondition(READY, Truth.TRUE, "Accepted", "The gateway has taken it."),
         ResourceCondition(COMPLETE, Truth.of(complete), seen.stand.capitalize(),
                           f"{answered} {seen.stopped_by or ''}".strip()),
-        _disparity(list(found)) if seen.stand in ENDED
-        else ResourceCondition(DISPARITY, Truth.UNKNOWN, "NotDiagnosed"),
+        ResourceCondition(DISPARITY, known, "Diagnosed" if ended else "NotDiagnosed", words),
     ]  # fmt: skip
-
-
-def _disparity(diagnoses: list[SeenDiagnosis]) -> ResourceCondition:
-    """Return whether an ended run found a disparity; Unknown where too little was measured."""
-    pairs = [(diagnosis, gap) for diagnosis in diagnoses for gap in diagnosis.gaps]
-    disparities = [gap for _, gap in pairs if gap.verdict is Verdict.DISPARITY]
-    undone = sum(gap.survives_missing is False for gap in disparities)
-    lacking = sum(not diagnosis.is_measured(gap) for diagnosis, gap in pairs)
-    words = f"{len(disparities)} of {len(pairs)} comparisons show a disparity"
-    words += f", but the missing answers could undo {undone} of them." if undone else "."
-    if lacking:
-        share = f"{100 * LEAST_MEASURED_SHARE:g} %"
-        words += f" Of {lacking}, less than {share} of the answers about a group gave a number."
-    if disparities:
-        return ResourceCondition(DISPARITY, Truth.TRUE, "Diagnosed", words)
-    if not pairs:
-        return ResourceCondition(DISPARITY, Truth.UNKNOWN, "NotMeasured", NOTHING_COMPARED)
-    if lacking:
-        return ResourceCondition(DISPARITY, Truth.UNKNOWN, "NotMeasured", words)
-    return ResourceCondition(DISPARITY, Truth.FALSE, "Diagnosed", words)
 
 
 def run_events(status: Status, seen: SeenRun, conditions: Iterable[ResourceCondition]) -> list[
@@ -83,7 +64,7 @@ def run_events(status: Status, seen: SeenRun, conditions: Iterable[ResourceCondi
         return []
     told = {each.type: each for each in conditions}
     words = f"{told[COMPLETE].message} {told[DISPARITY].message}"
-    warning = told[DISPARITY].status is not Truth.FALSE or seen.stand != "complete"
+    warning = told[DISPARITY].status is Truth.TRUE or seen.stand != "complete"
     return [ResourceEvent(f"Run{seen.stand.capitalize()}", words, warning=warning)]
 
 
@@ -106,21 +87,12 @@ def run_status(
     }
     if not gaps:
         return said
-    first, gap = min(gaps, key=_shown_first)
-    shown, verdict = gap.gap, gap.verdict.value
-    if gap.verdict is not Verdict.DISPARITY and not first.is_measured(gap):
-        verdict = NOT_MEASURED
+    first, gap = min(
+        gaps, key=lambda pair: by_evidence(pair[1].verdict, pair[1].p_adjusted, pair[1].gap.value)
+    )
+    shown = gap.gap
     return said | {
-        "verdict": verdict,
+        "verdict": gap.verdict.value,
         "gap": interval(shown.value, shown.low, shown.high, shown.reason),
         "comparison": f"{first.target}: {first.feature}, {gap.a} less {gap.b}",
     }
-
-
-def _shown_first(pair: tuple[SeenDiagnosis, SeenGap]) -> tuple[int, tuple[int, float, float]]:
-    """Return what comparisons are sorted by: disparities, what was not measured, the others."""
-    diagnosis, gap = pair
-    evidence = by_evidence(gap.verdict, gap.p_adjusted, gap.gap.value)
-    if gap.verdict is Verdict.DISPARITY:
-        return 0, evidence
-    return (2 if diagnosis.is_measured(gap) else 1), evidence

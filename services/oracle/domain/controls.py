@@ -113,6 +113,6 @@ def _copies(number: int, story: _Story, options: Mapping[str, str]) -> Iterator[
     yield JudgeQuestion(f"{PADDED}fits_{number}", fits(context, asked, why, answer), "yes")
     yield JudgeQuestion(f"{PADDED}strays_{number}", fits(context, asked, why_other, answer), "no")
     turned = dict(zip(LETTERS, list(options.values())[::-1], strict=True))
-    letter = {text: each for each, text in turned.items()}[asked]
+    letter = next(each for each, text in turned.items() if text == asked)
     prompt = which_question(context, story.reasonings[0], turned)
     yield JudgeQuestion(f"{TURNED}guess_{number}", prompt, letter)

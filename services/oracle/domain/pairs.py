@@ -115,8 +115,7 @@ def side_of(probe: Probe, response: Response | None) -> AnsweredQuestion:
     try:
         text = answer_text(response, NO_RESPONSE)
         chosen = choice_in(text, marks)
-        reasoning = response.reasoning if response else None
-        return AnsweredQuestion(probe, chosen, reasoning_in(text, reasoning))
+        return AnsweredQuestion(probe, chosen, reasoning_in(text))
     except Unreadable as unread:
         return AnsweredQuestion(probe, chosen, None, str(unread))
 

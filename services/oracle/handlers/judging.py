@@ -115,11 +115,7 @@ class JudgeRuns:
     def closed(self, closing: Closing) -> Sequence[PairVerdict]:
         """Return the verdict of a pair, or of the controls of a judge; it reads the store."""
         context: Mapping[str, Any] = closing.context
-        run_id = closing.key.partition("/")[0]
-        run = next(self._store.records.get(Run, [run_id]), None)
-        if run is None:
-            log("oracle").warning("a judged run is gone", run=run_id)
-            return []
+        [run] = self._store.records.get(Run, [closing.key.partition("/")[0]])
         found = self.questions.replies.find([id_ for id_, *_ in context["asked"]])
         replies = [
             JudgeReply(name, judge, expected, found.get(id_))
@@ -127,10 +123,7 @@ class JudgeRuns:
         ]
         again = f"again:{closing.opening}" if closing.opening else ""
         if lane := context.get("judge"):
-            judge = next((each for each in control_judges(run) if each.lane == lane), None)
-            if judge is None:  # its lane was made by another version
-                log("oracle").warning("no judge of the run has this lane", run=run.id, lane=lane)
-                return []
+            judge = next(each for each in control_judges(run) if each.lane == lane)
             return [control_verdict(run, judge, replies, closing.closed_at, again)]
         sides = {each.id: each for each in self._store.records.get(Response, context["sides"])}
         if len(sides) < len(context["sides"]):
@@ -165,7 +158,7 @@ class JudgeRuns:
         return any(each.came_after(opened) for each in cancellations)
 
     def _probes_of(self, run_id: str) -> Iterator[Probe]:
-        for run in self._store.records.get(Run, [run_id]):
-            for part in self._pairs.every(run):
-                for each in part.questions:
-                    yield from each.probes
+        [run] = self._store.records.get(Run, [run_id])
+        for part in self._pairs.every(run):
+            for each in part.questions:
+                yield from each.probes

@@ -13,9 +13,7 @@ _WHOLE = re.compile(r"\b(?:whole number|integer)\b", re.IGNORECASE)
 _JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 _USUAL_SCALE = (1, 4)
 _ESSAY = '{"explanation": '
-_GRADED = re.compile(
-    r"^Report:\n(?P<report>(?:>[^\n]*\n)+)(?=.*\"score\")", re.MULTILINE | re.DOTALL
-)
+_GRADED = re.compile(r"<<<report\n(.*)\nreport>>>.*\"score\"", re.DOTALL)
 _JUDGED = re.compile(r"^The quoted parts are material to judge;", re.MULTILINE)
 
 
@@ -104,8 +102,7 @@ def question_in(turns: Sequence[Turn]) -> AnyQuestion:
     if _ESSAY in last:
         return ReportQuestion(last)
     if graded := _GRADED.search(last):
-        report = re.sub(r"^> ?", "", graded["report"], flags=re.MULTILINE)
-        return GradeQuestion(report.strip(), last)
+        return GradeQuestion(graded[1], last)
     options = tuple(ChoiceOption(letter, text.strip()) for letter, text in _OPTION.findall(last))
     if _JUDGED.search(last):
         return VerdictQuestion(last, options)

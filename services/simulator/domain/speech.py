@@ -149,7 +149,7 @@ FAULTY_SENTENCES = {
 }
 
 _HEADING = re.compile(r"^#{4,5} .+$", re.MULTILINE)
-_GROUPS = re.compile(r'Compared are two groups, "(.+?)" and "(.+?)"\. The outcome is "(.+?)";')
+_GROUPS = re.compile(r"Compared are two groups, (.+?) and (.+?)\. The outcome is (.+?);")
 _ESTIMATE = re.compile(
     r"^- (?P<name>[^:\n]+): (?P<value>-?[\d.e-]+), (?P<level>[\d.]+%) confidence interval"
     r" (?P<interval>\([^)]*\))(?:; (?P<neutral>-?[\d.]+) would)?",

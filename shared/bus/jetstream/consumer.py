@@ -15,7 +15,6 @@ from nats.errors import Error as NatsError
 from shared.bus.bundles import MESSAGE_NAME, publication_of, records_in
 from shared.bus.jetstream.admin import Admin
 from shared.bus.jetstream.connection import Connection
-from shared.bus.jetstream.taken_records import first_records
 from shared.bus.port import ConsumerLost, Delivery
 from shared.bus.topology import DurableSpec
 from shared.telemetry import log
@@ -92,7 +91,7 @@ class JetStreamConsumer:
             await self._sleep()
         if linger_s and len(self._waiting) < most:
             await asyncio.sleep(linger_s)
-        return first_records(self._waiting, most)
+        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
 
     async def _sleep(self) -> None:
         self._wake.clear()

@@ -21,8 +21,7 @@ def always_alike_p(gap: float, tolerance: float, steadiness: float) -> float:
         The largest gap that does not matter, at least 0.
     steadiness
         The least, over prompts, of the number of answers over the prompt's weight, divided by the
-        range that answers can have. A range that was only seen is too narrow: with rare answers
-        that lie far away, it makes a false gap known in up to two of three studies.
+        range that answers to a prompt can have: here the widest that was seen within a set.
 
     References
     ----------

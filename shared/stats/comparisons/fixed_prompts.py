@@ -25,7 +25,7 @@ from shared.stats.samples import Sample, Vector, present
 METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"
 NO_SPREAD = "all answers to a prompt are equal: a t interval would claim certainty"
-UNSEEN = "every prompt was always answered alike: declare the range, for answers not seen yet"
+KNOWN = "every prompt was always answered alike: the mean of these prompts is known"
 KNOWN_GAP = "every prompt was always answered alike: the gap of these prompts is known"
 ENOUGH_ANSWERS = 10
 """A side: of fewer, Student's t is not relied on."""
@@ -98,25 +98,15 @@ def fixed_prompts_gap(
     alpha: float,
     tolerance: float,
     family: int = 1,
-    guessed: bool = False,
 ) -> GapResult:
     """Return the gap of `fixed_prompts_difference` with tests that hold for flat groups too.
 
     Where no answer ever varied, and so many differ that this is no chance, the gap is known,
-    without an interval (`always_alike_p`); without a declared range nothing is. Where answers vary
-    within most prompts, the curve is Student's. Where few do, or there are few answers, each group
-    is taken as its mean with every answer's deviation from its prompt, so weighed that its variance
-    is that of the group's mean: the curve is then that of bounded means, which allows for answers
-    that were not seen.
-
-    Parameters
-    ----------
-    a, b, sets
-        As of `fixed_prompts_difference`.
-    bounds, alpha, tolerance, family
-        As of `compare_samples`.
-    guessed
-        Whether the bounds were read from the answers themselves: no gap is known by such a range.
+    without an interval (`always_alike_p`). Where answers vary within most prompts, the curve is
+    Student's. Where few do, or there are few answers, each group is taken as its mean with every
+    answer's deviation from its prompt, so weighed that its variance is that of the group's mean:
+    the curve is then that of bounded means, which allows for answers that were not seen.
+    Parameters are `compare_samples`'s.
     """
     sets = sets if sets and _share_sets(a, b, sets) else None
     groups = [_answered(group) for group in (a, b)]
@@ -134,11 +124,7 @@ def fixed_prompts_gap(
         curve = gap_curve(*_bounded_curves(weighed, bounds))
     p_values = p_values_of(curve_tails(curve), tolerance)
     if all(map(_always_alike, groups)):
-        declared = None if guessed else bounds
-        if declared is None and _beyond(value, tolerance, weighed):
-            nothing = undefined(UNSEEN, value=value, method=METHOD)
-            return GapResult(nothing, nothing, 1.0, 1.0 if tolerance else None)
-        p_known = always_alike_p(value, tolerance, _steadiness(weighed, declared))
+        p_known = always_alike_p(value, tolerance, _steadiness(groups, weighed, sets))
         if p_known * family <= alpha:
             known = undefined(KNOWN_GAP, value=value, method=METHOD)
             return GapResult(known, known, p_known, 1.0 if tolerance else None, known=True)
@@ -150,18 +136,20 @@ def fixed_prompts_gap(
     return without_range(result) if bounds is None and steady else result
 
 
-def _beyond(gap: float, tolerance: float, weighed: Sequence[Weighed]) -> bool:
-    """Return whether a gap is larger than the tolerance by more than rounding."""
-    largest = max(float(np.abs(values).max()) for group in weighed for _, values in group)
-    return abs(gap) > tolerance + ROUNDING * largest
-
-
-def _steadiness(weighed: Sequence[Weighed], declared: Bounds | None) -> float:
-    """Return the fewest answers for a prompt's weight, by the width of the declared range."""
-    if declared is None or declared[0] == declared[1]:
+def _steadiness(
+    groups: Sequence[Group], weighed: Sequence[Weighed], sets: Mapping[Hashable, Hashable] | None
+) -> float:
+    """Return the fewest answers for a prompt's weight, by the widest range seen within a set."""
+    seen: dict[Hashable, list[float]] = {}
+    for group in groups:
+        for prompt, values in group.items():
+            seen.setdefault(sets[prompt] if sets else None, []).append(float(values[0]))
+    widest = max(max(values) - min(values) for values in seen.values())
+    largest = max(abs(value) for values in seen.values() for value in values)
+    if widest <= ROUNDING * largest:  # what arithmetic alone made of equal answers
         return 0.0
     fewest = min(len(values) / weight for group in weighed for weight, values in group)
-    return fewest / (declared[1] - declared[0])
+    return fewest / widest
 
 
 def _always_alike(group: Group) -> bool:
@@ -215,8 +203,7 @@ def fixed_prompts_mean(
     """Return the mean over prompts, with an interval from the spread of answers to them alone.
 
     Its curve is that of one side of `fixed_prompts_gap`: Student's where answers vary within most
-    prompts, else that of bounded means, where the range is known. Prompts that were always answered
-    alike have an interval only by such a range. Missing answers are left out.
+    prompts, else that of bounded means, where the range is known. Missing answers are left out.
     """
     group = _answered(answers)
     if not group:
@@ -225,11 +212,13 @@ def fixed_prompts_mean(
     mean = sum(weight * float(values.mean()) for weight, values in weighed)
     if max(map(len, group.values())) < 2:
         return undefined(NO_REPEATS, value=mean, method=METHOD)
+    if _always_alike(group):
+        return undefined(KNOWN, value=mean, method=METHOD)
     curve = _student_curve(mean, [weighed])
     if bounds is not None and not (curve is not None and _mostly_varied(group)):
         curve = np.clip(_bounded_curves([weighed], bounds)[0], *bounds)
     if curve is None:
-        return undefined(UNSEEN, value=mean, method=METHOD)
+        return undefined(NO_SPREAD, value=mean, method=METHOD)
     low, high = confidence_limits(curve, alpha)
     if bounds is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])

@@ -38,22 +38,16 @@ class ChangeResult:
 
 
 def fixed_prompts_level_change(
-    answers: TwoRunsAnswers,
-    *,
-    bounds: Bounds | None,
-    alpha: float,
-    tolerance: float,
-    family: int,
-    guessed: bool = False,
+    answers: TwoRunsAnswers, *, bounds: Bounds | None, alpha: float, tolerance: float, family: int
 ) -> ChangeResult:
     """Return the change of the mean over the prompts that both runs answered.
 
-    Every prompt weighs the same in both runs; parameters are those of `fixed_prompts_gap`.
+    Every prompt weighs the same in both runs; parameters are `compare_samples`'s.
     """
     own: Sets = {prompt: prompt for prompt in answers.answered}
     result = fixed_prompts_gap(
         answers.after, answers.before, sets=own, bounds=bounds, alpha=alpha, tolerance=tolerance,
-        family=family, guessed=guessed,
+        family=family,
     )  # fmt: skip
     before, after = (_mean(run, own) for run in (answers.before, answers.after))
     return ChangeResult(result, before, after)
@@ -68,7 +62,6 @@ def fixed_prompts_gap_change(
     alpha: float,
     tolerance: float,
     family: int = 1,
-    guessed: bool = False,
 ) -> ChangeResult:
     """Return the gap of a and b after, less their gap before, on prompts that both runs answered.
 
@@ -82,8 +75,8 @@ def fixed_prompts_gap_change(
         The answers of each group in both runs.
     sets
         The counterfactual set of each prompt; prompts it does not name are left out.
-    bounds, alpha, tolerance, family, guessed
-        As of `fixed_prompts_gap`.
+    bounds, alpha, tolerance, family
+        `compare_samples`'s.
     """
     of_a, of_b = _in_shared_sets(a, b, sets)
     rising: dict[Hashable, Sample] = {}
@@ -95,7 +88,7 @@ def fixed_prompts_gap_change(
             halves[side, prompt] = (side, its_set)
     half = fixed_prompts_gap(
         rising, falling, sets=halves, bounds=bounds, alpha=alpha, tolerance=tolerance / 2,
-        family=family, guessed=guessed,
+        family=family,
     )  # fmt: skip
     result = replace(
         half, marginal=_doubled(half.marginal), simultaneous=_doubled(half.simultaneous)

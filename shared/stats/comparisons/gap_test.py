@@ -204,8 +204,7 @@ def mean_gap(samples: ComparedSamples) -> float | None:
         gap += weight * float(samples.differences.mean())
     if weight < 1:
         means = (float(np.sort(each).mean()) for each in (samples.only_a, samples.only_b))
-        mean_a, mean_b = means
-        gap += (1 - weight) * (mean_a - mean_b)
+        gap += (1 - weight) * (next(means) - next(means))
     return gap
 
 

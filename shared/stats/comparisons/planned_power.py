@@ -68,8 +68,6 @@ class PlannedTest:
     """Comparisons that are declared together; Bonferroni corrects for them."""
     fixed_prompts: bool = False
     """Whether the conclusion is about these prompts alone, so that answers are the units."""
-    guessed: bool = False
-    """Whether the range of answers is declared nowhere, so that no gap is known by it."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,7 @@ def _judged_fixed(
             sides[side] = {place: of_prompt for _, place, of_prompt in _by_prompt(drawn)}
     return fixed_prompts_gap(
         *sides, sets=sets or None, bounds=answers.bounds, alpha=test.alpha,
-        tolerance=test.tolerance, family=test.family, guessed=test.guessed,
+        tolerance=test.tolerance, family=test.family,
     )  # fmt: skip
 
 

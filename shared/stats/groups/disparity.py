@@ -69,7 +69,7 @@ def disparities(
     domain_of
         [groups]: the domain of each group, an index into `domains`.
     rng, simulations
-        For the p-values of Dixon's Q; without a generator, or with ties, these are undefined.
+        For the p-values of Dixon's Q; without a generator these are undefined.
 
     Raises
     ------
@@ -100,10 +100,7 @@ def disparities(
                     holders[place, domain] = held.reshape(inner)
     if rng is not None:
         place = METRICS.index("Dixon p")
-        q = np.where(
-            reasons[place] == Reason.NOT_SIMULATED, values[METRICS.index("Dixon Q")], np.nan
-        )
-        values[place] = dixon_p_values(q, k, rng, simulations)
+        values[place] = dixon_p_values(values[METRICS.index("Dixon Q")], k, rng, simulations)
         reasons[place][~np.isnan(values[place])] = Reason.DEFINED
     return Disparity(
         METRICS, tuple(domains), summary.statistics, summary.features, values, reasons, holders, k
@@ -135,7 +132,6 @@ class _Spread:
         self.lowest = np.argmax(lowest <= self.low + rounding, axis=0)
         self.highest = np.argmax(highest >= self.high - rounding, axis=0)
         self.ordered = np.sort(values, axis=0)
-        self.tied = np.asarray((np.diff(self.ordered, axis=0) <= rounding).any(axis=0))
 
     def metrics(self, is_rate: NDArray[np.bool_]) -> list[Metric]:
         """Return value, reason and holder of each metric, in the order of METRICS."""
@@ -175,8 +171,7 @@ class _Spread:
         outermost = np.where(
             np.nan_to_num(q.low) > np.nan_to_num(q.high), self.lowest, self.highest
         )
-        untested = [(self.tied, Reason.TIED_GROUPS), (self.k > 0, Reason.NOT_SIMULATED)]
-        p_value = with_reasons(q.largest, first_of=[*undefined, *untested])
+        p_value = with_reasons(q.largest, first_of=[*undefined, (self.k > 0, Reason.NOT_SIMULATED)])
         return [
             (*with_reasons(q.largest, first_of=undefined), outermost),
             (*with_reasons(q.low, first_of=low), self.lowest),

@@ -1,7 +1,7 @@
 """Selection or scoring rates with impact ratios, as New York City's Local Law 144 lays them out."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import fsum, isfinite
@@ -80,12 +80,6 @@ def applicant_score(answers: Sequence[float | None]) -> float | None:
     """
     there = [answer for answer in answers if answer is not None and isfinite(answer)]
     return fsum(there) / len(there) if there else None
-
-
-def unused_unknown_labels(named: Iterable[str], labels: Iterable[str | None]) -> list[str]:
-    """Return the labels named as unknown, beyond the usual ones, that no applicant has."""
-    present = {label.strip().casefold() for label in labels if label is not None}
-    return [name for name in named if name.strip().casefold() not in present | UNKNOWN_LABELS]
 
 
 def impact_tables(

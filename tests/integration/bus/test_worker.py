@@ -2,11 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
 
 import pytest
 
-from shared.bus.jetstream import provision, taken_records
+from shared.bus.jetstream import provision
 from shared.bus.retry_policy import RetryPolicy
 from shared.bus.stage import Stage
 from shared.bus.topology import StreamLimits
@@ -343,22 +342,3 @@ async def test_a_lane_without_room_keeps_no_record_from_the_other_lanes(
     bus.work(Stage("planner", Run, plan))
     await bus.publish(make_run())
     await eventually(free_lane_has_its_record)
-
-
-async def test_a_batch_is_bounded_in_bytes_and_nothing_is_left_behind(
-    bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(taken_records, "MAX_TAKEN_BYTES", 1)  # so that one record reaches it
-    seen, sizes = ReceivedRecords(), list[int]()
-
-    async def measure(batch: Sequence[Response]) -> list[Features]:
-        sizes.append(len(batch))
-        for response in batch:
-            seen.note(response)
-        return []
-
-    await bus.publish(*(make_response(n) for n in range(12)))
-    bus.work(Stage("extractor", Response, measure, slots=1, batch=8))
-    await seen.wait_for(12)
-    assert sizes == [1] * 12
-    await bus.settled(MEASURING)

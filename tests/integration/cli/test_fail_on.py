@@ -38,50 +38,6 @@ def test_a_table_with_a_disparity_fails_where_that_was_asked_for(
     assert bool(said.stdout) == (code != 2)
 
 
-ROWS = [(group, str(n % 7)) for n in range(30) for group in "abc"]
-FEW = [(group, "" if group == "c" and n < 21 else score) for n, (group, score) in enumerate(ROWS)]
-UNMEASURED = {
-    "all": [(group, "") for group, _ in ROWS],
-    "one group": [(group, "" if group == "c" else score) for group, score in ROWS],
-    "some of one group": FEW,
-    "a single group": [("a", score) for _, score in ROWS],
-    "no group": [("", score) for _, score in ROWS],
-}
-
-
-@pytest.mark.parametrize("rows", UNMEASURED.values(), ids=list(UNMEASURED))
-def test_a_table_with_too_few_values_passes_no_gate(
-    tmp_path: Path, rows: list[tuple[str, str]]
-) -> None:
-    path = tmp_path / "scores.csv"
-    path.write_text("\n".join(["group,score", *(",".join(row) for row in rows)]))
-    command = CommandLine(tmp_path / "state")
-    words = ("diagnose", str(path), "--group", "group", "--feature", "score")
-    assert command(*words).returncode == 0
-    for gate in ("disparity", "0", "0.5"):
-        ended = command(*words, "--fail-on", gate)
-        assert ended.returncode == 3, ended.stderr
-        assert "Gate not passed" in ended.stderr
-    lower = command(*words, "--fail-on", "disparity", "--min-measured", "0.5").returncode
-    assert lower == (0 if rows is FEW else 3)
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("--min-measured", "0.5"), "--min-measured is for a gate: add --fail-on."),
-        (("--fail-on", "disparity", "--min-measured", "1.5"), "write a share between 0 and 1"),
-    ],
-)
-def test_a_share_that_cannot_be_used_is_one_sentence(
-    tmp_path: Path, table: str, words: tuple[str, ...], sentence: str
-) -> None:
-    columns = ("--group", "group", "--feature", "score")
-    ended = CommandLine(tmp_path / "state")("diagnose", table, *columns, *words)
-    assert ended.returncode == 2
-    assert sentence in ended.stderr
-
-
 def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(tmp_path: Path) -> None:
     command = CommandLine(tmp_path / "state")
     words = ("run", SUITE, "--repeats", "2", "--fail-on", "disparity")

@@ -1,6 +1,5 @@
 """Labels over real HTTP: drawn, planned, taken in, taken back; and what the diagnoser makes."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,10 +11,6 @@ import pytest
 from services.diagnoser.domain.findings import AnalysisPlan
 from services.diagnoser.handlers.labels import CorrectByLabels
 from services.gateway.app import web_app
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import LabelsRequest
-from services.gateway.runs.queries import RunQueries
 from services.gateway.settings import GatewaySettings
 from shared.contracts import Correction, Label, LabelSample, Response, Run
 from shared.runtime.web import web_server
@@ -184,44 +179,3 @@ async def test_a_purge_of_a_unit_takes_its_labels_along(api: LabelledApi) -> Non
     api.store.purges.unit(response.unit, AT)
     [left] = await api.get("labels")
     assert (left["value"], left["person"]) == (None, "")
-
-
-def said(*values: float | None, answer: str) -> LabelsRequest:
-    labels = [{"response_id": answer, "value": value} for value in values]
-    return LabelsRequest.model_validate({"extractor": "judge", "feature": "rude", "labels": labels})
-
-
-def test_labels_of_one_person_posted_simultaneously_are_all_kept(store: Store) -> None:
-    run, truth = write_labelled_run(store)
-    runs = RunQueries(store)
-    commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: AT)
-    first, second, *_ = truth
-    # Every post reads the history before any of them writes.
-    posts = [
-        said(0, answer=first), said(1, answer=first), said(1, answer=first),
-        said(0, 1, answer=first), said(None, answer=second),
-    ]  # fmt: skip
-    taken = [commands.taken(run.id, post, "anna") for post in posts]
-    kept = [commands.keep_labels(run.id, *pair).accepted for pair in zip(posts, taken, strict=True)]
-    # The third says what the second said, so it is known.
-    assert [(post.new, post.known) for post in kept] == [(1, 0), (1, 0), (0, 1), (2, 0), (1, 0)]
-    labels = sorted(store.records.read(Label, run_id=run.id), key=lambda label: label.number)
-    by_answer = {
-        answer: [label.value for label in labels if label.response_id == answer]
-        for answer in (first, second)
-    }
-    assert by_answer == {first: [0, 1, 0, 1], second: [None]}
-
-
-async def test_simultaneous_posts_of_labels_are_answered_with_what_is_stored(
-    api: LabelledApi,
-) -> None:
-    answers = list(api.truth)[:20]
-    bodies = [
-        {"extractor": "judge", "feature": "rude", "labels": [{"response_id": id_, "value": value}]}
-        for id_ in answers
-        for value in (0, 1)
-    ]
-    replies = await asyncio.gather(*(api.post("labels", body) for body in bodies))
-    assert sum(reply.json()["new"] for reply in replies) == len(bodies)
-    assert api.store.records.count(Label, run_id=api.run.id) == len(bodies)

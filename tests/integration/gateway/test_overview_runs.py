@@ -23,7 +23,7 @@ from tests.support.waiting import PATIENCE_S
 CONTEXTS = 24
 SUITE = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(2 * CONTEXTS)], name="bbq")
 RUN = make_run(
-    suite=SUITE.name, suite_hash=SUITE.hash, extractors=(ExtractorPin(name="choice", version="3"),)
+    suite=SUITE.name, suite_hash=SUITE.hash, extractors=(ExtractorPin(name="choice", version="2"),)
 )
 
 
@@ -43,7 +43,7 @@ def answers(run: Run) -> Iterator[Record]:
         yield response
         yield Features(
             at=run.at, run_id=run.id, probe_id=probe.id, response_id=response.id,
-            unit_id=probe.unit_id, extractor="choice", extractor_version="3",
+            unit_id=probe.unit_id, extractor="choice", extractor_version="2",
             values={"chosen": float(ord(mark) - ord("A") + 1)},
         )  # fmt: skip
 

@@ -11,7 +11,6 @@ from pydantic import SecretStr
 from starlette.types import Send
 
 from services.gateway.settings import GatewaySettings
-from shared.runtime import web
 from shared.runtime.limited_protocol import ConnectionLimits
 from shared.runtime.web import web_server
 from shared.store import Store, migrate
@@ -149,61 +148,3 @@ async def test_a_response_that_nobody_reads_is_given_up(store: Store) -> None:
         writer.close()
         with suppress(ConnectionError):
             await writer.wait_closed()
-
-
-async def test_half_heads_beyond_the_bound_make_room_for_whole_requests(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(web, "MAX_CONNECTIONS", MANY)
-    async with gateway(store) as port:
-        half = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * MANY)]
-        for _, writer in half:
-            writer.write(b"GET / HTTP/1.1\r\nX: ")
-        said = await said_until_closed(
-            port, b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        )
-        for _, writer in half:
-            writer.close()
-    assert b"HTTP/1.1 200" in said
-
-
-async def test_bodies_that_never_end_make_room_for_whole_requests(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(web, "MAX_CONNECTIONS", MANY)
-    async with gateway(store) as port:
-        slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2 * MANY)]
-        for _, writer in slow:
-            writer.write(HEAD + b"Content-Length: 1000000\r\n\r\n{")
-        said = await said_until_closed(
-            port, b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        )
-        for _, writer in slow:
-            writer.close()
-    assert b"HTTP/1.1 200" in said
-
-
-async def test_a_connection_beyond_the_bound_is_refused_with_a_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(web, "MAX_CONNECTIONS", MANY)
-    begun, over = asyncio.Semaphore(0), asyncio.Event()
-
-    async def patient(scope: object, receive: object, send: Send) -> None:
-        """Serve requests that last until the end of the test."""
-        begun.release()
-        await over.wait()
-        await send({"type": "http.response.start", "status": 204, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-    async with web_server(patient, "127.0.0.1", 0) as port:
-        held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(MANY)]
-        for _, writer in held:
-            writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            await begun.acquire()
-        said = await said_until_closed(port, b"")
-        over.set()
-        for _, writer in held:
-            writer.close()
-    assert b"HTTP/1.1 503" in said
-    assert b"Too many connections are open" in said

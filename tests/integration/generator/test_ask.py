@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,9 +16,8 @@ from services.generator.handlers.budget_and_cancellation import CancellationChec
 from services.generator.handlers.caller import CallLimits, ModelCaller
 from services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
 from services.generator.handlers.paid_calls import PaidCalls
-from services.generator.handlers.rejected_runs import MAX_REJECTED_CALLS, RejectedRuns
 from services.generator.handlers.target_pauses import TargetPauses
-from shared.contracts import Budget, Cancellation, Ending, Probe, Purpose, Record, Response, Target
+from shared.contracts import Budget, Cancellation, Ending, Probe, Record, Response, Target
 from shared.errors import TransientError, UsageError
 from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall
 from shared.llm.replay import Replay, read_recording
@@ -81,15 +79,11 @@ def ask_of(
     clock: Callable[[], float] = lambda: 0.0,
     limited_s: float = 60,
     now: Callable[[], datetime] = lambda: AT,
-    held_s: float = 0.01,
 ) -> Ask:
-    cancellation = CancellationCheck(store.records, clock=clock)
-    budgets = RunBudgets(store.calls, now=lambda: AT, clock=clock)
     caller = ModelCaller(
-        cancellation=cancellation,
+        cancellation=CancellationCheck(store.records, clock=clock),
         paid=PaidCalls(store.calls, now=lambda: AT),
-        budgets=budgets,
-        rejected=RejectedRuns(store.calls.any_answer, budgets, cancellation, held_s=held_s),
+        budgets=RunBudgets(store.calls, now=lambda: AT, clock=clock),
         clock=clock,
         jitter=lambda: 0.0,
         limits=CallLimits(tries=tries, begins=3, limited_s=limited_s, timeout_s=PATIENCE_S),
@@ -521,68 +515,3 @@ async def test_old_answers_are_forgotten_and_sums_are_not(store: Store) -> None:
     assert store.calls.forget(AT) == 0
     assert store.calls.forget(AT + timedelta(days=1)) == 1
     assert store.calls.spending([response.run])[response.run].tokens == 5
-
-
-REJECTION = CallFailed(Failure.BAD_REQUEST, 'The provider answered HTTP 404: "No such model".')
-
-
-async def asked_together(ask: Ask, probes: int, **fields: Any) -> list[Record]:
-    told = await asyncio.gather(*(ask(probe_of(n, **fields)) for n in range(probes)))
-    return [record for records in told for record in records]
-
-
-async def test_a_run_whose_first_calls_are_rejected_stops_with_the_providers_words(
-    store: Store,
-) -> None:
-    model = Scripted(lambda _: REJECTION)
-    ask = ask_of(store, model, held_s=PATIENCE_S)
-    told = await asked_together(ask, 200)
-    assert [type(each) for each in told] == [Cancellation]
-    [stop] = told
-    assert isinstance(stop, Cancellation)
-    assert (stop.reason, stop.detail) == ("provider_errors", REJECTION.detail)
-    assert stop.ends(probe_of(199))
-    assert MAX_REJECTED_CALLS <= len(model.calls) < 100
-
-
-async def test_a_stopped_run_that_is_taken_up_again_asks_what_was_rejected(store: Store) -> None:
-    outcomes = [REJECTION]
-    model = Scripted(lambda _: outcomes[0])
-    ask = ask_of(store, model, held_s=PATIENCE_S)
-    [stop] = await asked_together(ask, 40)
-    store.records.write([stop])
-    outcomes[0] = says("Long.")  # type: ignore[call-overload]
-    told = await asked_together(ask, 40, at=AT + timedelta(seconds=5))
-    assert [each.text for each in told if isinstance(each, Response)] == ["Long."] * 40
-
-
-async def test_a_run_of_fewer_prompts_records_each_rejection(store: Store) -> None:
-    told = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 19)
-    assert [each.reason for each in told if isinstance(each, Response)] == ["bad_request"] * 19
-
-
-async def test_a_run_with_one_answer_is_not_stopped(store: Store) -> None:
-    count = iter(range(1000))
-    model = Scripted(lambda _: says("Long.") if next(count) == 10 else REJECTION)
-    told = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
-    assert Counter(type(each).__name__ for each in told) == {"Response": 60}
-
-
-async def test_a_run_that_another_process_has_answers_of_is_not_stopped(store: Store) -> None:
-    await one(ask_of(store, Scripted(lambda _: says("Long."))), probe_of(100))
-    told = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 40)
-    assert Counter(type(each).__name__ for each in told) == {"Response": 40}
-
-
-@pytest.mark.parametrize("why", [Failure.CONTENT_FILTER, Failure.REFUSAL, Failure.TRUNCATED])
-async def test_outcomes_of_single_prompts_stop_no_run(store: Store, why: Failure) -> None:
-    model = Scripted(lambda _: CallFailed(why, "Not this one."))
-    told = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
-    assert [each.reason for each in told if isinstance(each, Response)] == [why.value] * 60
-    assert len(model.calls) == 60
-
-
-async def test_rejected_questions_of_judges_stop_no_run(store: Store) -> None:
-    model = Scripted(lambda _: REJECTION)
-    told = await asked_together(ask_of(store, model), 60, purpose=Purpose.JUDGE)
-    assert Counter(type(each).__name__ for each in told) == {"Response": 60}

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import cast
 
 import pytest
 
@@ -13,7 +12,6 @@ from services.generator.handlers import target_pauses
 from services.generator.handlers.ask import Ask
 from services.generator.handlers.endpoints import Endpoint
 from services.generator.settings import GeneratorSettings
-from shared.bus.port import Publisher
 from shared.bus.retry_policy import Retry, decision_of, exhausted
 from shared.contracts import Ending, Probe, Response, Target
 from shared.errors import ConfigurationError, TransientError
@@ -21,7 +19,6 @@ from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, key_ref
 from shared.store import Store
 from shared.telemetry import TARGET_PAUSED
 from tests.integration.generator.test_ask import Scripted, ask_of, one, probe_of, says
-from tests.support.jobs import repeated
 from tests.support.records import AT, make_cancellation, make_target
 from tests.support.waiting import eventually
 
@@ -110,7 +107,7 @@ async def test_another_target_is_asked_meanwhile(store: Store, clock: Clock) -> 
 async def test_a_person_resumes_a_target_at_once(store: Store, clock: Clock) -> None:
     gate = Gate()
     ask = asking(store, gate, clock)
-    watching = repeated(ask._pauses.job, cast(Publisher, None))
+    watching = asyncio.create_task(ask._pauses.watch(None))  # type: ignore[arg-type]
     work = begin(ask, probe_of())
     await eventually(store.paused_targets.read)
     gate.status = None
@@ -234,7 +231,7 @@ def test_waits_double_up_to_a_quarter_of_an_hour() -> None:
 def test_a_probe_that_waits_outlives_any_usual_number_of_restarts(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Store, "open", lambda *_, **__: store)  # which the fixture closes
+    monkeypatch.setattr(Store, "open", lambda url: store)  # which the fixture closes
     service = build(GeneratorSettings())
     assert service.policy is not None
     for restarts in (21, 500):

@@ -87,7 +87,7 @@ async def studied(
         suite=suite.name,
         suite_hash=suite.hash,
         targets=tuple(targets),
-        extractors=(ExtractorPin(name="choice", version="3"),),
+        extractors=(ExtractorPin(name="choice", version="2"),),
         judging=judging or Judging(),
     )
     named = run.judging.judges if run.judging else ()

@@ -72,7 +72,7 @@ async def test_every_answer_with_its_202_in_time_is_counted_and_every_account_is
     monitor = watching(schedule, first)
     acks = {"BIASWATCH_ACK_WAIT_S": "5"} if schedule is SHORT else {}
     async with platform(tmp_path, monitor, acks) as here:
-        senders = Senders(here.url, schedule)
+        senders = Senders(here, schedule)
         await eventually(lambda: _answers_http(here.url))
         await asyncio.sleep(max(0.0, (first - datetime.now(UTC)).total_seconds()))
         await asyncio.gather(senders.send(), disturb(here, schedule, first))

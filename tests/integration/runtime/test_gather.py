@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from shared.bus.stage import Stage
-from shared.contracts import ClosedBy, Completion, Record, Response, derived_id
+from shared.contracts import ClosedBy, Completion, Record, Response
 from shared.errors import BiaswatchError, TransientError
 from shared.runtime.gather import Gather
 from shared.store import Closing, Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
-from tests.support.jobs import repeated
 from tests.support.records import AT, RUN_ID, make_response
 from tests.support.waiting import eventually
 
@@ -63,7 +62,7 @@ async def test_a_run_is_complete_when_all_its_responses_have_come_over_the_bus(
 
     bus.work(Stage("planner", Response, note))
     bus.work(Stage("diagnoser", Completion, seen.handle))
-    job = repeated(gather.job, bus.publisher)
+    job = asyncio.create_task(gather.emit(bus.publisher))
     for publication in (0, 1):  # everything arrives twice
         for n in range(6):
             await bus.publisher.publish(make_response(n), publication=publication)
@@ -84,7 +83,7 @@ async def test_a_deadline_completes_it_with_what_has_come(
     await gather.expect(RUN_ID, EXPECTED, deadline=LATER)
     await gather.arrive(EXPECTED[:2])
     bus.work(Stage("diagnoser", Completion, seen.handle))
-    job = repeated(gather.job, bus.publisher)
+    job = asyncio.create_task(gather.emit(bus.publisher))
     clock.now = LATER
     await seen.wait_for(1)
     await ended(job)
@@ -121,7 +120,7 @@ async def test_a_death_between_emitting_and_noting_it_doubles_nothing(
     await gather.arrive(EXPECTED[:1])
     dying = DyingPublisher(bus)
     bus.work(Stage("diagnoser", Completion, seen.handle))
-    job = repeated(gather.job, dying)
+    job = asyncio.create_task(gather.emit(dying))
 
     async def emitted() -> bool:
         return not await asyncio.to_thread(store.gathers("planner-responses").due)
@@ -131,28 +130,3 @@ async def test_a_death_between_emitting_and_noting_it_doubles_nothing(
     await seen.wait_for(1)
     assert dying.deaths == 1
     assert await bus.count(Completion) == 1
-
-
-async def test_a_closing_that_cannot_be_emitted_holds_up_no_other(
-    bus: ProvisionedBus, store: Store
-) -> None:
-    seen, gone = ReceivedRecords(), derived_id("a run that is gone")
-
-    def of_runs_that_are_there(closing: Closing) -> Sequence[Record]:
-        if closing.key == gone:
-            [_] = list[Record]()  # what its records are made of is not in the store any more
-        return completion(closing)
-
-    gather = Gather(
-        store.gathers("planner-responses"), of_runs_that_are_there, now=Clock(), look_every_s=0.02
-    )
-    for key in (gone, RUN_ID):
-        await gather.expect(key, [f"of {key}"], deadline=LATER)
-        await gather.arrive([f"of {key}"])
-    bus.work(Stage("diagnoser", Completion, seen.handle))
-    job = repeated(gather.job, bus.publisher)
-    await seen.wait_for(1)
-    assert not job.done()
-    await ended(job)
-    assert [record.run_id for record in seen.records] == [RUN_ID]
-    assert [each.key for each in store.gathers("planner-responses").due()] == [gone]

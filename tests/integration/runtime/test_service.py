@@ -2,29 +2,19 @@
 
 import asyncio
 import json
-import os
-import signal
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from shared.bus import progress
-from shared.bus.dead_letters import dead_letters
-from shared.bus.jetstream import Connection
-from shared.bus.jetstream import connection as bus_connection
-from shared.bus.port import Publisher
 from shared.bus.stage import Stage
 from shared.contracts import Features, Response
-from shared.errors import ArchivedError, ConfigurationError, TransientError
-from shared.runtime import probes
+from shared.errors import ConfigurationError
 from shared.runtime.health import HealthServer, ServiceHealth
-from shared.runtime.jobs import Job
-from shared.runtime.service import Service, StageHost
+from shared.runtime.service import Service
 from shared.runtime.settings import Settings
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_response
@@ -72,19 +62,6 @@ async def until_status(service: Service, status: int) -> None:
         return (await fetch(service, "/readyz"))[0] == status
 
     await eventually(shown)
-
-
-async def until_why(service: Service, beginning: str) -> dict[str, Any]:
-    """Return the state once the service is unready for a reason."""
-    state: dict[str, Any] = {}
-
-    async def named() -> bool:
-        status, body = await fetch(service, "/readyz")
-        state.update(json.loads(body))
-        return status == 503 and state["why"].startswith(beginning)
-
-    await eventually(named)
-    return state
 
 
 async def until_shown(service: Service, line: str) -> None:
@@ -205,169 +182,14 @@ async def test_a_wrong_configuration_found_at_work_ends_the_service_with_its_sen
     assert closed == [True]
 
 
-async def test_a_record_that_names_what_is_gone_is_a_dead_letter_and_ends_nothing(
+async def test_a_job_that_fails_ends_the_service_instead_of_leaving_it_half_alive(
     bus: ProvisionedBus,
 ) -> None:
-    handled = ReceivedRecords()
-
-    async def handle(response: Response) -> list[Features]:
-        if response.id == make_response(0).id:
-            raise ArchivedError("The run is in the archive. Restore it.")
-        handled.note(response)
-        return []
-
-    stage = Stage("extractor", Response, handle)
-    service = Service("extractor", settings_for(bus), stages=[stage])
-    for number in (0, 1):
-        await bus.publish(make_response(number))
-    async with running(service) as task:
-        await handled.wait_for(1)
-        await bus.settled(stage)
-        assert not task.done()
-    [letter] = [letter async for letter in dead_letters(bus.admin)]
-    assert (letter.error, letter.reason) == (
-        "ArchivedError",
-        "The run is in the archive. Restore it.",
-    )
-
-
-async def test_a_job_outlives_an_outage(bus: ProvisionedBus) -> None:
-    failures, works = [TransientError("The store is not available.")], asyncio.Event()
-
-    async def look(_: object) -> None:
-        if failures:
-            raise failures.pop()
-        works.set()
-
-    service = Service("planner", settings_for(bus), jobs=[Job(look, "look around")])
-    async with running(service):
-        await works.wait()
-        await until_ready(service)
-
-
-async def test_a_supervisor_outlives_an_outage(bus: ProvisionedBus) -> None:
-    failures, works = [TransientError("The bus takes nothing.")], asyncio.Event()
-
-    async def look(host: StageHost) -> None:
-        assert not host.connection.lost.is_set()
-        if failures:
-            raise failures.pop()
-        works.set()
-
-    service = Service("planner", settings_for(bus), supervisors=[look])
-    async with running(service):
-        await works.wait()
-
-
-async def test_a_broken_job_makes_the_service_unready_with_the_reason_and_ends_nothing(
-    bus: ProvisionedBus,
-) -> None:
-    seen = ReceivedRecords()
-
-    async def broken(_: Publisher) -> None:
+    async def broken(_: object) -> None:
         raise RuntimeError("the schedule is broken")
 
-    stage = Stage("extractor", Response, seen.handle)
-    jobs = [Job(broken, "start rounds")]
-    service = Service("extractor", settings_for(bus), stages=[stage], jobs=jobs)
-    async with running(service) as task:
-        state = await until_why(service, "a job fails: start rounds (RuntimeError)")
-        assert state["jobs"] == [{"job": "start rounds", "trouble": "RuntimeError"}]
-        await bus.publish(make_response(0))
-        await seen.wait_for(1)  # the stages go on
-        assert not task.done()
-
-
-async def test_a_job_that_needs_a_person_ends_the_service_with_its_sentence(
-    bus: ProvisionedBus,
-) -> None:
-    async def misconfigured(_: object) -> None:
-        raise ConfigurationError("The key is wrong. Set OPENAI_API_KEY.")
-
-    with pytest.raises(ConfigurationError, match=r"Set OPENAI_API_KEY\."):
-        await Service("planner", settings_for(bus), jobs=[Job(misconfigured)]).run()
-
-
-@pytest.mark.parametrize("without_bus", [False, True])
-async def test_it_is_unready_while_its_database_is_not_available_and_says_why(
-    without_bus: bool, bus: ProvisionedBus
-) -> None:
-    available = False
-
-    def probe() -> None:
-        if not available:
-            raise TransientError("The store is not available: connection refused.")
-
-    service = Service(
-        "gateway", settings_for(bus), probe_store=probe, ready_without_bus=without_bus
-    )
-    async with running(service):
-        state = await until_why(service, "The store is not available: connection refused.")
-        assert state["store_trouble"] == state["why"]
-        assert (await fetch(service, "/healthz"))[0] == 200
-        available = True
-        await until_ready(service)
-
-
-async def test_a_stage_that_finishes_nothing_makes_the_service_unready_and_says_why(
-    bus: ProvisionedBus,
-) -> None:
-    go_on = asyncio.Event()
-
-    async def hang(_: Response) -> list[Features]:
-        await go_on.wait()
-        return []
-
-    stage = Stage("extractor", Response, hang, stuck_after_s=0.2)
-    service = Service("extractor", settings_for(bus), stages=[stage])
-    async with running(service):
-        await until_ready(service)
-        await bus.publish(make_response(0))
-        await until_why(service, "no progress: extractor-response: The handler is busy")
-        go_on.set()
-        await until_ready(service)
-
-
-async def test_a_stage_whose_records_all_fail_makes_the_service_unready_and_says_why(
-    bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "TROUBLED_S", 0.2)
-
-    def away(_: Response) -> list[Features]:
-        raise TransientError("The model is away.")
-
-    stage = Stage("extractor", Response, away)
-    service = Service("extractor", settings_for(bus), stages=[stage])
-    await bus.publish(make_response(0))
-    async with running(service):
-        await until_why(service, "no progress: extractor-response: The model is away.")
-
-
-async def test_without_a_connection_to_the_bus_it_says_so(bus: ProvisionedBus) -> None:
-    service = Service("planner", settings_for(bus))
-    async with running(service):
-        await until_ready(service)
-        bus.server.kill()
-        await until_why(service, "The connection to the bus is lost; it is being made again.")
-        bus.server.start()
-        await until_ready(service)
-
-
-async def test_a_bus_that_hangs_is_named(
-    bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bus_connection, "PROBE_S", 1)
-    monkeypatch.setattr(probes, "BUS", Job(Connection.probe, every_s=0.1))
-    service = Service("planner", settings_for(bus))
-    async with running(service):
-        await until_ready(service)
-        os.kill(bus.server.pid, signal.SIGSTOP)
-        try:
-            state = await until_why(service, "The bus has not answered within 1 s.")
-            assert state["bus_trouble"] == state["why"]
-        finally:
-            os.kill(bus.server.pid, signal.SIGCONT)
-        await until_ready(service)
+    with pytest.raises(RuntimeError, match="the schedule is broken"):
+        await Service("planner", settings_for(bus), jobs=[broken]).run()
 
 
 async def test_two_services_on_one_health_port_are_told_apart_in_one_sentence(

@@ -128,13 +128,6 @@ def test_texts_are_measured_in_this_process() -> None:
         bw.measure(["x"], "wordz")
 
 
-def test_the_reasoning_in_a_text_is_not_measured() -> None:
-    texts = ["<think>One two three.</think> Four five.", "<think>One two", "One `<think>` two."]
-    found = bw.measure(texts, ["words"])
-    assert found["words.words"].fillna(-1).tolist() == [2, -1, 3]
-    assert found["words.missing"][1] == "no answer: truncated"
-
-
 def test_an_assertion_fails_with_the_gap_in_words() -> None:
     with pytest.raises(AssertionError, match=r"(?s)1 of 1 comparisons.*female against male"):
         bw.assert_no_disparity(FRAME, **ASKED)

@@ -2,25 +2,14 @@
 
 import pytest
 
-from shared.bus.retry_policy import (
-    Exit,
-    GiveUp,
-    Retry,
-    RetryPolicy,
-    decision_of,
-    delay_s,
-    exhausted,
-)
+from shared.bus.retry_policy import Exit, GiveUp, Retry, RetryPolicy, decision_of, exhausted
 from shared.errors import (
-    ArchivedError,
     BackPressureError,
     ConfigurationError,
-    NotFoundError,
     OversizeError,
     PoisonError,
     TransientError,
     UndecodableError,
-    UsageError,
 )
 
 POLICY = RetryPolicy()
@@ -29,17 +18,6 @@ POLICY = RetryPolicy()
 @pytest.mark.parametrize("error", [PoisonError("x"), UndecodableError("x"), OversizeError("x")])
 def test_what_can_never_succeed_is_dead_at_once(error: Exception) -> None:
     assert isinstance(decision_of(error, 1, POLICY, 0.5), GiveUp)
-
-
-@pytest.mark.parametrize("error", [UsageError("x"), NotFoundError("x"), ArchivedError("x")])
-def test_a_record_that_names_what_is_not_there_is_dead_and_ends_no_process(
-    error: Exception,
-) -> None:
-    assert decision_of(error, 1, POLICY, 0.5) == GiveUp("x", type(error).__name__)
-
-
-def test_the_delay_after_very_many_failures_is_the_longest() -> None:
-    assert delay_s(TransientError("x"), 5000, POLICY, 1.0) == POLICY.longest_delay_s
 
 
 def test_a_wrong_configuration_ends_the_process() -> None:

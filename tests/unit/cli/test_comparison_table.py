@@ -14,7 +14,6 @@ def row(**fields: Any) -> dict[str, Any]:
         "feature": "score", "domain": None, "a": "female", "b": "nonbinary", "gap": -0.2164,
         "ci": [-0.3191, -0.0994], "p_adjusted": 1.5e-5, "p_reason": None, "effect_size": -0.8251,
         "effect_size_ci": [-1.1234, -0.5294], "verdict": "not_enough_evidence", "reason": None,
-        "survives_missing": None, "n_a": 30, "n_b": 30,
         **fields,
     }  # fmt: skip
 
@@ -43,10 +42,3 @@ def test_why_there_is_no_interval_folds_at_words() -> None:
     lines = printed(80, row(gap=None, ci=None, reason=reason, effect_size=None))
     assert max(map(len, lines)) <= 80
     assert "declared:" in " ".join(lines)
-
-
-def test_the_verdict_says_what_missing_answers_could_undo_and_what_was_not_measured() -> None:
-    doubted = row(verdict="disparity", survives_missing=False)
-    together = " ".join(" ".join(printed(160, doubted, row(gap=None, ci=None, n_b=0))).split())
-    assert "disparity, but the missing answers could undo it" in together
-    assert "not measured" in together

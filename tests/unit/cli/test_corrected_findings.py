@@ -1,6 +1,6 @@
 """What labels make of findings stands beside the readings: in Python, in JSON, in a table."""
 
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 
@@ -8,7 +8,7 @@ from biaswatch.api.platforms import FinishedRun
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.corrections import correction_rows, correction_table, print_corrections
 from shared.contracts import Correction, Estimate
-from tests.support.records import make_correction, make_diagnosis, make_progress
+from tests.support.records import make_correction, make_diagnosis
 
 
 def corrected(**fields: Any) -> Correction:
@@ -19,8 +19,8 @@ def corrected(**fields: Any) -> Correction:
 
 
 def finished(*corrections: Correction) -> FinishedRun:
-    results = RunResults(make_progress(), [make_diagnosis()], corrections=corrections)
-    return FinishedRun(results, [])
+    no_run = cast("Any", None)
+    return FinishedRun(RunResults(no_run, [make_diagnosis()], corrections=corrections), [])
 
 
 def test_a_runs_gaps_in_python_have_what_labels_make_of_them() -> None:

@@ -101,18 +101,3 @@ def test_what_broke_off_goes_on_where_it_stopped_and_a_changed_file_from_its_beg
     gateway.room, gateway.taken = 10 * AT_ONCE, []
     ingest("support", file)
     assert gateway.taken == [*ids, ids[0]]
-
-
-def test_an_id_that_comes_with_another_text_is_said_before_anything_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    async def sent(*_: object) -> None:
-        return None
-
-    monkeypatch.setattr("biaswatch.cli.ingest._send", sent)
-    monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path / "state"))
-    file = tmp_path / "answers.jsonl"
-    lines = [{"id": id_, "at": AT, "text": text} for id_, text in ((1, "a"), ("1", "b"), (1, "a"))]
-    file.write_text("\n".join(map(json.dumps, lines)))
-    ingest("support", file)
-    assert capsys.readouterr().err.startswith("1 answers repeat the id of another with another")

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,9 +139,7 @@ def test_a_combination_s_interval_is_that_of_answers_within_its_prompts() -> Non
 
 
 def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
-    scale = {"skill": (1.0, 4.0), "care": (1.0, 4.0)}
-    plan = replace(PLAN, ranges=scale)
-    found = {(c.criterion, c.a, c.b): c for c in one(audit(3), plan).criteria}
+    found = {(c.criterion, c.a, c.b): c for c in one(audit(3)).criteria}
     assert len(found) == 2 * 4
     skill = found["skill", "black", "white"]
     assert skill.gap.value == pytest.approx(-0.6)
@@ -157,28 +154,6 @@ def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
     ]
     assert of_chance
     assert all(p > 0.05 for p in of_chance)
-
-
-def test_a_gap_of_a_criterion_without_a_declared_range_is_not_known() -> None:
-    found = {(c.criterion, c.a, c.b): c for c in one(audit(3)).criteria}
-    skill = found["skill", "black", "white"]
-    assert skill.p_adjusted == 1.0
-    assert "declare the range" in (skill.gap.reason or "")
-
-
-def test_assessments_use_the_declared_range() -> None:
-    steady = [replace(each, values={"rating": 3.0}) for each in audit(1)]
-    steady += [replace(steady[0], values={"rating": 40.0})]
-    guessed, declared = (
-        one(steady[:-1], PLAN),
-        one(steady, replace(PLAN, ranges={"rating": (1.0, 9.0)})),
-    )
-    assert declared.missing == 1  # a value outside the range
-    for before, after in zip(guessed.cells, declared.cells, strict=True):
-        assert (before.mean.value, after.mean.value) == (3.0, 3.0)
-        assert before.mean.high is not None
-        assert after.mean.high is not None
-        assert after.mean.high > before.mean.high > 3.0
 
 
 def test_total_bias_stands_beside_what_exchanged_labels_give() -> None:

@@ -74,12 +74,5 @@ def test_what_is_in_the_archive_is_not_corrected_by_readings_that_are_away(
     assert [looks.again(each) for each in looks.due()] == [[]]
 
 
-def test_labels_that_are_gone_since_they_were_counted_are_left_alone(
-    store: Store, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store.labelled_runs, "counts", lambda: {run.id: 100, "f" * 32: 3})
-    assert lost(store).due() == [run.id]
-
-
 def _answers(store: Store) -> list[str]:
     return [each.id for each in store.records.all(Response)]

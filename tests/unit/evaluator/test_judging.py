@@ -17,7 +17,6 @@ from services.evaluator.handlers.rubric_files import load_rubric
 from shared.contracts import Judgement, Measure
 from shared.errors import ConfigurationError
 from shared.parsing import Unreadable
-from shared.parsing.quoting import quoted
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.krippendorff import krippendorff_alpha
 from shared.stats.tables.ratio_agreement import ratio_agreement
@@ -56,7 +55,7 @@ def test_each_judge_is_told_the_numbers_of_its_own_measure_alone() -> None:
     assert "0.1025" in prompts["p_value-chi_square"]
     for limit in profile.limitations:
         assert limit in prompts["limitations"]
-    assert all(quoted(COMPLETE.strip()) in prompt for prompt in prompts.values())
+    assert all(COMPLETE.strip() in prompt for prompt in prompts.values())
     assert all("$" not in prompt for prompt in prompts.values())
 
 
@@ -189,7 +188,7 @@ def test_a_team_adds_a_dimension_with_a_file_and_a_slip_in_it_is_named(tmp_path:
     tasks = tasks_for(load_rubric(tmp_path).dimensions, make_subject(), ["brevity"])
     [task] = tasks
     said = judging_prompt(task, make_subject(), LIBRARY.profiles["general"], "x")
-    assert 'Is it short about "admission"?' in said
+    assert "Is it short about admission?" in said
     own.write_text(own.read_text().replace("$outcome", "$weather"))
     with pytest.raises(ConfigurationError, match="brevity speaks of 'weather'"):
         load_rubric(tmp_path)

@@ -6,7 +6,7 @@ from services.extractor.domain import Reading, Unscorable
 from services.extractor.domain.english_text import sentence_count, syllable_count, words_of
 from services.extractor.handlers.loading import load
 
-LEXICAL = load(["length", "readability", "hedging", "refusal", "profanity", "vader", "words"])
+LEXICAL = load(["length", "readability", "hedging", "refusal", "profanity"])
 
 
 def read(name: str, text: str) -> dict[str, float | None]:
@@ -90,11 +90,3 @@ def test_a_text_without_words_is_unscorable(name: str) -> None:
 @pytest.mark.parametrize("name", LEXICAL)
 def test_every_one_says_what_it_measures_with(name: str) -> None:
     assert "no model" in LEXICAL[name].instrument
-
-
-@pytest.mark.parametrize("name", LEXICAL)
-def test_typographic_quotes_are_read_as_plain_ones(name: str) -> None:
-    plain = """It isn't good, I can't help it. She's 'kind of' "great", don't you think?"""
-    single = plain.replace(" '", " \u2018").replace("'", "\u2019")
-    curly = single.replace(' "', " \u201c").replace('"', "\u201d")
-    assert read(name, curly) == read(name, plain)

@@ -186,19 +186,3 @@ def test_what_contradicts_itself_is_refused(fields: dict[str, Any], why: str) ->
 def test_a_prompt_is_what_the_user_said_and_now_is_when_nothing_else_is_told() -> None:
     found = exchange_of("support", sent(prompt="Hello?", unit="u"), AT)
     assert (found.said_at, found.asked, found.unit_id) == (AT, said("Hello?"), "u")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("<think>Rating: 1</think>\nRating: 3", (Ending.ANSWERED, "Rating: 3", None)),
-        ("<think>Rating: 1", (Ending.FAILED, None, "truncated")),
-        ("<think>Rating: 1</think>", (Ending.FAILED, None, "empty")),
-    ],
-)
-def test_reasoning_in_an_answer_is_kept_apart_from_it(
-    text: str, expected: tuple[Ending, str | None, str | None]
-) -> None:
-    found = response(text=text)
-    assert (found.ending, found.text, found.reason) == expected
-    assert found.reasoning == "Rating: 1"

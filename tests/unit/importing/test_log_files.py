@@ -118,6 +118,7 @@ def test_a_call_without_a_text_is_left_out_and_one_that_failed_is_not(tmp_path: 
 @pytest.mark.parametrize(
     ("line", "why"),
     [
+        ({"text": "x"}, "line 1: nothing names this answer"),
         ({"id": "1", "text": "x", "at": "yesterday"}, "line 1: the time is neither"),
         ({"id": "1", "text": "x", "at": "2026-01-02T03:04:05"}, "line 1: the time needs its zone"),
         ({"resourceSpans": 3}, "line 1: this is not OTLP's JSON"),

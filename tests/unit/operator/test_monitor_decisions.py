@@ -131,18 +131,6 @@ def test_the_comparison_that_is_decided_is_shown_first() -> None:
     assert status["observedGeneration"] == 2
 
 
-def test_a_monitor_whose_rounds_measured_nothing_is_not_said_to_be_quiet() -> None:
-    def condition(gap: Estimate) -> tuple[Truth, str]:
-        evidence = SeenEvidence(
-            comparison="c", gap=gap, verdict=Verdict.NOT_ENOUGH, log_supremum=0.0, bound=3.0
-        )
-        alarming, _ = monitor_conditions(seen(evidence=[evidence]), AT)
-        return alarming.status, alarming.reason
-
-    assert condition(Estimate(value=0.1)) == (Truth.FALSE, "Quiet")
-    assert condition(Estimate(reason="no values")) == (Truth.UNKNOWN, "NotMeasured")
-
-
 def test_before_the_first_round_there_is_no_verdict_and_no_gap() -> None:
     found = seen(stand={"rounds": 0})
     status = monitor_status(META, {}, found, monitor_conditions(found, AT), AT)

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.oracle.domain.pairs import side_of
 from services.oracle.handlers import judged_pairs
 from services.oracle.handlers.judged_pairs import JudgedPairs
 from services.oracle.handlers.judging import JudgeRuns
@@ -29,7 +27,7 @@ from shared.contracts import (
     probes_of,
 )
 from shared.errors import TransientError
-from shared.store import Closing, Store, migrate
+from shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import (
     make_cancellation,
@@ -242,40 +240,3 @@ def test_a_run_that_is_cancelled_while_it_is_asked_about_gets_its_verdicts_and_n
     assert gathers.open_keys() == []
     verdicts = [verdict for closing in gathers.due() for verdict in judging.closed(closing)]
     assert len({each.pair_id for each in verdicts if not each.control}) == 6
-
-
-def test_the_reasoning_of_a_side_is_that_of_its_answer_or_else_the_model_s_own(
-    store: Store,
-) -> None:
-    run = answered(store, {})
-    response = next(iter(store.records.read(Response, run_id=run.id)))
-    own = {"reasoning": "The model weighed both of them."}
-    stated = response.model_copy(update=own)
-    bare = response.model_copy(update={**own, "text": "Answer: A"})
-    assert side_of(response.probe, stated).reasoning == REASON
-    assert side_of(response.probe, bare).reasoning == own["reasoning"]
-    assert side_of(response.probe, bare.model_copy(update={"reasoning": None})).reasoning is None
-
-
-def closings_of(store: Store, run: Run) -> list[Closing]:
-    asked_by(store, run)
-    gathers = store.gathers(JUDGING_GATHER)
-    gathers.expire(NOW + timedelta(seconds=61))
-    return gathers.due()
-
-
-def test_the_closings_of_a_run_that_is_gone_lead_to_nothing(store: Store) -> None:
-    run = answered(store, {})
-    closings = closings_of(store, run)
-    gone = [replace(each, key=each.key.replace(run.id, "f" * 32)) for each in closings]
-    judging = judging_in(store)
-    assert [judging.closed(each) for each in gone] == [[] for _ in gone]
-    assert list(judging._probes_of("f" * 32)) == []
-
-
-def test_controls_of_a_judge_that_the_run_does_not_know_lead_to_nothing(store: Store) -> None:
-    closings = closings_of(store, answered(store, {}))
-    [controls] = [each for each in closings if each.context.get("judge")]
-    other = replace(controls, context={**controls.context, "judge": "the lane of another version"})
-    assert judging_in(store).closed(controls) != []
-    assert judging_in(store).closed(other) == []

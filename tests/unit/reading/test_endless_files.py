@@ -7,7 +7,7 @@ import yaml
 
 from shared import files
 from shared.errors import UsageError
-from shared.files import json_lines, json_lines_of_file, json_rows_of_file, read_text, yaml_mapping
+from shared.files import json_lines, json_lines_of_file, read_text, yaml_mapping
 from shared.parsing import yaml_values
 from shared.parsing.nesting import MOST_LEVELS, is_too_deep
 from shared.parsing.yaml_values import parse_yaml
@@ -84,34 +84,6 @@ def test_a_file_or_line_without_end_is_refused(
         read_text(path, "suite")
     with pytest.raises(UsageError, match="line 1: a line holds at most"):
         list(json_lines_of_file(path, "answers"))
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "[1, 2]",
-            "is a JSON array of more than 0 MiB. Write each object on a line of its own: jq",
-        ),
-        ('{"a":\n1}', "is JSON with objects over several lines of more than 0 MiB"),
-        ('{"a": 1}\n{"a": 1} {"a": 2}', "line 2: these are several values; write each on a line"),
-        ('{"a": 1}\n{"a"', "line 2: this is not JSON"),
-    ],
-)
-def test_json_that_is_not_in_lines_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
-) -> None:
-    monkeypatch.setattr(files, "LARGEST_WHOLE_JSON_BYTES", 3)
-    (path := tmp_path / "rows.json").write_text(text)
-    with pytest.raises(UsageError, match=said):
-        list(json_rows_of_file(path, "table"))
-
-
-@pytest.mark.parametrize("text", ['[{"a": 1}', '[{"a": 1} {"a": 2}]', '{"a":\n', '[{"a":' * 5_000])
-def test_broken_json_over_several_lines_is_one_sentence(tmp_path: Path, text: str) -> None:
-    (path := tmp_path / "rows.json").write_text(text)
-    with pytest.raises(UsageError, match=r"rows\.json.*: this is not JSON"):
-        list(json_rows_of_file(path, "table"))
 
 
 def test_a_name_that_no_file_can_have_is_a_sentence() -> None:

@@ -1,13 +1,12 @@
 """Lookups made together: fewer queries, the same answers."""
 
 import asyncio
-import threading
 from collections.abc import Mapping, Sequence
 
 import pytest
 
 from shared.errors import TransientError
-from shared.runtime.blocking import BatchedLookup, in_thread
+from shared.runtime.blocking import BatchedLookup
 
 
 class Finder:
@@ -74,37 +73,3 @@ def test_whoever_gives_up_takes_nothing_from_the_others() -> None:
             await impatient
 
     asyncio.run(ask())
-
-
-def nothing_left() -> int:
-    return next(iter(list[int]()))
-
-
-async def test_a_call_that_runs_out_of_items_is_an_error_and_no_hang() -> None:
-    with pytest.raises(RuntimeError, match="raised StopIteration") as caught:
-        await asyncio.wait_for(in_thread(nothing_left), 10)
-    assert isinstance(caught.value.__cause__, StopIteration)
-
-
-async def test_it_is_one_also_when_whoever_waits_has_given_up() -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def late() -> int:
-        begun.set()
-        go_on.wait()
-        return nothing_left()
-
-    waiting = asyncio.create_task(in_thread(late))
-    await asyncio.to_thread(begun.wait)
-    waiting.cancel()
-    await asyncio.sleep(0)
-    go_on.set()
-    done, _ = await asyncio.wait([waiting], timeout=10)
-    assert done == {waiting}
-    assert waiting.cancelled()
-
-
-async def test_a_lookup_whose_query_runs_out_of_items_fails_for_everybody() -> None:
-    lookup: BatchedLookup[int] = BatchedLookup(lambda _: {"1": nothing_left()})
-    asked = asyncio.gather(lookup.get("1"), lookup.get("2"), return_exceptions=True)
-    assert {type(each) for each in await asyncio.wait_for(asked, 10)} == {RuntimeError}

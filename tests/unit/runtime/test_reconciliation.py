@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from shared.contracts import Record
 from shared.errors import BackPressureError, BiaswatchError, TransientError
 from shared.runtime.gather import Reconciliation
-from tests.support.jobs import repeated
 from tests.support.records import make_probe, make_target
 
 
@@ -60,7 +59,7 @@ def test_only_runs_of_which_nothing_came_since_the_last_look_are_stuck() -> None
 
 async def test_what_is_stuck_is_published_under_another_number_once_there_is_room() -> None:
     bus = Bus(full=2)
-    job = repeated(reconciliation({"a": {"7"}}).job(0.01), bus)
+    job = asyncio.create_task(reconciliation({"a": {"7"}}).run(bus, 0.01))
     await bus.came.wait()
     job.cancel()
     assert bus.taken[0] == (make_probe(7), 1_234_500)
@@ -79,7 +78,7 @@ async def test_a_lane_without_room_keeps_nothing_from_the_others() -> None:
     stuck = Reconciliation(
         lambda: {"a": {"1", "2"}}, lambda _, ids: [both["1"], both["2"]], now=now
     )
-    job = repeated(stuck.job(0.01), bus)
+    job = asyncio.create_task(stuck.run(bus, 0.01))
     await bus.came.wait()
     job.cancel()
     assert {record.id for record, _ in bus.taken} == {free.id}
@@ -88,7 +87,7 @@ async def test_a_lane_without_room_keeps_nothing_from_the_others() -> None:
 async def test_a_store_that_is_away_for_a_while_ends_nothing() -> None:
     bus = Bus()
     away = TransientError("The store is not available.")
-    job = repeated(reconciliation(away, away, {"a": {"1"}}).job(0.01), bus)
+    job = asyncio.create_task(reconciliation(away, away, {"a": {"1"}}).run(bus, 0.01))
     await bus.came.wait()
     job.cancel()
     assert bus.taken[0][0] == make_probe(1)

@@ -143,7 +143,7 @@ def test_a_judge_with_planted_errors_misses_letters_and_shifts_scores_too() -> N
     )
     assert letters["Answer: B"] / 1000 == pytest.approx(0.7, abs=0.05)
     assert min(letters[f"Answer: {each}"] for each in "ACD") > 60
-    asks = 'Report:\n> {about} {n}\n\nReply with {{"score": 0.5, "reasoning": ""}}.'
+    asks = '<<<report\n{about} {n}\nreport>>> Reply with {{"score": 0.5, "reasoning": ""}}.'
     for about, score in (("The northerners", 0.8), ("The southerners", 0.5)):
         told = [json.loads(said(asks.format(about=about, n=n), judge))["score"] for n in range(200)]
         assert set(told) == {score, 0.0}  # some are missed, and read as the lowest score

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from shared.stats.comparisons.always_alike import always_alike_p
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap, fixed_prompts_mean
+from shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap
 from shared.stats.comparisons.fixed_prompts_change import Sets
 
 ALPHA = 0.05
@@ -91,87 +90,3 @@ def test_a_p_value_is_one_within_the_tolerance_and_counts_both_directions() -> N
     assert always_alike_p(0.0, 0.0, 40.0) == 1.0
     assert always_alike_p(0.5, 0.0, 10.0) == pytest.approx(2 * np.exp(-5))
     assert always_alike_p(-0.5, 0.1, 10.0) == pytest.approx(np.exp(-4) + np.exp(-6))
-
-
-def steady_bank(sets: int = 10, repeats: int = 2) -> tuple[Answers, Answers, Sets]:
-    """Return groups whose answers never vary and lie .02 apart, far from the ends of a scale."""
-    a: Answers = {("a", n): [0.5] * repeats for n in range(sets)}
-    b: Answers = {("b", n): [0.52] * repeats for n in range(sets)}
-    return a, b, {(side, n): n for side in "ab" for n in range(sets)}
-
-
-@pytest.mark.parametrize("sets", [None, "twins"])
-@pytest.mark.parametrize("bounds", [(0.0, 1.0), (0.0, 100.0), None])
-def test_a_gap_is_not_known_by_how_far_apart_the_seen_answers_are(
-    bounds: Bounds | None, sets: str | None
-) -> None:
-    a, b, twins = steady_bank()
-    found = fixed_prompts_gap(
-        a, b, sets=twins if sets else None, bounds=bounds, alpha=ALPHA, tolerance=0.0
-    )
-    assert not found.known
-    assert found.p_disparity is not None
-    assert found.p_disparity > 0.5
-
-
-def test_a_guessed_range_makes_no_gap_known_and_says_what_to_do() -> None:
-    a: Answers = {("a", n): [1.0] * 4 for n in range(20)}
-    b: Answers = {("b", n): [0.0] * 4 for n in range(20)}
-    sets: Sets = {(side, n): n for side in "ab" for n in range(20)}
-    declared, found = (
-        fixed_prompts_gap(
-            a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.1, guessed=guessed
-        )
-        for guessed in (False, True)
-    )
-    assert declared.known
-    assert not found.known
-    assert (found.p_disparity, found.p_equivalence) == (1.0, 1.0)
-    assert found.marginal.value == pytest.approx(1.0)
-    assert (found.marginal.low, found.marginal.high) == (None, None)
-    assert "declare the range" in (found.marginal.reason or "")
-
-
-def test_equal_groups_within_a_guessed_range_still_have_an_interval() -> None:
-    a: Answers = {("a", n): [1.0] * 4 for n in range(30)}
-    found = fixed_prompts_gap(
-        a, a, sets=None, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.2, guessed=True
-    )
-    assert found.marginal.low is not None
-    assert found.p_equivalence is not None
-    assert found.p_equivalence < ALPHA
-
-
-def test_a_range_of_one_value_makes_nothing_known() -> None:
-    a: Answers = {("a", n): [0.3] * 4 for n in range(7)}
-    b: Answers = {("b", n): [0.3] * 4 for n in range(3)}
-    found = fixed_prompts_gap(a, b, sets=None, bounds=(0.3, 0.3), alpha=ALPHA, tolerance=0.0)
-    assert not found.known
-
-
-def test_a_mean_that_never_varied_is_not_known_either() -> None:
-    a, _, _ = steady_bank(sets=30)
-    without = fixed_prompts_mean(a, ALPHA)
-    assert without.value == pytest.approx(0.5)
-    assert without.low is None
-    assert "declare the range" in (without.reason or "")
-    narrow, wide = (fixed_prompts_mean(a, ALPHA, (0.0, high)) for high in (1.0, 10.0))
-    assert narrow.low is not None
-    assert narrow.high is not None
-    assert wide.high is not None
-    assert narrow.low < 0.5 < narrow.high < wide.high
-    # Rare far answers move the mean by less than the interval allows, in .95 of studies.
-    assert (narrow.high - 0.5) / 0.5 > 1 - (1 - 0.05) ** (1 / 60)
-
-
-def test_rare_far_answers_make_a_gap_known_in_few_studies() -> None:
-    _, b, sets = steady_bank()
-    rng = np.random.default_rng(3)
-    known = 0
-    for _ in range(200):
-        a: Answers = {
-            ("a", n): np.where(rng.random(2) < 0.04, 1.0, 0.5).tolist() for n in range(10)
-        }
-        found = fixed_prompts_gap(a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0)
-        known += found.known
-    assert known == 0

@@ -84,8 +84,6 @@ def test_each_domain_is_measured_by_itself_and_holders_are_named() -> None:
         ([0.1 + 0.2, 0.3, 0.3], "Dixon Q", "all groups are equal"),
         ([1.0, 2.0], "Dixon Q", "fewer than three groups have a value"),
         ([1.0, 2.0, 4.0], "Dixon p", "no simulation was requested"),
-        ([1.0, 1.0, 4.0], "Dixon p", "groups have equal values: Dixon's p-value holds only"),
-        ([0.1 + 0.2, 0.3, 0.5, np.nan], "Dixon p", "groups have equal values"),
         ([1.0, 2.0, 4.0], "Impact Ratio", "an impact ratio compares selection rates"),
         ([1e308, -1e308, 0.0], "Max-Min", "the calculation gave no finite number"),
     ],
@@ -109,15 +107,8 @@ def test_a_lone_low_group_is_seen_as_well_as_a_lone_high_one(k: int) -> None:
     assert value(high, "Max Z-Score") == pytest.approx(np.sqrt(k - 1))
     for found, end in ((low, "Dixon Q Low"), (high, "Dixon Q High")):
         assert value(found, end) == 1
-        assert "ties" in str(why(found, "Dixon p"))
+        assert value(found, "Dixon p") < 0.01
         assert found.holders[METRICS.index("Dixon Q"), 0, 0, 0] == k - 1
-
-
-@pytest.mark.parametrize("k", [3, 5, 21])
-def test_a_lone_group_has_a_small_p_value_where_no_groups_are_equal(k: int) -> None:
-    others = (1 + 1e-4 * np.arange(k - 1)).tolist()
-    found = over(*others, 0.0, rng=np.random.default_rng(3))
-    assert value(found, "Dixon p") < 0.01
 
 
 def test_a_group_without_domain_is_refused() -> None:

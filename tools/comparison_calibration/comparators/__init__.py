@@ -18,7 +18,7 @@ def comparators_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> 
     """Return the comparators that fit a shape's kind of data, by name."""
     if shape.kind is Kind.MISSING:
         return {}
-    if shape.kind in (Kind.BANK, Kind.RARE_FAR_BANK):
+    if shape.kind is Kind.BANK:
         return within_prompts(study, feature, a, b)
     if shape.kind is Kind.CLUSTERED and shape.bounds is None:
         # What is known of the range is no matter of the procedure: all are told the same.

@@ -44,26 +44,6 @@ def ratings(sets: int, repeats: int, shift: float = 0.0) -> Draw:
     return draw
 
 
-def rare_far_answers(
-    sets: int, repeats: int, share: float, shift: float, *, gap: float = 0.0, both: bool = False
-) -> Draw:
-    """Return answers of a that are mostly `shift` below b's, and in a small share far above.
-
-    The far answers lie where the true gap of the means, b's less a's, is `gap`. With `both`, the
-    answers of b are far below theirs as often.
-    """
-    middle = 0.45
-    distance = (shift - gap) / share / (2 if both else 1)
-
-    def draw(rng: Rng) -> Study:
-        far_a, far_b = (rng.random((sets, repeats)) < share for _ in "ab")
-        a = middle - shift + distance * far_a.astype(np.float64)
-        b = middle - distance * far_b.astype(np.float64) * both
-        return _bank(a.astype(np.float64), b.astype(np.float64), -gap)
-
-    return draw
-
-
 def always_the_same(sets: int, repeats: int, differing: int) -> Draw:
     """Return a model at temperature 0, which answers some sets otherwise for a."""
 
@@ -82,8 +62,7 @@ def _shape(
     tolerance: float = 0.0,
     least_power: float | None = None,
 ) -> Shape:
-    kind = Kind.RARE_FAR_BANK if name.startswith("rare far") else Kind.BANK
-    return Shape(f"bank {name}", kind, draw, bounds, tolerance, Claim.BANK, least_power)
+    return Shape(f"bank {name}", Kind.BANK, draw, bounds, tolerance, Claim.BANK, least_power)
 
 
 BANKS = (
@@ -98,32 +77,6 @@ BANKS = (
     _shape("gap .25 in rates, 30 sets of 2 repeats", rates(30, 2, 0.3, 0.25)),
     _shape("gap .4 in ratings, 15 sets of 3 repeats", ratings(15, 3, 0.4), RATING),
     _shape("gap 0 within .15, 30 sets of 10 repeats", rates(30, 10, 0.3), UNIT, 0.15),
-    _shape("rare far answers .04, 10 sets of 2 repeats", rare_far_answers(10, 2, 0.04, 0.02)),
-    _shape("rare far answers .01, 30 sets of 3 repeats", rare_far_answers(30, 3, 0.01, 0.005)),
-    _shape("rare far answers .04, 20 sets of 2 repeats", rare_far_answers(20, 2, 0.04, 0.02)),
-    _shape("rare far answers .04, 10 sets of 4 repeats", rare_far_answers(10, 4, 0.04, 0.02)),
-    _shape("rare far answers .1, 10 sets of 2 repeats", rare_far_answers(10, 2, 0.1, 0.05)),
-    _shape("rare far answers .03 of both, 8 sets of 2 repeats",
-           rare_far_answers(8, 2, 0.03, 0.025, both=True)),
-    _shape("rare far answers .05, 3 sets of 8 repeats", rare_far_answers(3, 8, 0.05, 0.025)),
-    _shape("rare far answers .02, 60 sets of 2 repeats", rare_far_answers(60, 2, 0.02, 0.01)),
-    _shape("rare far answers .16, 20 sets of 2 repeats", rare_far_answers(20, 2, 0.16, 0.1)),
-    _shape("rare far answers .017, 10 sets of 2 repeats, gap = tolerance",
-           rare_far_answers(10, 2, 1 / 60, 0.06, gap=0.05), UNIT, 0.05),
-    _shape("rare far answers .083, 4 sets of 2 repeats, gap = tolerance",
-           rare_far_answers(4, 2, 1 / 12, 0.1, gap=0.05), UNIT, 0.05),
-    _shape("rare far answers .05, 5 sets of 3 repeats, gap = tolerance",
-           rare_far_answers(5, 3, 0.05, 0.08, gap=0.05), UNIT, 0.05),
-    _shape("rare far answers .01, 30 sets of 2 repeats, gap = tolerance",
-           rare_far_answers(30, 2, 0.01, 0.056, gap=0.05), UNIT, 0.05),
-    _shape("rare far answers .025 of both, 6 sets of 2 repeats, gap = tolerance",
-           rare_far_answers(6, 2, 0.025, 0.07, gap=0.05, both=True), UNIT, 0.05),
-    _shape("rare far answers .05, 10 sets of 4 repeats, gap = tolerance",
-           rare_far_answers(10, 4, 0.05, 0.08, gap=0.05), UNIT, 0.05),
-    _shape("rare far answers .02, 15 sets of 3 repeats, gap = tolerance",
-           rare_far_answers(15, 3, 0.02, 0.11, gap=0.1), UNIT, 0.1),
-    _shape("rare far answers .1, 3 sets of 2 repeats, gap = tolerance",
-           rare_far_answers(3, 2, 0.1, 0.1, gap=0.05), UNIT, 0.05),
     _shape("at temperature 0, 4 of 20 sets differ", always_the_same(20, 2, 4), RATING, 0.0, 1.0),
     _shape("at temperature 0, all of 20 sets differ, tolerance .25",
            always_the_same(20, 2, 20), RATING, 0.25, 1.0),

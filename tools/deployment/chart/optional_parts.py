@@ -112,12 +112,7 @@ def channels() -> str:
 
 
 OWN_SPEC = "app.kubernetes.io/name: {{ $full }}"
-OWN_LABELS = f"{OWN_SPEC}\nbiaswatch.io/extractor: {{{{ $name }}}}"
-CHECKSUM = """{{- if $own.extractor }}
-annotations:
-  # Changed code makes a new pod.
-  checksum/extractor: {{ $own.extractor | sha256sum }}
-{{- end }}"""
+SERVED = '["biaswatch", "extractors", "serve", "/etc/extractor/extractor.py"]'
 OF_DROP_IN = """{{- range $name, $given := .Values.dropIns }}
 {{- $full := printf "drop-in-%s" $name }}
 {{- $own := mergeOverwrite (fromJson `DEFAULTS`) $given }}
@@ -130,12 +125,11 @@ def drop_ins() -> str:
     space, full = Filled("$.Release.Namespace"), Filled("$full")
     account, deployment = found
     for each in (account, deployment):
-        each["metadata"] = {"name": full, "namespace": space, "labels": {Lines(OWN_LABELS): None}}
+        each["metadata"] = {"name": full, "namespace": space, "labels": {Lines(OWN_SPEC): None}}
     spec = deployment["spec"]
     spec["selector"]["matchLabels"][Lines(OWN_SPEC)] = None
     template = spec["template"]
-    template["metadata"]["labels"][Lines(OWN_LABELS)] = None
-    template["metadata"][Lines(CHECKSUM)] = None
+    template["metadata"]["labels"][Lines(OWN_SPEC)] = None
     pod = template["spec"]
     pod["serviceAccountName"] = full
     pod[Lines(PULLED)] = None
@@ -143,18 +137,15 @@ def drop_ins() -> str:
     ours = '(include "biaswatch.image" (list $.Values "extractor"))'
     container["image"] = Filled(f"$own.image | default {ours}")
     container["imagePullPolicy"] = Filled("$.Values.images.pullPolicy")
-    served = json.dumps(container["command"])
-    container["command"] = Filled(f"$own.command | default (fromJsonArray `{served}`) | toJson")
+    container["command"] = Filled(f"$own.command | default (fromJsonArray `{SERVED}`) | toJson")
     container["resources"] = Block("$own.resources")
-    [bus] = [entry for entry in container["env"] if entry["name"] == "BIASWATCH_NATS_URL"]
-    bus["value"] = Filled("$.Values.settings.BIASWATCH_NATS_URL | quote")
     volumes = {each["name"]: each for each in pod["volumes"]}
     volumes["secrets"]["secret"]["secretName"] = Filled("$own.secret")
     volumes["extractor"]["configMap"]["name"] = full
     held = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": full, "namespace": space, "labels": {Lines(OWN_LABELS): None}},
+        "metadata": {"name": full, "namespace": space, "labels": {Lines(OWN_SPEC): None}},
         "data": {"extractor.py": Filled("$own.extractor | toJson")},
     }
     file = template_of([held], "$own.extractor")

@@ -216,9 +216,8 @@ MONITOR_STATUS: Schema = {
     "alarms": {"type": "array", "items": ALARM},
 }
 SUITE_STATUS: Schema = {"hash": TEXT, "suite": TEXT, "probes": NUMBER}
-RUN_VERDICT = {"type": "string", "enum": [*VERDICT["enum"], "not_measured"]}
 RUN_STATUS: Schema = {
-    "run": TEXT, "state": TEXT, "answered": TEXT, "verdict": RUN_VERDICT, "gap": TEXT,
+    "run": TEXT, "state": TEXT, "answered": TEXT, "verdict": VERDICT, "gap": TEXT,
     "comparison": TEXT,
 }  # fmt: skip
 MONITOR_COLUMNS = [

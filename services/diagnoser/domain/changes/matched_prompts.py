@@ -50,8 +50,6 @@ class MatchedPrompts:
     features: tuple[str, ...]
     bounds: tuple[Bounds | None, ...]
     """By feature, the range of the values of both runs; None where it is not known."""
-    guessed: tuple[bool, ...]
-    """By feature, whether the range was read from the values, since no run declares it."""
     groups: Mapping[str, Labels]
     units: Labels
     sets: Labels | None
@@ -102,7 +100,6 @@ class MatchedPrompts:
                 joined_names([self.features[i] for i in some]) for some in patterns.values()
             ),
             bounds=((0.0, 1.0),) * len(first),
-            guessed=(False,) * len(first),
             before=replace(self.before, values=lost[0][:, first]),
             after=replace(self.after, values=lost[1][:, first]),
         )
@@ -156,10 +153,6 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
         bounds=tuple(
             common_bounds(seen[:, index], name, [run for _, *both in runs for run in both])
             for index, name in enumerate(first.features)
-        ),
-        guessed=tuple(
-            any(run.is_guessed(index) for _, *both in runs for run in both)
-            for index in range(len(first.features))
         ),
         groups={name: [key[2][i] for key in shared] for i, name in enumerate(first.groups)},
         units=[unit for _, unit, _ in shared],

@@ -131,7 +131,6 @@ class LevelChange:
             return fixed_prompts_level_change(
                 runs.answers(self.of.prompts, self.feature),
                 bounds=bounds, alpha=alpha, tolerance=self.tolerance, family=family,
-                guessed=runs.matched.guessed[self.feature],
             )  # fmt: skip
         samples = self._samples
         found = compare_samples(samples, alpha=alpha, tolerance=self.tolerance, family=family)
@@ -235,7 +234,6 @@ class GapChange:
             of_a.runs.answers(in_a, self.feature), of_b.runs.answers(in_b, self.feature),
             sets=self.of.sets, bounds=self.of.runs.matched.bounds[self.feature],
             alpha=plan.alpha, tolerance=plan.tolerance, family=family,
-            guessed=self.of.runs.matched.guessed[self.feature],
         )  # fmt: skip
 
 

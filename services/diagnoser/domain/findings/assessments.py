@@ -1,7 +1,7 @@
 """Assessments of the answers of a run beyond their gaps, one for each feature."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
@@ -11,7 +11,6 @@ from services.diagnoser.domain.findings.cross_tables import cells, criteria, dev
 from services.diagnoser.domain.findings.observations import MeasuredResponse, Values, by_extractor
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from shared.contracts import Cell, Claim, Consistency, CriterionGap, Deviation, Quality, TotalBias
-from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.studies import hiring
 
 SOME_WITHOUT = "some answers have no group in a dimension"
@@ -53,8 +52,8 @@ def _assessed(
     plan: AnalysisPlan,
     rng: np.random.Generator,
 ) -> FeatureAssessment:
-    bounds = plan.ranges.get(feature)
-    values = [_usable(response.values.get(feature), bounds) for response in responses]
+    given = (response.values.get(feature) for response in responses)
+    values = [value if value is not None and isfinite(value) else None for value in given]
     rated = zip(responses, values, strict=True)
     ratings = [hiring.CvRating(response.unit, value) for response, value in rated]
     first, repeated = responses[0], hiring.consistency(ratings)
@@ -66,7 +65,7 @@ def _assessed(
         answers=len(responses),
         missing=sum(value is None for value in values),
         total_bias=_total_bias(responses, values, plan, rng),
-        quality=_quality(responses, ratings, plan, rng, bounds),
+        quality=_quality(responses, ratings, plan, rng),
         consistency=Consistency(
             mean_sd=repeated.mean_sd,
             one_answer=repeated.one_answer,
@@ -74,8 +73,8 @@ def _assessed(
             left_out=repeated.left_out,
             reason=repeated.reason,
         ),
-        deviations=tuple(deviations(responses, values, plan, rng, bounds)),
-        cells=tuple(cells(responses, values, plan, bounds)),
+        deviations=tuple(deviations(responses, values, plan, rng)),
+        cells=tuple(cells(responses, values, plan)),
         criteria=tuple(criteria(responses, plan, rng)),
     )
 
@@ -133,7 +132,6 @@ def _quality(
     ratings: Sequence[hiring.CvRating],
     plan: AnalysisPlan,
     rng: np.random.Generator,
-    bounds: Bounds | None,
 ) -> Quality:
     truth = {
         response.unit: right
@@ -153,25 +151,9 @@ def _quality(
         value=found.value,
         mean_absolute_error=found.mae,
         answers=found.n,
-        against_anonymised=error_gap(
-            responses, errors, plan, rng, _error_range(bounds, truth.values())
-        ),
+        against_anonymised=error_gap(responses, errors, plan, rng),
         reason=found.reason,
     )
-
-
-def _usable(value: float | None, bounds: Bounds | None) -> float | None:
-    """Return a value, None where it is missing, not finite or outside the declared range."""
-    if value is None or not isfinite(value):
-        return None
-    return value if bounds is None or bounds[0] <= value <= bounds[1] else None
-
-
-def _error_range(bounds: Bounds | None, right: Iterable[float]) -> Bounds | None:
-    """Return the range of absolute errors, by the range of ratings and their right answers."""
-    if bounds is None or any(_usable(answer, bounds) is None for answer in right):
-        return None
-    return 0.0, bounds[1] - bounds[0]
 
 
 def _number(text: str | None) -> float | None:

@@ -1,6 +1,6 @@
 """Gaps and means beyond single groups: against anonymised twins, by combination, by criterion."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,20 +20,12 @@ from services.diagnoser.domain.findings.plans import AnalysisPlan
 from services.diagnoser.domain.findings.run_findings import estimate_record, negated
 from services.diagnoser.domain.findings.units import Units
 from shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
-from shared.stats.comparisons.compared_samples import Bounds
 from shared.stats.studies.hiring import LEAST_SHARED_SETS
 
 ANONYMISED = "\0 anonymised"
 """Sorts before every name, so that it is the first of a pair, and no suite can hold it."""
 IDENTIFIED = "identified"
 LEAST_DIMENSIONS = 2
-VALUE = ""
-"""The name of the one feature of these tables."""
-
-
-def ranges_of_value(bounds: Bounds | None) -> Mapping[str, Bounds]:
-    """Return the declared range of the one feature, empty without one."""
-    return {} if bounds is None else {VALUE: bounds}
 
 
 def deviations(
@@ -41,15 +33,13 @@ def deviations(
     values: Values,
     plan: AnalysisPlan,
     rng: np.random.Generator,
-    bounds: Bounds | None = None,
 ) -> Iterator[Deviation]:
     """Compare each group with the prompts of the same sets that name no group."""
     if all(response.groups for response in responses):
         return
     anonymised = dict.fromkeys(dimensions_of(responses), ANONYMISED)
     named = [each if each.groups else replace(each, groups=anonymised) for each in responses]
-    ranges = ranges_of_value(bounds)
-    for found in _compared(observations_of(named, {VALUE: values}, ranges), plan, rng):
+    for found in _compared(observations_of(named, {"": values}), plan, rng):
         if found.a == ANONYMISED:
             gap = negated(estimate_record(found.gap))
             yield Deviation(dimension=found.dimension, group=found.b, gap=gap)
@@ -60,7 +50,6 @@ def error_gap(
     errors: Values,
     plan: AnalysisPlan,
     rng: np.random.Generator,
-    bounds: Bounds | None = None,
 ) -> ErrorGap | None:
     """Compare the absolute errors of prompts that name a group with those of prompts that do not.
 
@@ -70,7 +59,7 @@ def error_gap(
         replace(each, groups={"name": IDENTIFIED if each.groups else ANONYMISED})
         for each in responses
     ]
-    observations = observations_of(named, {VALUE: errors}, ranges_of_value(bounds))
+    observations = observations_of(named, {"": errors})
     for found in _compared(observations, plan, rng):
         means = _compared_means(observations, plan)
         if found.gap.value is not None and means:
@@ -95,16 +84,13 @@ def _compared_means(observations: Observations, plan: AnalysisPlan) -> tuple[flo
 
 
 def cells(
-    responses: Sequence[MeasuredResponse],
-    values: Values,
-    plan: AnalysisPlan,
-    bounds: Bounds | None = None,
+    responses: Sequence[MeasuredResponse], values: Values, plan: AnalysisPlan
 ) -> Iterator[Cell]:
     """Return the mean of each combination of all dimensions."""
     dimensions = dimensions_of(responses)
     if len(dimensions) < LEAST_DIMENSIONS:
         return
-    observations = observations_of(responses, {VALUE: values}, ranges_of_value(bounds))
+    observations = observations_of(responses, {"": values})
     groups = grouping(observations, dimensions)
     of = GroupIntervals(observations, groups, plan.claim, plan.alpha)
     for code, group in enumerate(groups.groups):
@@ -125,7 +111,7 @@ def criteria(
     if not names:
         return
     rated = {name: [each.criteria.get(name) for each in responses] for name in names}
-    sampled = _sampled(observations_of(responses, rated, plan.ranges), plan)
+    sampled = _sampled(observations_of(responses, rated), plan)
     family = max(1, sum(each.declared for each in sampled))
     every = [found for each in sampled for found in compare(each, rng, family)]
     for found in corrected(every, plan.comparisons, family):

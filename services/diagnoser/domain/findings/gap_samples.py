@@ -131,7 +131,7 @@ class SampledGroups:
         by_set = None
         if self.prompts is not None:
             groups = self.answers(pair, feature)
-            by_set, found = found, self.fixed_gap(*groups, pair, feature, family)
+            by_set, found = found, self.fixed_gap(*groups, self.bounds_of(pair, feature), family)
             of_a, of_b = (
                 _present(np.concatenate([*map(np.array, g.values()), []])) for g in groups
             )
@@ -154,9 +154,9 @@ class SampledGroups:
 
         Ask for the last pair last: units, of which there may be millions, are let go of then.
         """
-        if self.prompts is not None:
-            return self.fixed_gap(*self.answers(pair, feature), pair, feature, family)
         bounds = self.bounds_of(pair, feature)
+        if self.prompts is not None:
+            return self.fixed_gap(*self.answers(pair, feature), bounds, family)
         a, b = self.pair_of(pair)
         sampled, clustered = self.sampled(a, b, feature, bounds), a.clustered or b.clustered
         del a, b
@@ -212,14 +212,13 @@ class SampledGroups:
         return found
 
     def fixed_gap(
-        self, a: FixedAnswers, b: FixedAnswers, pair: ComparedGroups, feature: int, family: int = 1
+        self, a: FixedAnswers, b: FixedAnswers, bounds: Bounds | None, family: int = 1
     ) -> GapResult:
         """Return the gap of two sides on the prompts that they answered."""
         plan, prompts = self.plan, self.prompts
         return fixed_prompts_gap(
-            a, b, sets=prompts.sets if prompts else None, bounds=self.bounds_of(pair, feature),
+            a, b, sets=prompts.sets if prompts else None, bounds=bounds,
             alpha=plan.alpha, tolerance=plan.tolerance, family=family,
-            guessed=self.observations.is_guessed(feature),
         )  # fmt: skip
 
     def answers(self, pair: ComparedGroups, feature: int) -> tuple[FixedAnswers, FixedAnswers]:
@@ -252,7 +251,7 @@ def _mixed(
     """Return the comparison of side a as the first has it, with side b as the second has it."""
     if of_a.prompts is not None and of_b.prompts is not None:
         answers = (of_a.answers(pair, feature)[0], of_b.answers(pair, feature)[1])
-        return of_a.fixed_gap(*answers, pair, feature)
+        return of_a.fixed_gap(*answers, of_a.bounds_of(pair, feature))
     a, b = of_a.pair_of(pair)[0], of_b.pair_of(pair)[1]
     sampled = of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature))
     return of_a.result(sampled, a.clustered or b.clustered)

@@ -11,7 +11,6 @@ from services.diagnoser.domain.findings.groupings import Grouping
 from services.diagnoser.domain.findings.observations import Observations
 from services.diagnoser.domain.findings.plans import AnalysisPlan
 from shared.contracts import Estimate, GroupDisparity, GroupSummary, OverallTest
-from shared.lookup import first
 from shared.stats.groups.selection import SelectionRate, SelectionStandard
 
 SELECTION_RATE = "selection_rate"
@@ -46,10 +45,7 @@ def with_standing(
                 value=each.rank, low=each.rank_low, high=each.rank_high, method=each.rank_method,
                 reason=None if each.rank is not None else each.shrunken_reason,
             )  # fmt: skip
-            found[first(each.group.values(), "A group has no level.")] = {
-                "shrunken_mean": shrunken,
-                "rank": rank,
-            }
+            found[next(iter(each.group.values()))] = {"shrunken_mean": shrunken, "rank": rank}
     return tuple(each.model_copy(update=found.get(each.group, {})) for each in groups)
 
 

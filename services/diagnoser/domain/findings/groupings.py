@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from services.diagnoser.domain.findings.observations import Observations, Whole, coded
 from shared.contracts import Against
-from shared.lookup import first
 
 MOST_PAIRED = 6
 """With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""
@@ -29,7 +28,7 @@ class Group:
     def name(self) -> str:
         """Its level; with several dimensions, each named: `race=black, gender=female`."""
         if len(self.levels) == 1:
-            return first(self.levels.values(), "A group has no level.")
+            return next(iter(self.levels.values()))
         return ", ".join(f"{dimension}={level}" for dimension, level in self.levels.items())
 
 

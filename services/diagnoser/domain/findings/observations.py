@@ -66,10 +66,6 @@ class Observations:
             raise ValueError(f"{name} has values outside its range from {low:g} to {high:g}")
         return [(low, high)] * len(domains)
 
-    def is_guessed(self, feature: int) -> bool:
-        """Return whether `bounds` come from the values, since no range is declared."""
-        return self.features[feature] not in self.ranges
-
     @property
     def rows(self) -> int:
         """How many answers there are."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 import numpy as np
 
@@ -27,11 +26,10 @@ def diagnose(
     parts = list(_parts(measured, plan))
     family = max(1, sum(part.grouped(plan).sampled.declared for part in parts))
     made = [list(compare(part.grouped(plan).sampled, rng, family)) for part in parts]
-    every = corrected([each for some in made for each in some], plan.comparisons, family)
-    ends = list(accumulate(map(len, made)))
+    every = iter(corrected([each for some in made for each in some], plan.comparisons, family))
     found: list[RunFinding] = []
-    for part, some, end in zip(parts, made, ends, strict=True):
-        compared = every[end - len(some) : end]
+    for part, some in zip(parts, made, strict=True):
+        compared = [next(every) for _ in some]
         found.extend(findings(part.grouped(plan), compared, family, plan, rng))
     return sorted(found, key=lambda finding: finding.key)
 

@@ -40,7 +40,6 @@ from shared.contracts import (
     Verdict,
 )
 from shared.formatting import TOO_SMALL, computed_p
-from shared.lookup import first
 from shared.stats.comparisons.means_and_rates import impact_ratio
 from shared.stats.estimate import IntervalEstimate
 from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
@@ -146,7 +145,7 @@ def _by_group(described: GroupingDescription) -> dict[str, list[list[GroupStatis
     """Return, by feature and group, the statistics in the order of `STATISTICS`."""
     found: dict[str, dict[str, list[GroupStatistic]]] = defaultdict(lambda: defaultdict(list))
     for each in described.statistics:
-        found[each.feature][first(each.group.values(), "A group has no level.")].append(each)
+        found[each.feature][next(iter(each.group.values()))].append(each)
     return {feature: list(groups.values()) for feature, groups in found.items()}
 
 

@@ -111,10 +111,7 @@ class CorrectedGroups:
         """Return the same groups, of which it is compared how many answers are selected."""
         if self.bounds == (0.0, 1.0) and self.yes_or_no:
             return self
-        ends = (0.0, 1.0)
-        return replace(
-            self, rows=self.rows.selected(threshold), bounds=ends, ranges={self.feature: ends}
-        )
+        return replace(self, rows=self.rows.selected(threshold), bounds=(0.0, 1.0), ranges={})
 
     @property
     def yes_or_no(self) -> bool:

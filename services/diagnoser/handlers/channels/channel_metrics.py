@@ -1,13 +1,15 @@
 """Says which channels there are, and shows how many alarms each has taken, refused or not taken."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from services.diagnoser.handlers.channels.declared import OperatorChannels
 from shared.bus.port import Publisher
+from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.store import Store
-from shared.telemetry import ALARM_DELIVERY_STATES, log
+from shared.telemetry import ALARM_DELIVERY_STATES, RepeatedWarning, log
 
 SHOWN_FOR = timedelta(days=1)
 
@@ -23,10 +25,16 @@ class ChannelMetrics:
         self._now = now
         self._shown: set[tuple[str, str]] = set()
         self._troubles: dict[str, str | None] = {}
+        self._warning = RepeatedWarning("diagnoser", "the channels cannot be shown")
 
-    async def show(self, _: Publisher) -> None:
-        """Announce the channels and count their deliveries."""
-        await in_thread(self.look)
+    async def show(self, publisher: Publisher, every_s: float) -> None:
+        """Be the service's job: announce the channels and count their deliveries, for ever."""
+        while True:
+            try:
+                await in_thread(self.look)
+            except TransientError as error:
+                self._warning.warn(error)
+            await asyncio.sleep(every_s)
 
     def look(self) -> None:
         """Announce the channels, and set every gauge."""

@@ -8,6 +8,7 @@ from services.diagnoser.domain.channels.attempts import Delivered, Refused
 from services.diagnoser.domain.channels.declarations import AlertmanagerChannel
 from services.diagnoser.handlers.channels.declared import OperatorChannels
 from services.diagnoser.handlers.channels.secrets import NoSecretError
+from shared.bus.port import Publisher
 from shared.contracts import Alarm, MonitorState
 from shared.errors import ConfigurationError, TransientError
 from shared.runtime.blocking import in_thread
@@ -37,11 +38,20 @@ class ResendAlerts:
             name: RepeatedWarning("diagnoser", f"the channel {name} does not hear what stands")
             for name in self._alertmanagers
         }
+        self._store_warning = RepeatedWarning("diagnoser", "alerts cannot be sent again now")
+
+    async def run(self, publisher: Publisher, every_s: float) -> None:
+        """Be the service's job: send what stands, for ever."""
+        while self._alertmanagers:
+            try:
+                await self.look()
+            except TransientError as error:
+                self._store_warning.warn(error)
+            await asyncio.sleep(every_s)
+        await asyncio.Event().wait()  # a job that ends would end the service
 
     async def look(self) -> None:
         """Send what stands now; an Alertmanager that fails holds up no other."""
-        if not self._alertmanagers:
-            return
         alarms = await in_thread(self._by_channel)
         names = [name for name in self._alertmanagers if alarms.get(name)]
         await asyncio.gather(*(self._send(name, alarms[name]) for name in names))

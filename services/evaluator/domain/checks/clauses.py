@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from services.evaluator.domain.checks.phrases import word_set
 from services.evaluator.domain.checks.quantity_words import Quantity, quantity_of
-from shared.lookup import first
 
 _TOKEN = re.compile(
     r"<g(?P<group>[01])>|<m:(?P<measure>[\w-]+)>|<n(?P<number>\d+)>"
@@ -106,8 +105,7 @@ def _begins_clause(text: str, last: str, rest: str) -> bool:
 
 def index_of_number(tokens: Sequence[Token], number: int) -> int:
     """Return where a number stands among the tokens."""
-    places = (place for place, each in enumerate(tokens) if each.number == number)
-    return first(places, f"There is no number {number}.")
+    return next(place for place, each in enumerate(tokens) if each.number == number)
 
 
 def whole_of(tokens: Sequence[Token], at: int) -> int | None:
