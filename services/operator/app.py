@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 import sys
 import time
 from datetime import UTC, datetime
@@ -82,6 +83,8 @@ async def operate(settings: OperatorSettings) -> None:
             ),
             settings=told,
             namespaces=settings.operator_namespaces,
+            # kopf would look up the user's name, and a pod's user often has none.
+            identity=f"{NAME}@{socket.gethostname()}",  # type: ignore[arg-type] # a private NewType
             standalone=True,
             ready_flag=started,
         )

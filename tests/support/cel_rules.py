@@ -4,13 +4,10 @@ import json
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from cel_expr_python import cel
-
-sys.path.insert(0, str(Path(__file__).parent))
-from cel_types import Schema, TypePool, readable  # type: ignore[import-not-found] # a script
+from cel_types import Schema, TypePool, readable
 
 SCALARS = {"boolean": cel.Type.BOOL, "integer": cel.Type.INT, "number": cel.Type.DOUBLE,
            "string": cel.Type.STRING}  # fmt: skip

@@ -13,10 +13,10 @@ SCALARS = {
     "number": Field.TYPE_DOUBLE,
     "string": Field.TYPE_STRING,
 }
-RESERVED = set(
-    "true false null in as break const continue else for function if import let loop package"
-    " namespace return var void while".split()
-)
+RESERVED = {
+    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function",
+    "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while",
+}  # fmt: skip
 """Words of CEL: a field of such a name is read as `__name__`."""
 
 

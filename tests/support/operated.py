@@ -1,6 +1,7 @@
 """The operator as a process of its own, beside a real platform and an imitation of the API."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from tests.support.waiting import eventually
 NAMESPACE = "biaswatch"
 TOKEN = "the-token-of-the-operator"
 Body = dict[str, Any]
+USER_NAMES = {"LOGNAME", "USER", "LNAME", "USERNAME"}
+"""Variables from which Python takes the name of a user whom the system does not know."""
 
 
 class OperatedCluster:
@@ -29,8 +32,8 @@ class OperatedCluster:
         self._http = httpx2.AsyncClient(base_url=server.url, headers=headers, timeout=30)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
-        """Start the operator."""
+    def start(self, user: int | None = None) -> None:
+        """Start the operator, under a user ID of its own if one is given."""
         given = {
             "KUBECONFIG": str(self._server.kubeconfig),
             "BIASWATCH_OPERATOR_GATEWAY_URL": self._gateway,
@@ -40,7 +43,11 @@ class OperatedCluster:
             "BIASWATCH_HEALTH_HOST": "127.0.0.1",
         }
         words = [sys.executable, "-m", "services.operator.app"]
-        self._process = subprocess.Popen(words, env={**os.environ, **given})
+        environment = {**os.environ, **given}
+        if user is not None:
+            words = [*as_user(user), *words]
+            environment = {k: v for k, v in environment.items() if k not in USER_NAMES}
+        self._process = subprocess.Popen(words, env=environment)
 
     def kill(self) -> None:
         """End the operator at once, as a node that dies does."""
@@ -124,6 +131,20 @@ def condition(status: Body, kind: str) -> Body:
 
 def _path(kind: str) -> str:
     return f"/apis/biaswatch.io/v1alpha1/namespaces/{NAMESPACE}/{kind.lower()}s"
+
+
+def as_user(user: int) -> list[str]:
+    """Return the words that run a command under a user ID; it may still read this checkout."""
+    reads = [f"--{capabilities}-caps=+dac_read_search" for capabilities in ("inh", "ambient")]
+    return ["setpriv", f"--reuid={user}", "--clear-groups", *reads]
+
+
+def why_no_other_user(user: int) -> str | None:
+    """Say why no process can be started under a user ID, if that is so."""
+    if shutil.which("setpriv") is None:
+        return "there is no setpriv here"
+    done = subprocess.run([*as_user(user), "true"], capture_output=True, text=True, check=False)
+    return done.stderr.strip() if done.returncode else None
 
 
 @asynccontextmanager

@@ -11,7 +11,13 @@ import yaml
 from biaswatch.local.platform import embedded_platform
 from shared.runtime.settings import Settings
 from tests.support.kubernetes_api import KubernetesApi, served_api
-from tests.support.operated import TOKEN, OperatedCluster, condition, operated_cluster
+from tests.support.operated import (
+    TOKEN,
+    OperatedCluster,
+    condition,
+    operated_cluster,
+    why_no_other_user,
+)
 from tests.support.waiting import eventually
 from tools.deployment.operator import rights
 from tools.deployment.resources.definitions import definitions
@@ -27,6 +33,8 @@ MONITOR: dict[str, Any] = {
     "comparisons": [{"dimension": "race", "a": "black", "b": "white"}],
 }
 READY, ALARMING = "Ready", "Alarming"
+NAMELESS = 12345
+"""A user ID without a name, as containerd gives pods none."""
 
 
 @pytest.fixture
@@ -101,6 +109,15 @@ async def test_a_monitor_is_created_alarms_survives_a_restart_and_is_deleted(
     cluster.start()
     await cluster.until_gone("BiasMonitor", "hiring")
     assert (await http.get("/v1/monitors")).json() == []
+    assert cluster.stop() == 0
+
+
+async def test_the_operator_works_under_a_user_id_without_a_name(cluster: OperatedCluster) -> None:
+    if why := why_no_other_user(NAMELESS):
+        pytest.skip(f"no other user: {why}")
+    cluster.start(user=NAMELESS)
+    await cluster.create("BiasSuite", "hiring", {"content": SUITE})
+    await cluster.until("BiasSuite", "hiring", lambda status: "hash" in status)
     assert cluster.stop() == 0
 
 
