@@ -73,18 +73,24 @@ def try_one(
 
 
 @app.command()
-def serve(path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")]) -> None:
+def serve(
+    path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")],
+    name: Annotated[str | None, typer.Option(help="Its name; else the file's.")] = None,
+) -> None:
     """Serve a one-file extractor as a drop-in; nothing else is restarted. Ctrl-C stops it."""
-    from services.extractor.handlers.dropin_server import answers_of, spec_for
+    from services.extractor.handlers.dropin_server import answers_of, code_digest, spec_for
     from services.extractor.handlers.loading import load_file
 
     extractor = load_file(path)
-    spec = spec_for(extractor)
+    spec = spec_for(extractor, name)
+    code = code_digest(path.read_bytes(), spec)
 
     async def work(url: str) -> None:
         async with (
-            bus_connection(load_settings(Settings), url, DROP_IN) as connection,
-            serve_endpoints(connection, spec.name, spec.version, answers_of(extractor)),
+            bus_connection(load_settings(Settings), url, f"{DROP_IN}.{spec.name}") as connection,
+            serve_endpoints(
+                connection, spec.name, spec.version, answers_of(extractor, spec), code=code
+            ),
         ):
             typer.echo(f"{spec.name} {spec.version} is served. Ctrl-C stops it.")
             await connection.lost.wait()

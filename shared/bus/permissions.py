@@ -87,14 +87,21 @@ def drop_in_permissions(name: str) -> Permissions:
     subscribed: tuple[str, ...]
     if not mine:
         subscribed = (f"{ROOT}.>", "$SRV.>")
+        others = "$SRV.INFO.*"
     else:
         service = service_name(mine)
         verbs = ("PING", "INFO", "STATS")
         about = [
             f"$SRV.{verb}{end}" for verb in verbs for end in ("", f".{service}", f".{service}.*")
         ]
-        subscribed = (f"{ROOT}.{mine}.>", *about)
-    return Permissions(publish=(), subscribe=(*subscribed, f"_INBOX_{name}.>"), replies=True)
+        subscribed = (f"{ROOT}.{mine}.>", *about, f"_INBOX_{DROP_IN}.{mine}.>")
+        others = f"$SRV.INFO.{service}"
+    return Permissions(
+        # It looks whether another of its name runs, and would be mixed with it.
+        publish=(others,),
+        subscribe=(*subscribed, f"_INBOX_{name}.>"),
+        replies=True,
+    )
 
 
 def ingest_permissions(name: str) -> Permissions:

@@ -1,6 +1,10 @@
 """The contract of a drop-in extractor: three endpoints, the same in every language."""
 
-from typing import Annotated
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
@@ -91,3 +95,43 @@ def service_name(extractor: str) -> str:
 def endpoint(extractor: str, what: str) -> str:
     """Return the subject of one of its endpoints."""
     return f"{ROOT}.{extractor}.{what}"
+
+
+SERVICE_NAME = re.compile(rf"{service_name('')}([A-Za-z0-9_-]{{1,96}})")
+LONGEST_TEXT = 96
+"""Characters kept of what a service says of itself."""
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One process that serves a drop-in extractor, as NATS lists it."""
+
+    name: str
+    version: str
+    process: str = ""
+    """The ID that NATS gave it."""
+    code: str = ""
+    """The digest of its code: equal in copies of one drop-in, different in any other."""
+    serving: bool = True
+    """Whether it answers calls already."""
+
+
+def registration_of(data: bytes) -> Registration | None:
+    """Return what a service's reply to `$SRV.INFO` registers, or None for other services."""
+    try:
+        info: Mapping[str, Any] = json.loads(data)
+        about = info.get("metadata") or {}
+        name, version = str(info["name"]), str(info["version"])
+        role, contract, code = (str(about.get(key, "")) for key in ("role", "contract", "code"))
+    except (ValueError, RecursionError, KeyError, AttributeError):
+        return None
+    match = SERVICE_NAME.fullmatch(name)
+    if match is None or (role, contract) != (ROLE, CONTRACT):
+        return None
+    return Registration(
+        name=match.group(1),
+        version=version[:LONGEST_TEXT],
+        process=str(info.get("id", ""))[:LONGEST_TEXT],
+        code=code[:LONGEST_TEXT],
+        serving=info.get("endpoints") != [],
+    )

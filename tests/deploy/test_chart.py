@@ -1,6 +1,7 @@
 """The Helm chart applies what the overlays apply, takes what it says it takes, and nothing else."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -191,8 +192,7 @@ def test_files_of_answers_are_read_on_where_none_are_written_any_more() -> None:
 
 def test_a_drop_in_is_what_the_example_applies_and_a_few_lines_change_it() -> None:
     made = _by_name(chart_objects(CHOICES["drop-ins"]))
-    said = run("kubectl", "kustomize", "deploy/k8s/examples/drop-in").stdout
-    example = [each for each in yaml.safe_load_all(said) if each]
+    example = _kustomized(ROOT / "deploy/k8s/examples/drop-in")
     hashed = {
         each["metadata"]["name"]: "drop-in-exclaims"
         for each in example if each["kind"] == "ConfigMap"
@@ -208,6 +208,67 @@ def test_a_drop_in_is_what_the_example_applies_and_a_few_lines_change_it() -> No
     assert {"secretName": "other-key", "defaultMode": 288} in [
         each.get("secret") for each in pod["volumes"]
     ]
+
+
+def test_a_drop_in_has_the_name_of_its_key() -> None:
+    file = {"extractor": EXCLAIMS}
+    made = chart_objects({"dropIns": dict.fromkeys(("one", "the-other"), file)})
+    names = {
+        each["metadata"]["name"]: _extractor_name(each)
+        for each in made
+        if each["kind"] == "Deployment" and each["metadata"]["name"].startswith("drop-in")
+    }
+    assert names == {"drop-in-one": "one", "drop-in-the-other": "the-other"}
+    assert chart_refusal({"dropIns": {"a_b": file}})
+
+
+def test_a_copy_of_the_example_has_the_name_of_its_folder(tmp_path: Path) -> None:
+    for folder in ("drop-in", "examples/drop-in"):
+        copied = tmp_path / folder.replace("examples/drop-in", "examples/shouts")
+        shutil.copytree(ROOT / "deploy/k8s" / folder, copied)
+    file = tmp_path / "examples/shouts/kustomization.yaml"
+    text = file.read_text()
+    assert text.split("apiVersion")[1].count("exclaims") == 3, "as its first line says"
+    file.write_text(text.replace("exclaims", "shouts"))
+    names = {
+        each["metadata"]["name"]: _extractor_name(each)
+        for folder in (ROOT / "deploy/k8s/examples/drop-in", file.parent)
+        for each in _kustomized(folder) if each["kind"] == "Deployment"
+    }  # fmt: skip
+    assert names == {"drop-in-exclaims": "exclaims", "drop-in-shouts": "shouts"}
+
+
+def test_changed_code_of_a_drop_in_makes_a_new_pod_and_ends_the_old_one_first() -> None:
+    def deployment(code: str) -> Any:
+        made = chart_objects({"dropIns": {"exclaims": {"extractor": code}}})
+        [found] = [
+            each["spec"] for each in made
+            if (each["kind"], each["metadata"]["name"]) == ("Deployment", "drop-in-exclaims")
+        ]  # fmt: skip
+        return found
+
+    before, after = deployment(EXCLAIMS), deployment(EXCLAIMS.replace('"!"', '"?"'))
+    assert before == deployment(EXCLAIMS)
+    assert before["template"] != after["template"]
+    assert before["selector"] == after["selector"]
+    assert before["strategy"] == {"type": "Recreate"}
+
+
+def _kustomized(folder: Path) -> list[dict[str, Any]]:
+    rendered = run("kubectl", "kustomize", str(folder)).stdout
+    return [each for each in yaml.safe_load_all(rendered) if each]
+
+
+def _extractor_name(deployment: dict[str, Any]) -> str:
+    """Return the name under which a drop-in's pod serves its file."""
+    template = deployment["spec"]["template"]
+    [container] = template["spec"]["containers"]
+    [path] = [each["valueFrom"]["fieldRef"]["fieldPath"]
+              for each in container["env"] if each["name"] == "EXTRACTOR"]  # fmt: skip
+    assert container["command"][-2:] == ["--name", "$(EXTRACTOR)"]
+    label = re.fullmatch(r"metadata\.labels\['(.+)'\]", path)
+    assert label is not None
+    return str(template["metadata"]["labels"][label.group(1)])
 
 
 def test_secrets_may_come_from_a_vault() -> None:

@@ -1,11 +1,8 @@
 """Finds the drop-in extractors on the bus, starts a stage for each, ends it once one is gone."""
 
-import json
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from services.extractor.domain.dropin_protocol import BrokenContract, mismatch, spec_of
 from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
@@ -14,7 +11,7 @@ from shared.bus.jetstream import Requester
 from shared.bus.stage import Stage
 from shared.bus.worker import Worker
 from shared.contracts import ExtractorStatus, Response
-from shared.contracts.dropin import CONTRACT, ROLE, DropInSpec, endpoint, service_name
+from shared.contracts.dropin import DropInSpec, Registration, endpoint, registration_of
 from shared.errors import TransientError
 from shared.runtime.blocking import in_thread
 from shared.runtime.service import StageHost
@@ -24,7 +21,10 @@ from shared.telemetry import log
 GONE_AFTER_S = 30.0
 """An extractor that is silent for so long has its stage ended; its records wait on the bus."""
 KIND = "drop-in"
-SERVICE_NAME = re.compile(rf"{service_name('')}([A-Za-z0-9_-]{{1,96}})")
+MIXED = (
+    "different drop-ins of this name and version run, whose numbers would be mixed; stop all but"
+    " one, or rename them"
+)
 MOST_DROP_INS = 100
 """Another service may register names without end; it gets no durables without end."""
 
@@ -64,22 +64,26 @@ class DropIns:
         while True:
             try:
                 replies = await caller.ask_all("$SRV.INFO", within_s=self.look_every_s)
-                for name, version in sorted(dropin_versions(replies).items()):
-                    await self._seen(name, version, caller, host)
+                for name, copies in sorted(dropin_copies(replies).items()):
+                    await self._seen(name, copies, caller, host)
                 await self._announce(host)
             except TransientError as error:
                 log("dropins").warning("drop-ins cannot be found now", why=str(error))
 
-    async def _seen(self, name: str, version: str, caller: Requester, host: StageHost) -> None:
-        dropin = self._running.get(name)
-        if dropin and dropin.spec.version == version:
+    async def _seen(
+        self, name: str, copies: Sequence[Registration], caller: Requester, host: StageHost
+    ) -> None:
+        dropin, version = self._running.get(name), latest_version(copies)
+        if dropin and are_mixed(copies):
+            await self._stop(name, host)
+        elif dropin and dropin.spec.version == version:
             dropin.seen_at = self.now()
             return
         refused_at = self._refused.get((name, version))
         if refused_at and self.now() - refused_at < self._announcing:
             return
         try:
-            spec = await self._read_spec(name, version, caller)
+            spec = await self._read_spec(name, copies, caller)
         except (BrokenContract, TransientError) as why:
             await self._refuse(name, version, str(why))
             return
@@ -87,13 +91,17 @@ class DropIns:
             await self._stop(name, host)
         self._start(spec, caller, host)
 
-    async def _read_spec(self, name: str, version: str, caller: Requester) -> DropInSpec:
+    async def _read_spec(
+        self, name: str, copies: Sequence[Registration], caller: Requester
+    ) -> DropInSpec:
+        if are_mixed(copies):
+            raise BrokenContract(MIXED)
         if name in self.built_in:
             raise BrokenContract("an extractor of this name is built in")
         if len(self._running) >= MOST_DROP_INS:
             raise BrokenContract(f"there are {MOST_DROP_INS} drop-ins already")
         spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=self.call_s)).data)
-        if problem := mismatch(spec, name, version):
+        if problem := mismatch(spec, name, latest_version(copies)):
             raise BrokenContract(problem)
         return spec
 
@@ -166,24 +174,32 @@ def dropin_versions(replies: Iterable[bytes]) -> dict[str, str]:
 
     What is not a drop-in extractor, or cannot be read, belongs to somebody else.
     """
-    versions: dict[str, str] = {}
-    for each in filter(None, map(_registered, replies)):
-        name, version = each
-        versions[name] = max(versions.get(name, version), version, key=_order)
-    return versions
+    return {name: latest_version(copies) for name, copies in dropin_copies(replies).items()}
 
 
-def _registered(data: bytes) -> tuple[str, str] | None:
-    try:
-        info: Mapping[str, Any] = json.loads(data)
-        about = info.get("metadata") or {}
-        name, version = str(info["name"]), str(info["version"])
-    except (ValueError, RecursionError, KeyError, AttributeError):
-        return None
-    if about.get("role") != ROLE or about.get("contract") != CONTRACT:
-        return None
-    named = SERVICE_NAME.fullmatch(name)
-    return (named.group(1), version[:96]) if named else None
+def dropin_copies(replies: Iterable[bytes]) -> dict[str, list[Registration]]:
+    """Return the processes that serve each extractor, by its name; starting ones are left out."""
+    copies: dict[str, list[Registration]] = {}
+    for registration in filter(None, map(registration_of, replies)):
+        if registration.serving:
+            copies.setdefault(registration.name, []).append(registration)
+    return copies
+
+
+def latest_version(copies: Iterable[Registration]) -> str:
+    """Return the highest version among processes of one name."""
+    return max((copy.version for copy in copies), key=_order)
+
+
+def are_mixed(copies: Iterable[Registration]) -> bool:
+    """Return whether different code runs under one name and version.
+
+    Numbers of other versions are never published, so only those of one version can be mixed.
+    """
+    codes: dict[str, set[str]] = {}
+    for copy in copies:
+        codes.setdefault(copy.version, set()).add(copy.code)
+    return any(len(each) > 1 for each in codes.values())
 
 
 def _order(version: str) -> tuple[list[int], str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from hashlib import sha256
 
 from pydantic import ValidationError
 
@@ -11,25 +12,26 @@ from shared.contracts.mistakes import first_mistake
 from shared.errors import ConfigurationError, PoisonError
 
 Answer = Callable[[bytes], bytes]
+DIGEST_CHARACTERS = 32
+"""Of a digest of code; two that differ are alike by chance in one of 2^128 cases."""
 
 
-def spec_for(extractor: Extractor) -> DropInSpec:
-    """Return what an extractor says of itself.
+def spec_for(extractor: Extractor, name: str | None = None) -> DropInSpec:
+    """Return what an extractor says of itself, under a name of the caller's choice if given.
 
     Raise ConfigurationError where its name, version, features or instrument cannot travel.
     """
+    served_as = name or extractor.name
     try:
         return DropInSpec(
-            name=extractor.name,
+            name=served_as,
             version=three_numbers(extractor.version),
             features=tuple(extractor.features),
             instrument=extractor.instrument,
         )
     except ValidationError as error:
         said = first_mistake(error).in_words("all of it")
-        raise ConfigurationError(
-            f"The extractor {extractor.name} cannot be served: {said}."
-        ) from None
+        raise ConfigurationError(f"The extractor {served_as} cannot be served: {said}.") from None
 
 
 def three_numbers(version: str) -> str:
@@ -39,9 +41,13 @@ def three_numbers(version: str) -> str:
     return version
 
 
-def answers_of(extractor: Extractor) -> dict[str, Answer]:
+def code_digest(source: bytes, spec: DropInSpec) -> str:
+    """Return what differs between two drop-ins that must not share a name."""
+    return sha256(source + spec.model_dump_json().encode()).hexdigest()[:DIGEST_CHARACTERS]
+
+
+def answers_of(extractor: Extractor, spec: DropInSpec) -> dict[str, Answer]:
     """Return what it answers on each endpoint."""
-    spec = spec_for(extractor)
 
     def extract(data: bytes) -> bytes:
         try:

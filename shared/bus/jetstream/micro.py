@@ -14,8 +14,16 @@ from nats.errors import TimeoutError as NatsTimeoutError
 from nats.micro.request import ERROR_CODE_HEADER, ERROR_HEADER, Request, ServiceError
 
 from shared.bus.jetstream.connection import Connection
-from shared.contracts.dropin import CONTRACT, ENDPOINTS, ROLE, endpoint, service_name
-from shared.errors import BiaswatchError, TransientError
+from shared.contracts.dropin import (
+    CONTRACT,
+    ENDPOINTS,
+    ROLE,
+    Registration,
+    endpoint,
+    registration_of,
+    service_name,
+)
+from shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 
 class NoReply(TransientError):  # noqa: N818 - an outcome of a call
@@ -86,18 +94,34 @@ class Requester:
 
 
 Answer = Callable[[bytes], bytes]
+LOOK_FOR_OTHERS_S = 1.0
+"""How long a drop-in that starts waits for others of its name to answer."""
 
 
 @asynccontextmanager
 async def serve_endpoints(
-    connection: Connection, name: str, version: str, answers: Mapping[str, Answer]
+    connection: Connection,
+    name: str,
+    version: str,
+    answers: Mapping[str, Answer],
+    *,
+    code: str = "",
 ) -> AsyncIterator[None]:
-    """Serve `ext.v1.<name>.*` while the context lasts; answers are computed in a thread."""
-    about = {"role": ROLE, "contract": CONTRACT}
+    """Serve `ext.v1.<name>.*` while the context lasts; answers are computed in a thread.
+
+    Raises
+    ------
+    ConfigurationError
+        A drop-in of this name with another version or other code runs: NATS would spread calls
+        over both. Each registers before it looks, so of two that start together one sees the other.
+    """
+    about = {"role": ROLE, "contract": CONTRACT, "code": code}
     service: Any = await nats.micro.add_service(
         connection.client, name=service_name(name), version=version, metadata=about
     )
     try:
+        await connection.flush()
+        await _refuse_others(connection, Registration(name, version, service.id, code))
         for each in ENDPOINTS:
             await service.add_endpoint(
                 name=each, subject=endpoint(name, each), handler=_handler(answers[each])
@@ -106,6 +130,19 @@ async def serve_endpoints(
         yield
     finally:
         await service.stop()
+
+
+async def _refuse_others(connection: Connection, own: Registration) -> None:
+    subject = f"$SRV.INFO.{service_name(own.name)}"
+    replies = await Requester(connection).ask_all(subject, within_s=LOOK_FOR_OTHERS_S)
+    for other in filter(None, map(registration_of, replies)):
+        if other.process != own.process and (other.version, other.code) != (own.version, own.code):
+            raise ConfigurationError(
+                f"Another drop-in {own.name} is running, with version {other.version} and other"
+                f" code than this one, which has version {own.version}. Numbers of both would be"
+                " mixed, so this one does not start. Stop the other one, or give this one a name"
+                " of its own: rename its file, or use --name."
+            )
 
 
 def _handler(answer: Answer) -> Callable[[Request], Any]:

@@ -40,6 +40,7 @@ class Toy:
     says: Callable[[str], Any] = lambda text: {"values": {"letters": len(text)}}
     answers_as: str | None = None
     calls: list[list[str]] = field(default_factory=list)
+    code: str = ""
     service: Any = None
 
     async def serve(self, connection: Connection) -> None:
@@ -47,7 +48,7 @@ class Toy:
             connection.client,
             name=f"extractor-{self.name}",
             version=self.version,
-            metadata={"role": "extractor", "contract": "1"},
+            metadata={"role": "extractor", "contract": "1", "code": self.code},
         )
         for what in ("spec", "check", "extract"):
             await self.service.add_endpoint(
@@ -316,6 +317,33 @@ async def test_a_new_version_is_taken_up_where_the_old_one_ended(platform: Platf
     await platform.ask("one")
     await platform.seen.wait_for(1)
     assert platform.seen.records[0].extractor_version == "1.1.0"
+
+
+async def test_two_drop_ins_of_one_name_with_different_code_are_refused_until_one_is_gone(
+    platform: Platform,
+) -> None:
+    one = Toy(code="a")
+    other = Toy(code="b", says=lambda _: {"values": {"letters": -1}})
+    await one.serve(platform.bus.connection)
+    await platform.running("toy")
+    await other.serve(platform.bus.connection)
+    status = await platform.told(lambda status: status.refused)
+    assert "different drop-ins of this name and version run" in status.refused
+    await platform.ask("waits")
+    await other.service.stop()
+    await platform.seen.wait_for(1)
+    assert platform.by_text("waits") == {"waits": 5}
+    assert other.calls == []
+
+
+async def test_copies_of_one_drop_in_share_its_work(platform: Platform) -> None:
+    copies = Toy(code="a"), Toy(code="a")
+    for toy in copies:
+        await toy.serve(platform.bus.connection)
+    await platform.running("toy")
+    await platform.ask("one", "three")
+    await platform.seen.wait_for(2)
+    assert platform.by_text("one", "three") == {"one": 3, "three": 5}
 
 
 @pytest.mark.parametrize(

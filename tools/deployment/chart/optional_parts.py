@@ -112,7 +112,12 @@ def channels() -> str:
 
 
 OWN_SPEC = "app.kubernetes.io/name: {{ $full }}"
-SERVED = '["biaswatch", "extractors", "serve", "/etc/extractor/extractor.py"]'
+OWN_LABELS = f"{OWN_SPEC}\nbiaswatch.io/extractor: {{{{ $name }}}}"
+CHECKSUM = """{{- if $own.extractor }}
+annotations:
+  # Changed code makes a new pod.
+  checksum/extractor: {{ $own.extractor | sha256sum }}
+{{- end }}"""
 OF_DROP_IN = """{{- range $name, $given := .Values.dropIns }}
 {{- $full := printf "drop-in-%s" $name }}
 {{- $own := mergeOverwrite (fromJson `DEFAULTS`) $given }}
@@ -125,11 +130,12 @@ def drop_ins() -> str:
     space, full = Filled("$.Release.Namespace"), Filled("$full")
     account, deployment = found
     for each in (account, deployment):
-        each["metadata"] = {"name": full, "namespace": space, "labels": {Lines(OWN_SPEC): None}}
+        each["metadata"] = {"name": full, "namespace": space, "labels": {Lines(OWN_LABELS): None}}
     spec = deployment["spec"]
     spec["selector"]["matchLabels"][Lines(OWN_SPEC)] = None
     template = spec["template"]
-    template["metadata"]["labels"][Lines(OWN_SPEC)] = None
+    template["metadata"]["labels"][Lines(OWN_LABELS)] = None
+    template["metadata"][Lines(CHECKSUM)] = None
     pod = template["spec"]
     pod["serviceAccountName"] = full
     pod[Lines(PULLED)] = None
@@ -137,7 +143,8 @@ def drop_ins() -> str:
     ours = '(include "biaswatch.image" (list $.Values "extractor"))'
     container["image"] = Filled(f"$own.image | default {ours}")
     container["imagePullPolicy"] = Filled("$.Values.images.pullPolicy")
-    container["command"] = Filled(f"$own.command | default (fromJsonArray `{SERVED}`) | toJson")
+    served = json.dumps(container["command"])
+    container["command"] = Filled(f"$own.command | default (fromJsonArray `{served}`) | toJson")
     container["resources"] = Block("$own.resources")
     volumes = {each["name"]: each for each in pod["volumes"]}
     volumes["secrets"]["secret"]["secretName"] = Filled("$own.secret")
@@ -145,7 +152,7 @@ def drop_ins() -> str:
     held = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": full, "namespace": space, "labels": {Lines(OWN_SPEC): None}},
+        "metadata": {"name": full, "namespace": space, "labels": {Lines(OWN_LABELS): None}},
         "data": {"extractor.py": Filled("$own.extractor | toJson")},
     }
     file = template_of([held], "$own.extractor")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from tools.deployment.services import OPERATOR, SIMULATOR, bus_services
@@ -164,6 +164,10 @@ class Operator(Choices):
     )
 
 
+ExtractorName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,52}[a-z0-9])?$")]
+"""The name of a drop-in, which with `drop-in-` before it is also a label of Kubernetes."""
+
+
 class DropIn(Choices):
     """A drop-in extractor: a file that our image serves, or an image of yours with its command."""
 
@@ -235,8 +239,10 @@ class ChartValues(Choices):
     operator: Operator = Operator(resources=resources_of(OPERATOR))
     backup: Backup = Backup()
     priorities: Priorities = Priorities()
-    drop_ins: dict[str, DropIn] = Field(
-        {}, description="By name: {extractor, or image and command; secret; resources}."
+    drop_ins: dict[ExtractorName, DropIn] = Field(
+        {},
+        description="By extractor's name: {extractor, or image and command; secret; resources}.",
+        json_schema_extra={"additionalProperties": False},
     )
     autoscaling: Autoscaling = Autoscaling()
     monitoring: Monitoring = Monitoring()
