@@ -109,7 +109,8 @@ MONITOR_ALARM = Gauge(
 )
 ALARM_ATTEMPTS = Counter(
     "biaswatch_alarm_attempts_total",
-    "Attempts to send an alarm, by channel and outcome: delivered, unavailable, refused, expired.",
+    "Attempts to send an alarm, by channel and outcome: delivered, unavailable, refused, expired,"
+    " failed (a fault of biaswatch).",
     ["channel", "outcome"],
 )
 ALARM_DELIVERY_STATES = Gauge(

@@ -27,6 +27,7 @@ from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence, printable
 from biaswatch.render.terminal import print_results
 from services.gateway.runs.views import RunProgress
+from shared.bus.server import check_unused
 from shared.contracts import Purpose
 from shared.runtime.settings import Settings, load_settings
 from shared.telemetry import configure_logs
@@ -146,11 +147,12 @@ def up(
     ] = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
+    settings = load_settings(Settings)
+    check_unused(settings.state_dir / "nats")  # before the seconds that the imports take
     from prometheus_client import start_http_server
 
     from biaswatch.local.platform import embedded_platform
 
-    settings = load_settings(Settings)
     if demo and "log_level" not in settings.model_fields_set:
         settings = settings.model_copy(update={"log_level": "ERROR"})  # people read what is said
     configure_logs(settings.log_level)

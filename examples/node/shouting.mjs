@@ -9,7 +9,7 @@ const seed = process.env.BIASWATCH_NATS_SEED_FILE;
 const here = `${homedir()}/.biaswatch/platform.json`; // where `biaswatch up` writes its addresses
 const upHere = existsSync(here) ? JSON.parse(readFileSync(here, "utf8")).nats_url : undefined;
 const bus = await connect({
-  servers: process.env.NATS_URL ?? upHere ?? "nats://127.0.0.1:4222",
+  servers: (process.env.NATS_URL ?? upHere ?? "nats://127.0.0.1:4222").split(","),
   inboxPrefix: "_INBOX_dropin",
   maxReconnectAttempts: -1,
   ...(seed && { authenticator: nkeyAuthenticator(Buffer.from(readFileSync(seed, "utf8").trim())) }),

@@ -149,10 +149,7 @@ class EmbeddedServer:
             self._owners.unlink(missing_ok=True)
             return lock
         lock.close()
-        raise ConfigurationError(
-            f"Another NATS server already uses {self._directory}. Stop it, or choose"
-            " another directory with BIASWATCH_STATE_DIR."
-        )
+        raise in_use(self._directory)
 
     @property
     def _owners(self) -> Path:
@@ -207,6 +204,37 @@ class EmbeddedServer:
         complaints = [line for line in text.splitlines() if "[FTL]" in line or "[ERR]" in line]
         last = complaints[-1].rpartition("] ")[2] if complaints else "it gave no reason"
         return f"The NATS server failed to start: {last}. Its log is {self.log_path}."
+
+
+def check_unused(directory: Path) -> None:
+    """Raise ConfigurationError where a server that another live process started has a directory.
+
+    A server whose starter is dead does not count: `EmbeddedServer` ends it.
+    """
+    starter = starter_of(directory)
+    if starter is None or starter == os.getpid() or not alive(starter):
+        return
+    with contextlib.suppress(OSError), (directory / "lock").open("rb") as lock:
+        if not _locked(lock):
+            raise in_use(directory)
+
+
+def in_use(directory: Path) -> ConfigurationError:
+    """Return that another process has a directory of the bus, and which, as far as it is known."""
+    starter = starter_of(directory)
+    by = f" by process {starter}" if starter is not None and alive(starter) else ""
+    return ConfigurationError(
+        f"The NATS server in {directory} is in use{by}. End that process (Ctrl-C, or `kill"
+        f" {starter if by else 'PROCESS'}`), or choose another directory with BIASWATCH_STATE_DIR."
+    )
+
+
+def starter_of(directory: Path) -> int | None:
+    """Return the process that started the server of a directory, if one is on record."""
+    try:
+        return int(json.loads((directory / "owners.json").read_text())["starter"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def disk_usage_bytes(directory: Path) -> int:

@@ -30,7 +30,7 @@ class Settings(BaseSettings):
         default="nats://127.0.0.1:4222",
         validation_alias=AliasChoices("BIASWATCH_NATS_URL", "NATS_URL"),
     )
-    """The address of the bus."""
+    """The address of the bus; several servers of one cluster with commas between them."""
     nats_seed_file: Path | None = None
     """The file with this service's nkey seed, if the bus uses keys."""
     nats_ca_file: Path | None = None

@@ -2,21 +2,23 @@
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import sample
 from typing import Any
-from urllib.parse import urlsplit
 
 from nats.aio.client import Client
 from nats.errors import UnexpectedEOF
 
+from shared.bus.jetstream.addresses import ServerAddress, server_addresses
 from shared.errors import ConfigurationError, TransientError
 from shared.telemetry import log
 
-DEFAULT_PORT = 4222
 RECONNECT_WAIT_S = 1
 CONNECT_S = 10.0
 CONNECT_RETRY_S = 0.1
+PROBE_S = 5.0
+"""How long a server's port may take to open; a host that is gone does not even refuse."""
 DIED = (ConnectionError, UnexpectedEOF)
 
 
@@ -40,22 +42,27 @@ class Connection:
         ca_file: Path | None = None,
         patience_s: float = 10,
     ) -> "Connection":
-        """Connect to the server at `url`, waiting up to `patience_s` for it to start.
+        """Connect to a server that `url` names, waiting up to `patience_s` for one to start.
+
+        Several servers of a cluster have commas between them; the client goes on to another
+        where the one it is connected to ends.
 
         Raises
         ------
         TransientError
             No server answers, or it ends before it has answered.
         ConfigurationError
-            The server refuses the key.
+            The address is none, or the server refuses the key.
         """
+        servers = server_addresses(url)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
         while True:
-            await _await_listener(url, max(0.0, deadline - loop.time()))
+            first = await _await_listener(servers, max(0.0, deadline - loop.time()))
             connection = cls(Client(), name)
+            others = [server for server in servers if server != first]
             try:
-                await connection._connect(url, seed_file, ca_file)
+                await connection._connect([first, *others], seed_file, ca_file)
             except TransientError:
                 if loop.time() >= deadline:
                     raise
@@ -63,7 +70,9 @@ class Connection:
             else:
                 return connection
 
-    async def _connect(self, url: str, seed_file: Path | None, ca_file: Path | None) -> None:
+    async def _connect(
+        self, servers: Sequence[ServerAddress], seed_file: Path | None, ca_file: Path | None
+    ) -> None:
         failure: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         async def on_error(error: Exception) -> None:
@@ -74,7 +83,8 @@ class Connection:
 
         connecting: asyncio.Future[Any] = asyncio.ensure_future(
             self.client.connect(
-                url,
+                [server.url for server in servers],
+                dont_randomize=True,
                 name=self.name,
                 inbox_prefix=inbox_prefix(self.name),
                 nkeys_seed_str=_seed(seed_file),
@@ -100,12 +110,12 @@ class Connection:
         # A server that dies before the handshake has not refused this client.
         if cause is None or isinstance(cause, DIED) or "empty response from server" in str(cause):
             raise TransientError(
-                f"The NATS server at {address_of(url)} does not answer {self.name}"
+                f"The NATS server at {servers[0]} does not answer {self.name}"
                 f" ({cause or f'nothing in {CONNECT_S:g} s'}). If it is not just starting, look at"
                 " its log."
             ) from cause
         raise ConfigurationError(
-            f"The NATS server at {address_of(url)} refuses {self.name}: {cause}. Check the key"
+            f"The NATS server at {servers[0]} refuses {self.name}: {cause}. Check the key"
             " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch keys`)."
         ) from cause
 
@@ -140,30 +150,31 @@ def inbox_prefix(name: str) -> str:
     return f"_INBOX_{name}"
 
 
-def address_of(url: str) -> str:
-    """Return host and port of a URL, without the secrets it may hold."""
-    parts = urlsplit(url if "://" in url else f"nats://{url}")
-    return f"{parts.hostname}:{parts.port or DEFAULT_PORT}"
-
-
-async def _await_listener(url: str, patience_s: float) -> None:
-    """Wait until the port is open: the client's own first attempt would never give up."""
-    host, _, port = address_of(url).rpartition(":")
+async def _await_listener(servers: Sequence[ServerAddress], patience_s: float) -> ServerAddress:
+    """Return a server whose port is open: the client's own first attempt would never give up."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + patience_s
     while True:
-        try:
-            _, writer = await asyncio.open_connection(host, int(port))
-        except OSError:
-            if loop.time() >= deadline:
-                raise TransientError(
-                    f"No NATS server answers at {host}:{port}. Start one with `biaswatch up`, or"
-                    " set NATS_URL to the address of yours."
-                ) from None
-            await asyncio.sleep(CONNECT_RETRY_S)
-        else:
-            writer.close()
-            return
+        # In any order, so that the clients spread over the servers.
+        for server in sample(servers, len(servers)):
+            if await _listens(server):
+                return server
+        if loop.time() >= deadline:
+            raise TransientError(
+                f"No NATS server answers at {', '.join(map(str, servers))}. Start one with"
+                " `biaswatch up`, or set NATS_URL to the address of yours."
+            )
+        await asyncio.sleep(CONNECT_RETRY_S)
+
+
+async def _listens(server: ServerAddress) -> bool:
+    try:
+        async with asyncio.timeout(PROBE_S):
+            _, writer = await asyncio.open_connection(server.host, server.port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
 
 
 def _tls(ca_file: Path | None) -> ssl.SSLContext | None:

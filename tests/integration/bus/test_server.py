@@ -1,5 +1,6 @@
 """The embedded server: starts, keeps its data, and says in one sentence why it cannot."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -35,7 +36,9 @@ async def test_records_survive_a_stop_and_a_kill_on_the_same_port(bus: Provision
 def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
     with (
         EmbeddedServer(tmp_path / "nats"),
-        pytest.raises(ConfigurationError, match=r"already uses .*BIASWATCH_STATE_DIR"),
+        pytest.raises(
+            ConfigurationError, match=rf"in use by process {os.getpid()}\..*BIASWATCH_STATE_DIR"
+        ),
     ):
         EmbeddedServer(tmp_path / "nats").start()
 

@@ -17,7 +17,7 @@ from services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
 from shared.contracts import Alarm, AlarmState, MonitorState, Upkeep
 from shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState, deliveries_of, trial_of
 from shared.store import Store
-from shared.telemetry import ALARM_DELIVERY_STATES
+from shared.telemetry import ALARM_ATTEMPTS, ALARM_DELIVERY_STATES
 from tests.support.alarm_receivers import HttpReceiver, http_receiver
 from tests.support.records import AT, make_alarm, make_monitor
 
@@ -98,6 +98,31 @@ async def test_one_channels_trouble_is_no_others(
     whys = {d.channel: d.why for d in store.alarm_deliveries.of_alarms([alarm.id])}
     assert whys["wrong"] == "no"
     assert whys["broken"] == "It could not be sent (RuntimeError)."
+
+
+@pytest.mark.parametrize("broken", ["claim", "settle", "get"])
+async def test_a_fault_of_our_own_is_logged_counted_and_the_alarm_is_sent_once_it_is_gone(
+    store: Store, channels: Channels, clock: Clock, broken: str,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    alarm = make_alarm(channels=("chat",))
+    note(store, alarm)
+    part = store.records if broken == "get" else store.alarm_deliveries
+    before = ALARM_ATTEMPTS.labels("chat", "failed")._value.get()
+
+    def fault(*_: object) -> None:
+        raise RuntimeError("a secret")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(part), broken, fault)
+        await look(DeliverAlarms(store, channels, now=clock))
+    assert ALARM_ATTEMPTS.labels("chat", "failed")._value.get() == before + 1
+    logged = capsys.readouterr()
+    assert "RuntimeError" in logged.out + logged.err
+    assert "secret" not in logged.out + logged.err
+    clock.now += 10 * MINUTE
+    await look(DeliverAlarms(store, channels, now=clock))
+    assert states(store, alarm) == {"chat": DeliveryState.DELIVERED}
 
 
 async def test_what_failed_is_sent_again_until_it_is_taken_and_then_never(

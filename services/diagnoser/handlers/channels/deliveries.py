@@ -1,9 +1,11 @@
 """The job that sends alarms: each channel for itself, in order, again until it ends one way."""
 
 import asyncio
+import traceback
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from random import random
 
 from services.diagnoser.domain.channels.attempts import (
@@ -28,6 +30,7 @@ LEASE_S = 90.0
 MOST_CHANNELS_AT_ONCE = 16
 LONGEST_REST_S = 60.0
 TOO_OLD = "It was not taken within seven days."
+FAULT = "It could not be sent because of a fault in biaswatch; its log says more."
 
 
 class DeliverAlarms:
@@ -86,6 +89,21 @@ class DeliverAlarms:
                         return
             except TransientError as error:
                 self._warning.warn(error)
+            except Exception as error:  # noqa: BLE001 - no alarm may be lost without a word
+                # A claim that was not settled ends with its lease; then the alarm is sent again.
+                self._failed(channel, error)
+                self._note(channel, Unavailable(FAULT))
+
+    def _failed(self, channel: str, error: Exception) -> None:
+        """Log and count an error that no channel can cause; its text may hold a secret."""
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        ALARM_ATTEMPTS.labels(channel, "failed").inc()
+        log("diagnoser").error(
+            "an alarm could not be sent because of a fault in biaswatch; it is tried again",
+            channel=channel,
+            error=type(error).__name__,
+            where=f"{Path(frame.filename).name}:{frame.lineno}",
+        )
 
     def _claim(self, channel: str) -> AlarmDelivery | None:
         return self._deliveries.claim(channel, self._now(), LEASE_S)
@@ -103,7 +121,13 @@ class DeliverAlarms:
         return stale or self._note(due.channel, attempt)
 
     async def _attempt(self, due: AlarmDelivery) -> Attempt:
-        alarm, history = await in_thread(self._found, due)
+        try:
+            alarm, history = await in_thread(self._found, due)
+        except TransientError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is settled, so that its turn comes again
+            self._failed(due.channel, error)
+            return Unavailable(FAULT)
         if alarm is None:
             return Unavailable("The alarm is not in the store yet.")
         try:
