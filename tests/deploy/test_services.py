@@ -1,5 +1,6 @@
 """Every service is deployed everywhere, and what is written from the code is up to date."""
 
+import re
 import subprocess
 import sys
 
@@ -80,3 +81,29 @@ def test_the_longest_call_of_the_generator_ends_within_its_grace() -> None:
 def test_what_one_starts_without_being_asked_needs_no_profile() -> None:
     with_profile = {name for name, each in COMPOSE["services"].items() if "profiles" in each}
     assert with_profile == {"simulator", "extractor-gpu"}
+
+
+def test_the_extractor_of_compose_on_a_gpu_reads_the_models_that_kubernetes_reads() -> None:
+    [container] = pods("production-gpu")["extractor"]["containers"]
+    variables = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+    service = COMPOSE["services"]["extractor-gpu"]
+    for name in ("EXTRACTOR_NAMES", "EXTRACTOR_DEVICE", "EXTRACTOR_BATCH"):
+        value = service["environment"][f"BIASWATCH_{name}"]
+        default = re.fullmatch(r"\$\{\w+:-(.*)\}", value)
+        assert (default[1] if default else value) == variables[f"BIASWATCH_{name}"]
+    for name in ("HF_HOME", "HF_HUB_OFFLINE"):
+        assert service["environment"][name] == variables[name]
+    assert service["volumes"] == ["${BIASWATCH_MODELS:-models}:/models:ro"]
+    assert COMPOSE["volumes"]["models"] == {"name": "biaswatch-models"}
+
+
+def test_the_page_names_every_model_of_the_extractors_on_a_gpu() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text()
+    files = [*(ROOT / "services/extractor/extractors").glob("*.py"),
+             ROOT / "shared/models/text_models.py"]  # fmt: skip
+    models = [
+        match[1] for path in files
+        for match in re.finditer(r'^(?:MODEL|MINILM) = "(.+/.+)"', path.read_text(), re.MULTILINE)
+    ]  # fmt: skip
+    assert models
+    assert [model for model in models if model not in page] == []
