@@ -165,6 +165,8 @@ def test_containers_run_without_root_and_cannot_write_to_their_system(
             assert found["Config"]["User"] == "10001:10001"
             assert found["HostConfig"]["ReadonlyRootfs"] is True
             assert found["HostConfig"]["CapDrop"] == ["ALL"]
+            user = platform.inside(container, "id", "-un")
+            assert "cannot find name for user ID" in user.stderr, user.stdout
 
 
 def test_the_bus_refuses_a_service_what_is_not_its_own(platform: ContainerPlatform) -> None:

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 import yaml
 
-from tests.support.containers import ROOT, build_images, make_secrets, until, why_no_engine
+from tests.support.containers import ROOT, build_images, make_secrets, run, until, why_no_engine
 from tests.support.podman import Pods, overlay, why_no_podman
 from tools.deployment.services import bus_services
 
@@ -64,6 +64,13 @@ def ask(gateway: httpx2.Client, verb: str, path: str, body: Any = None) -> Any:
 def test_a_pod_becomes_ready(pods: Pods, service: str) -> None:
     url = f"http://{pods.address(service)}:9797/readyz"
     until(lambda: httpx2.get(url, timeout=3).status_code == 200)
+
+
+@pytest.mark.parametrize("service", bus_services())
+def test_the_user_of_a_pod_has_no_name(pods: Pods, service: str) -> None:
+    container = f"{service}-{pods.plan[service].pod['spec']['containers'][0]['name']}"
+    said = run("podman", "exec", container, "id", "-un", check=False)
+    assert "cannot find name for user ID" in said.stderr, said.stdout
 
 
 def test_the_restricted_security_context_is_in_force(pods: Pods) -> None:

@@ -41,6 +41,7 @@ def test_a_pod_sees_its_own_secrets_and_settings(tmp_path: Path) -> None:
     files = {path.name: set(held) for path, held in recorder.folders.items()}
     assert files == {
         "tmp": set(), "secrets": {"nats.seed", "biaswatch_store_url"}, "nats-ca": {"ca.crt"},
+        "user-names": {"passwd"},
     }  # fmt: skip
     [container] = recorder.pod["spec"]["containers"]
     env = {each["name"]: each["value"] for each in container["env"]}

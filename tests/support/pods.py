@@ -14,6 +14,9 @@ Object = dict[str, Any]
 KINDS = ("Deployment", "StatefulSet")
 # No ports: podman would take them on this machine, too.
 KEPT = ("image", "command", "args", "resources", "securityContext")
+OWN_IMAGES = "biaswatch-"
+USER_NAMES = "user-names"
+"""The volume with an /etc/passwd: podman's own names a pod's user, containerd has none."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,18 @@ def _plan(workload: Object, references: PodReferences, folder: Path) -> PodPlan:
         if chosen.items() <= labels.items()
     ]
     folders = {mine / each["name"]: _files(each, references) for each in volumes}
+    if pod["spec"]["containers"][0]["image"].startswith(f"localhost/{OWN_IMAGES}"):
+        folders[mine / USER_NAMES] = {"passwd": "root:x:0:0:root:/root:/bin/sh\n"}
+        _without_a_name(pod["spec"], mine)
     return PodPlan(name, tuple(aliases), pod, folders, spec["securityContext"]["runAsUser"])
+
+
+def _without_a_name(spec: Object, folder: Path) -> None:
+    path = {"path": str(folder / USER_NAMES / "passwd"), "type": "File"}
+    spec["volumes"].append({"name": USER_NAMES, "hostPath": path})
+    for container in spec["containers"]:
+        mount = {"name": USER_NAMES, "mountPath": "/etc/passwd", "readOnly": True}
+        container["volumeMounts"].append(mount)
 
 
 def _volume(name: str, folder: Path) -> Object:

@@ -55,9 +55,9 @@ class Guarded:
         self._keys = keys
 
     @asynccontextmanager
-    async def as_service(self, name: str) -> AsyncIterator[Connection]:
+    async def as_service(self, name: str, key: str | None = None) -> AsyncIterator[Connection]:
         connection = await Connection.open(
-            self.url, name=name, seed_file=self._keys / f"{name}.seed"
+            self.url, name=name, seed_file=self._keys / f"{key or name}.seed"
         )
         try:
             yield connection
@@ -253,6 +253,24 @@ async def test_a_drop_in_can_be_found_and_asked_and_nothing_else(
             await publisher.publish(MADE["features"])
         with pytest.raises(NoReply):
             await Requester(connection).ask("ext.v1.toy.extract", timeout_s=0.2)
+
+
+@pytest.mark.parametrize("key", ["dropin", "dropin-toy"])
+@pytest.mark.parametrize("other_key", ["dropin", "dropin-toy"])
+async def test_a_drop_in_sees_another_of_its_name_whatever_their_keys(
+    provisioned: Guarded, key: str, other_key: str
+) -> None:
+    echo = dict.fromkeys(ENDPOINTS, lambda data: data)
+    async with (
+        provisioned.as_service("dropin.toy", key) as one,
+        provisioned.as_service("dropin.toy", other_key) as other,
+        serve_endpoints(one, "toy", "1.0.0", echo, code="a"),
+    ):
+        async with serve_endpoints(other, "toy", "1.0.0", echo, code="a"):
+            pass
+        with pytest.raises(ConfigurationError, match="Another drop-in toy is running"):
+            async with serve_endpoints(other, "toy", "1.0.0", echo, code="b"):
+                pass
 
 
 async def test_a_drop_in_with_a_key_of_its_own_hears_no_question_to_another(
