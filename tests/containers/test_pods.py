@@ -69,8 +69,8 @@ def test_a_pod_becomes_ready(pods: Pods, service: str) -> None:
 @pytest.mark.parametrize("service", bus_services())
 def test_the_user_of_a_pod_has_no_name(pods: Pods, service: str) -> None:
     container = f"{service}-{pods.plan[service].pod['spec']['containers'][0]['name']}"
-    said = run("podman", "exec", container, "id", "-un", check=False)
-    assert "cannot find name for user ID" in said.stderr, said.stdout
+    user = run("podman", "exec", container, "id", "-un", check=False)
+    assert "cannot find name for user ID" in user.stderr, user.stdout
 
 
 def test_the_restricted_security_context_is_in_force(pods: Pods) -> None:

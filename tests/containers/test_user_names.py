@@ -34,11 +34,11 @@ async def test_the_operator_works(tmp_path: Path, operator_name: str) -> None:
         "BIASWATCH_HEALTH_PORT": "0",
         "BIASWATCH_OPERATOR_GATEWAY_URL": "http://127.0.0.1:9",
     }
-    given = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]
+    options = [word for name, value in variables.items() for word in ("--env", f"{name}={value}")]
     async with served_api(api, tmp_path) as server:
         run(
             *("docker", "run", "--detach", "--name", operator_name, "--network", "host"),
-            *("--user", NAMELESS, "--volume", f"{server.kubeconfig}:/kubeconfig:ro", *given),
+            *("--user", NAMELESS, "--volume", f"{server.kubeconfig}:/kubeconfig:ro", *options),
             "biaswatch-operator:dev",
         )
         await eventually(lambda: '"working"' in logs(operator_name) or ended(operator_name))

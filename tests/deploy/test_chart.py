@@ -214,9 +214,9 @@ def test_a_drop_in_has_the_name_of_its_key() -> None:
     file = {"extractor": EXCLAIMS}
     made = chart_objects({"dropIns": dict.fromkeys(("one", "the-other"), file)})
     names = {
-        each["metadata"]["name"]: _extractor_name(each)
-        for each in made
-        if each["kind"] == "Deployment" and each["metadata"]["name"].startswith("drop-in")
+        resource["metadata"]["name"]: _extractor_name(resource)
+        for resource in made
+        if resource["kind"] == "Deployment" and resource["metadata"]["name"].startswith("drop-in")
     }
     assert names == {"drop-in-one": "one", "drop-in-the-other": "the-other"}
     assert chart_refusal({"dropIns": {"a_b": file}})
@@ -231,24 +231,26 @@ def test_a_copy_of_the_example_has_the_name_of_its_folder(tmp_path: Path) -> Non
     assert text.split("apiVersion")[1].count("exclaims") == 3, "as its first line says"
     file.write_text(text.replace("exclaims", "shouts"))
     names = {
-        each["metadata"]["name"]: _extractor_name(each)
+        resource["metadata"]["name"]: _extractor_name(resource)
         for folder in (ROOT / "deploy/k8s/examples/drop-in", file.parent)
-        for each in _kustomized(folder) if each["kind"] == "Deployment"
+        for resource in _kustomized(folder) if resource["kind"] == "Deployment"
     }  # fmt: skip
     assert names == {"drop-in-exclaims": "exclaims", "drop-in-shouts": "shouts"}
 
 
 def test_changed_code_of_a_drop_in_makes_a_new_pod_and_ends_the_old_one_first() -> None:
-    def deployment(code: str) -> Any:
+    def spec_of(code: str) -> Any:
         made = chart_objects({"dropIns": {"exclaims": {"extractor": code}}})
-        [found] = [
-            each["spec"] for each in made
-            if (each["kind"], each["metadata"]["name"]) == ("Deployment", "drop-in-exclaims")
-        ]  # fmt: skip
-        return found
+        [deployment] = [
+            resource["spec"]
+            for resource in made
+            if resource["kind"] == "Deployment"
+            and resource["metadata"]["name"] == "drop-in-exclaims"
+        ]
+        return deployment
 
-    before, after = deployment(EXCLAIMS), deployment(EXCLAIMS.replace('"!"', '"?"'))
-    assert before == deployment(EXCLAIMS)
+    before, after = spec_of(EXCLAIMS), spec_of(EXCLAIMS.replace('"!"', '"?"'))
+    assert before == spec_of(EXCLAIMS)
     assert before["template"] != after["template"]
     assert before["selector"] == after["selector"]
     assert before["strategy"] == {"type": "Recreate"}
@@ -256,15 +258,15 @@ def test_changed_code_of_a_drop_in_makes_a_new_pod_and_ends_the_old_one_first() 
 
 def _kustomized(folder: Path) -> list[dict[str, Any]]:
     rendered = run("kubectl", "kustomize", str(folder)).stdout
-    return [each for each in yaml.safe_load_all(rendered) if each]
+    return [resource for resource in yaml.safe_load_all(rendered) if resource]
 
 
 def _extractor_name(deployment: dict[str, Any]) -> str:
     """Return the name under which a drop-in's pod serves its file."""
     template = deployment["spec"]["template"]
     [container] = template["spec"]["containers"]
-    [path] = [each["valueFrom"]["fieldRef"]["fieldPath"]
-              for each in container["env"] if each["name"] == "EXTRACTOR"]  # fmt: skip
+    [path] = [variable["valueFrom"]["fieldRef"]["fieldPath"]
+              for variable in container["env"] if variable["name"] == "EXTRACTOR"]  # fmt: skip
     assert container["command"][-2:] == ["--name", "$(EXTRACTOR)"]
     label = re.fullmatch(r"metadata\.labels\['(.+)'\]", path)
     assert label is not None

@@ -53,8 +53,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 
 def test_an_api_server_compiles_every_rule() -> None:
-    found = _asked_of_cel({"schemas": list(_specs().values()), "cases": []})
-    assert dict(zip(_specs(), found["mistakes"], strict=True)) == {kind: [] for kind in _specs()}
+    answer = _asked_of_cel({"schemas": list(_specs().values()), "cases": []})
+    assert dict(zip(_specs(), answer["mistakes"], strict=True)) == {kind: [] for kind in _specs()}
 
 
 def test_rules_that_an_api_server_refuses_are_recognised() -> None:
@@ -63,8 +63,8 @@ def test_rules_that_an_api_server_refuses_are_recognised() -> None:
          "x-kubernetes-validations": [{"rule": rule, "message": "-"}]}
         for part, rule, _ in REFUSED
     ]  # fmt: skip
-    found = _asked_of_cel({"schemas": schemas, "cases": []})["mistakes"]
-    for (part, rule, why), mistakes in zip(REFUSED, found, strict=True):
+    answer = _asked_of_cel({"schemas": schemas, "cases": []})["mistakes"]
+    for (part, rule, why), mistakes in zip(REFUSED, answer, strict=True):
         assert any(why in mistake for mistake in mistakes), (part, rule, mistakes)
 
 
@@ -78,8 +78,8 @@ def test_a_rule_below_a_list_without_a_bound_is_recognised() -> None:
 
 def test_each_rule_refuses_what_it_is_for_and_nothing_else() -> None:
     cases = [[_specs()[kind], new, old] for kind, new, old, _ in CASES]
-    found = _asked_of_cel({"schemas": [], "cases": cases})["broken"]
-    for (kind, new, _, refusal), messages in zip(CASES, found, strict=True):
+    answer = _asked_of_cel({"schemas": [], "cases": cases})["broken"]
+    for (kind, new, _, refusal), messages in zip(CASES, answer, strict=True):
         if refusal is None:
             assert messages == [], (kind, new)
         else:

@@ -85,7 +85,9 @@ def test_what_one_starts_without_being_asked_needs_no_profile() -> None:
 
 def test_the_extractor_of_compose_on_a_gpu_reads_the_models_that_kubernetes_reads() -> None:
     [container] = pods("production-gpu")["extractor"]["containers"]
-    variables = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+    variables = {
+        variable["name"]: variable["value"] for variable in container["env"] if "value" in variable
+    }
     service = COMPOSE["services"]["extractor-gpu"]
     for name in ("EXTRACTOR_NAMES", "EXTRACTOR_DEVICE", "EXTRACTOR_BATCH"):
         value = service["environment"][f"BIASWATCH_{name}"]

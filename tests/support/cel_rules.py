@@ -18,19 +18,19 @@ BOUND_OF = {"string": "maxLength", "array": "maxItems", "object": "maxProperties
 
 def mistakes(schema: Schema, where: str = "spec", *, repeated: bool = False) -> list[str]:
     """Return why an API server would refuse the rules of a schema and its parts."""
-    found = []
+    refusals = []
     for validation in schema.get("x-kubernetes-validations", ()):
         rule = validation["rule"]
         if repeated:
-            found.append(f"{where}: {rule}: the list or map that repeats it has no bound")
-        found += [f"{where}: {rule}: {why}" for why in rule_mistakes(schema, rule)]
+            refusals.append(f"{where}: {rule}: the list or map that repeats it has no bound")
+        refusals += [f"{where}: {rule}: {why}" for why in rule_mistakes(schema, rule)]
     for name, part in schema.get("properties", {}).items():
-        found += mistakes(part, f"{where}.{name}", repeated=repeated)
+        refusals += mistakes(part, f"{where}.{name}", repeated=repeated)
     for name, bound in (("items", "maxItems"), ("additionalProperties", "maxProperties")):
         if isinstance(schema.get(name), dict):
             unbounded = repeated or bound not in schema
-            found += mistakes(schema[name], f"{where}[{name}]", repeated=unbounded)
-    return found
+            refusals += mistakes(schema[name], f"{where}[{name}]", repeated=unbounded)
+    return refusals
 
 
 def rule_mistakes(schema: Schema, rule: str) -> list[str]:
@@ -62,18 +62,18 @@ def unbounded_reads(schema: Schema, rule: str) -> Iterator[tuple[str, str]]:
 
 def broken(schema: Schema, new: Any, old: Any) -> list[str]:
     """Return the messages of the rules that a value breaks, its own and those of its parts."""
-    found = []
+    refusals = []
     environment = cel.NewEnv(variables={"self": cel.Type.DYN, "oldSelf": cel.Type.DYN})
     for validation in schema.get("x-kubernetes-validations", ()):
         if "oldSelf" in validation["rule"] and old is None:
             continue  # a rule of changes says nothing of what is new
         rule = environment.compile(validation["rule"])
         if rule.eval(data={"self": new, "oldSelf": old}).value() is not True:
-            found.append(validation["message"])
+            refusals.append(validation["message"])
     for name, part in schema.get("properties", {}).items():
         if isinstance(new, dict) and name in new:
-            found += broken(part, new[name], (old or {}).get(name))
-    return found
+            refusals += broken(part, new[name], (old or {}).get(name))
+    return refusals
 
 
 if __name__ == "__main__":

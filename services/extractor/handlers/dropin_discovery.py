@@ -199,7 +199,7 @@ def are_mixed(copies: Iterable[Registration]) -> bool:
     codes: dict[str, set[str]] = {}
     for copy in copies:
         codes.setdefault(copy.version, set()).add(copy.code)
-    return any(len(each) > 1 for each in codes.values())
+    return any(len(digests) > 1 for digests in codes.values())
 
 
 def _order(version: str) -> tuple[list[int], str]:
