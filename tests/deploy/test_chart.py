@@ -222,6 +222,15 @@ def test_a_drop_in_has_the_name_of_its_key() -> None:
     assert chart_refusal({"dropIns": {"a_b": file}})
 
 
+def test_a_drop_in_joins_the_bus_that_the_settings_name() -> None:
+    several = "tls://one:4222,tls://two:4222"
+    drop_ins = {"one": {"extractor": EXCLAIMS}}
+    values = {"dropIns": drop_ins, "settings": {"BIASWATCH_NATS_URL": several}}
+    made = _by_name(chart_objects(values))
+    [container] = made["Deployment", "drop-in-one"]["spec"]["template"]["spec"]["containers"]
+    assert {"name": "BIASWATCH_NATS_URL", "value": several} in container["env"]
+
+
 def test_a_copy_of_the_example_has_the_name_of_its_folder(tmp_path: Path) -> None:
     for folder in ("drop-in", "examples/drop-in"):
         copied = tmp_path / folder.replace("examples/drop-in", "examples/shouts")

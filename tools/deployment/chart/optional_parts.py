@@ -146,6 +146,8 @@ def drop_ins() -> str:
     served = json.dumps(container["command"])
     container["command"] = Filled(f"$own.command | default (fromJsonArray `{served}`) | toJson")
     container["resources"] = Block("$own.resources")
+    [bus] = [entry for entry in container["env"] if entry["name"] == "BIASWATCH_NATS_URL"]
+    bus["value"] = Filled("$.Values.settings.BIASWATCH_NATS_URL | quote")
     volumes = {each["name"]: each for each in pod["volumes"]}
     volumes["secrets"]["secret"]["secretName"] = Filled("$own.secret")
     volumes["extractor"]["configMap"]["name"] = full
