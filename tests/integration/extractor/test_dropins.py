@@ -336,6 +336,18 @@ async def test_two_drop_ins_of_one_name_with_different_code_are_refused_until_on
     assert other.calls == []
 
 
+async def test_two_drop_ins_side_by_side_measure_separately(platform: Platform) -> None:
+    letters = Toy(name="one", code="a")
+    words = Toy(name="two", code="b", says=lambda text: {"values": {"letters": text.count("o")}})
+    for toy in (letters, words):
+        await toy.serve(platform.bus.connection)
+        await platform.running(toy.name)
+    await platform.ask("good", "food too", measure=("one", "two"))
+    await platform.seen.wait_for(4)
+    assert platform.by_text("good", "food too", extractor="one") == {"good": 4, "food too": 8}
+    assert platform.by_text("good", "food too", extractor="two") == {"good": 2, "food too": 4}
+
+
 async def test_copies_of_one_drop_in_share_its_work(platform: Platform) -> None:
     copies = Toy(code="a"), Toy(code="a")
     for toy in copies:
