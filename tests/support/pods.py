@@ -72,7 +72,7 @@ def _plan(workload: Object, references: PodReferences, folder: Path) -> PodPlan:
     volumes = [*spec["volumes"], *claims]
     prepares = "initContainers" in spec
     containers = spec["initContainers" if prepares else "containers"]
-    pod = {
+    pod: Object = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name, "labels": labels},
