@@ -15,7 +15,7 @@ EXACT_FLOAT_LIMIT = 2.0**53
 """From here on, a double holds only some of the whole numbers."""
 EXACT_LIMITS = {2: 2.0**11, 4: 2.0**24}
 """The same limit for smaller floats, by their bytes."""
-_ROUNDED = re.compile(r"[+-]?\d(?:\.\d+)?[eE]\+\d+")
+_ROUNDED = re.compile(r"[+-]?\d\.\d+[eE]\+\d+")
 """How Python and spreadsheets write a large number whose last digits they dropped."""
 _WHOLE_FLOAT = re.compile(r"([+-]?\d+)\.0+")
 
@@ -59,13 +59,6 @@ def label_form_warnings(
     names = dict.fromkeys([*groups, *ids])
     rounded = [_rounded_sentence(name) for name in names if has_rounded_values(frame[name])]
     return [*rounded, *(line for item in groups.items() for line in _form_sentences(*item))]
-
-
-def rounded_id_warnings(ids: Mapping[str, Iterable[object]]) -> list[str]:
-    """Return a warning for each kind of id with values whose last digits were dropped."""
-    return [
-        _rounded_sentence(name) for name, values in ids.items() if any(map(_is_rounded, values))
-    ]
 
 
 def has_rounded_values(column: "pd.Series[Any]") -> bool:

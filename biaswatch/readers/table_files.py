@@ -13,7 +13,7 @@ import pandas as pd
 
 from biaswatch.readers.csv_mistakes import not_text, not_utf8, other_separator
 from biaswatch.readers.exact_columns import exact_frame
-from biaswatch.readers.table_columns import NESTED, REPEATED
+from biaswatch.readers.table_columns import REPEATED
 from shared.errors import UsageError
 from shared.files import json_rows_of_file, not_a_file
 
@@ -25,8 +25,6 @@ RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 """What pandas says of a row that has more cells than the others."""
 LONGEST_LINE = 4 * MIB
 """Of the first two lines of a CSV file, which say how many columns there are."""
-MAX_CELL_CHARACTERS = 128 * 1024
-"""Limit for a cell of these lines; the limit of `csv` is that of the whole process."""
 SMALLER = "Leave out columns that are not needed, or split it by domain"
 
 
@@ -112,12 +110,11 @@ def _check_first_lines(path: Path) -> tuple[list[str], int]:
         first = file.read(2 * LONGEST_LINE)
     if "\0" in first:
         raise UsageError(not_text(path))
-    csv.field_size_limit(MAX_CELL_CHARACTERS)
     try:
         rows = list(islice(csv.reader(StringIO(first, newline="")), 2))
     except csv.Error:
         raise UsageError(
-            f"{path}: a cell of the first two lines has more than {MAX_CELL_CHARACTERS:,}"
+            f"{path}: a cell of the first two lines has more than {csv.field_size_limit():,}"
             " characters, or they are not CSV."
         ) from None
     columns, names = max(map(len, rows), default=0), rows[0] if rows else []
@@ -132,7 +129,7 @@ def _json(path: Path) -> pd.DataFrame:
     names: dict[str, None] = {}
     for where, row in json_rows_of_file(path, "table"):
         if not isinstance(row, dict):
-            raise UsageError(f"{where}: a row has to be an object with a value for each column.")
+            raise UsageError(f"{where}: a row is an object with a value for each column.")
         flat = dict(_flat(row))
         names.update(dict.fromkeys(flat))
         rows.append(flat)
@@ -150,12 +147,11 @@ def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _parquet(path: Path) -> pd.DataFrame:
-    from biaswatch.readers.parquet_files import nested_columns, read_parquet  # needs an extra
+    from biaswatch.readers.parquet_files import read_parquet  # its library is an extra
 
-    table = read_parquet(path, MOST_COLUMNS, MOST_CELLS)
-    # As floats, ids beyond 2**53 would become one another.
-    frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
-    frame.attrs[NESTED] = nested_columns(path)
+    frame: pd.DataFrame = read_parquet(path, MOST_COLUMNS, MOST_CELLS).to_pandas(
+        integer_object_nulls=True  # as floats, ids beyond 2**53 would become one another
+    )
     return frame
 
 

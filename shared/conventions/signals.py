@@ -4,11 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.parsing.json_objects import without_half_pairs
-
 Fields = Mapping[str, Any]
-MAX_TIME_NS = 2**64 - 1
-"""The latest moment that OTLP can hold, in nanoseconds of Unix time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +89,7 @@ def _event(record: Any, resource: Fields) -> Signal:
 
 def attributes_of_json(pairs: Any) -> dict[str, Any]:
     """Return attributes by name, with the values that OTLP's JSON wraps."""
-    return {
-        without_half_pairs(str(each["key"])): value_of_json(each.get("value"))
-        for each in _checked(pairs)
-    }
+    return {str(each["key"]): value_of_json(each.get("value")) for each in _checked(pairs)}
 
 
 def value_of_json(wrapped: Any) -> Any:
@@ -112,7 +105,7 @@ def value_of_json(wrapped: Any) -> Any:
             case "kvlistValue":
                 return attributes_of_json(_list(value, "values"))
             case _:
-                return without_half_pairs(value)
+                return value
     return None
 
 
@@ -137,14 +130,11 @@ def _get(holder: Any, name: str, otherwise: Any) -> Any:
         return otherwise
     if not isinstance(found, type(otherwise)):
         raise ValueError(f"this is not OTLP's JSON: {name} is of another kind")  # noqa: TRY004
-    return without_half_pairs(found) if isinstance(found, str) else found
+    return found
 
 
 def _whole(holder: Any, name: str) -> int:
     try:
-        number = int(holder.get(name) or 0)
-    except (TypeError, ValueError, OverflowError):
+        return int(holder.get(name) or 0)
+    except (TypeError, ValueError):
         raise ValueError(f"this is not OTLP's JSON: {name} is no whole number") from None
-    if not 0 <= number <= MAX_TIME_NS:
-        raise ValueError(f"this is not OTLP's JSON: {name} is no moment")
-    return number
