@@ -57,6 +57,7 @@ def suite() -> dict[str, Any]:
         "assessed": ["rating"],
         "claim": "bank",
         "selected_at_least": {"rating": 3.0},
+        "ranges": {"rating": [1, 4]},
         "variables": {
             "question": f"{advertisement}\n\n{QUESTION}",
             "scale": "1 to 4, whole numbers",

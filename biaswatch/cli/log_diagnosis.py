@@ -1,7 +1,7 @@
 """What `diagnose --extract` reads: recorded answers, measured here and now."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from biaswatch.cli.log_options import log_file
 from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import left_out_in_words
 from biaswatch.importing.repeated_ids import RepeatedIds
+from biaswatch.importing.rows import Row
 from biaswatch.measuring import TextMeasurer
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.readers.table_columns import listed_names
@@ -36,15 +37,9 @@ def log_input(
     """
     measurer = TextMeasurer.named(extractors)
     left_out: Counter[str] = Counter()
-    answers, repeated = _distinct(log_file(path, format_, mapping).answers(left_out))
-    if not answers:
-        why = " ".join(left_out_in_words(left_out))
-        raise UsageError(f"{path} holds no answer. {why}".strip())
-    if not any(answer.keys() & {"text", "reason"} for answer in answers):
-        raise UsageError(
-            f"{path} holds no answer: no row has a `text`, or a `reason` for having none. Name the"
-            f" field of the answer with --map. Row 1 has {listed_names(list(answers[0]))}."
-        )
+    rows, repeated = _distinct(log_file(path, format_, mapping).answers(left_out))
+    _check_answered(path, [row for _, row in rows], left_out)
+    answers = [{"id": where, **row} for where, row in rows]
     console = Console(stderr=True)
     table = RunTable(measurer.declared(str(path), len(answers)), of=f"The log {path}")
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
@@ -52,20 +47,30 @@ def log_input(
         for answer in measurer.measured_answers(answers):
             table.add(answer)
             bars.advance(task)
-    rows = run_observations(table, columns)
-    warnings = [*left_out_in_words(left_out), *repeated, *run_warnings(table, rows)]
-    return DiagnosisInput(rows, warnings, columns.unit or "unit", columns.set, Claim.POPULATION)
+    seen = run_observations(table, columns)
+    warnings = [*left_out_in_words(left_out), *repeated, *run_warnings(table, seen)]
+    return DiagnosisInput(seen, warnings, columns.unit or "unit", columns.set, Claim.POPULATION)
 
 
-def _distinct(rows: Iterable[tuple[str, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return answers without those that are repeated word for word, and a warning about others.
+def _check_answered(path: Path, rows: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> None:
+    """Raise UsageError where no row has an answer or a reason for having none."""
+    if not rows:
+        why = " ".join(left_out_in_words(left_out))
+        raise UsageError(f"{path} holds no answer. {why}".strip())
+    if not any(row.keys() & {"text", "reason"} for row in rows):
+        fields = f"Row 1 has {listed_names(list(rows[0]))}." if rows[0] else "Row 1 is empty."
+        raise UsageError(
+            f"{path} holds no answer: no row has a `text`, or a `reason` for having none. Name the"
+            f" field of the answer with --map. {fields}"
+        )
 
-    An answer without an id takes its place in the file.
-    """
+
+def _distinct(rows: Iterable[Row]) -> tuple[list[Row], list[str]]:
+    """Return rows without those that are repeated word for word, and a warning about others."""
     seen = RepeatedIds()
-    answers = [{"id": where, **row} for where, row in rows if seen.is_new(row)]
+    distinct = [row for row in rows if seen.is_new(row[1])]
     warning = (
         f"{seen.differing} rows repeat the id of another row with another text, group or unit. Each"
         " counts as an answer of its own; without a unit, rows with one id are one unit."
     )
-    return answers, [warning] if seen.differing else []
+    return distinct, [warning] if seen.differing else []

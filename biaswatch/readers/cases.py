@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from biaswatch.readers.named_values import (
     NAME,
+    as_booleans,
     check_value_keys,
     check_values,
     column_keys,
@@ -67,7 +68,7 @@ class RowFilter:
             ) from None
         from biaswatch.readers.exact_columns import floats_in
 
-        numbers = floats_in(column)
+        numbers = floats_in(as_booleans(column))
         wrong = numbers.isna() & ~column.isna()
         if wrong.any():
             row = int(np.flatnonzero(wrong.to_numpy())[0])
@@ -244,7 +245,9 @@ def _coded(path: Path, frame: "pd.DataFrame", name: str) -> NDArray[np.float64]:
     """Return a covariate's columns: numbers unchanged, categories as 0 and 1 without the first."""
     import pandas as pd
 
-    numbers = pd.to_numeric(frame[name], errors="coerce")
+    from biaswatch.readers.exact_columns import floats_in
+
+    numbers = floats_in(frame[name])
     if not numbers.isna().any():
         return numbers.to_numpy(dtype=np.float64).reshape(-1, 1)
     words = column_keys(frame[name])

@@ -15,7 +15,7 @@ EXACT_FLOAT_LIMIT = 2.0**53
 """From here on, a double holds only some of the whole numbers."""
 EXACT_LIMITS = {2: 2.0**11, 4: 2.0**24}
 """The same limit for smaller floats, by their bytes."""
-_ROUNDED = re.compile(r"[+-]?\d\.\d+[eE]\+\d+")
+_ROUNDED = re.compile(r"[+-]?\d(?:\.\d+)?[eE]\+\d+")
 """How Python and spreadsheets write a large number whose last digits they dropped."""
 _WHOLE_FLOAT = re.compile(r"([+-]?\d+)\.0+")
 

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from biaswatch.readers.exact_columns import floats_in
 from shared.formatting import number
 
 NAMED_SO = re.compile(
@@ -92,7 +93,7 @@ def _labels(column: "pd.Series[Any]", named_so: bool) -> NDArray[np.intp] | None
         return None
     if not 2 <= len(found) < len(column):
         return None
-    numeric = not pd.to_numeric(pd.Series(found), errors="coerce").isna().any()
+    numeric = not floats_in(pd.Series(found)).isna().any()
     return None if numeric and not named_so else codes
 
 

@@ -24,7 +24,11 @@ from tests.support.records import make_probe
 
 SUITE = load_suite(Path(__file__).parents[2] / "suites" / "cv-hiring")
 PLAN = AnalysisPlan(
-    features=SUITE.features, measured={"rating": ("rating",)}, claim=SUITE.claim, permutations=0
+    features=SUITE.features,
+    measured={"rating": ("rating",)},
+    ranges=SUITE.ranges,
+    claim=SUITE.claim,
+    permutations=0,
 )
 REPEATS = 10
 UNPLANTED = PlantedModel(rating_noise_sd=0.4, qualities={"nine years in urban rail": 0.7})

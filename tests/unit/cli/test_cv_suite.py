@@ -61,6 +61,11 @@ def test_conclusions_are_about_these_cvs() -> None:
     assert SUITE.claim is Claim.BANK
 
 
+def test_the_scale_is_declared_so_that_answers_which_never_vary_are_conclusive() -> None:
+    assert SUITE.ranges == {"rating": (1.0, 4.0)}
+    assert SUITE.variables["scale"].startswith("1 to 4")
+
+
 def probe() -> Probe:
     first = SUITE.probes[0]
     return make_probe(messages=(), variables={**SUITE.variables, **first.variables})
