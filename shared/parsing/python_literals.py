@@ -3,20 +3,28 @@
 import ast
 import re
 from collections.abc import Callable
-from math import nan
+from datetime import date, datetime
+from math import inf, nan
 from typing import Any
 
 from shared.parsing.json_objects import encodable
 from shared.parsing.nesting import MOST_LEVELS
 
-NAMED_VALUES = {"None": None, "True": True, "False": False, "nan": nan, "NaN": nan, "NaT": None}
-WRAPPERS = {"array", "Timestamp", "UUID", "Decimal"}
+NAMED_VALUES = {
+    "None": None, "True": True, "False": False, "nan": nan, "NaN": nan, "NaT": None, "inf": inf,
+    "datetime.timezone.utc": None, "np.True_": True, "np.False_": False,
+}  # fmt: skip
+WRAPPERS = {"array", "frozenset", "deque", "defaultdict", "mappingproxy"}
 """Calls that stand for their first argument; so do those of numpy, like `np.float64(0.5)`."""
+DATES: dict[str, Callable[..., date]] = {"datetime.datetime": datetime, "datetime.date": date}
+_CLASS = re.compile(r"(?:\w+\.)*_*[A-Z]\w*|datetime\.\w+|namespace")
+_ENUM = re.compile(r"<[\w.]+: (.+)>", re.DOTALL)
 _TOKEN = re.compile(
     r"""\s*(?:
     (?P<text>[bBuUrR]{0,2}(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"))
-    |(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    |(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]inf\b)
     |(?P<name>[A-Za-z_][\w.]*)
+    |(?P<object><(?:[^<>'"]|'[^']*'|"[^"]*"){1,999}>)
     |(?P<sign>[\[\](){}:,=]))""",
     re.VERBOSE | re.DOTALL,
 )
@@ -54,9 +62,11 @@ class _Reader:
         if kind == "text":
             return ast.literal_eval(written)
         if kind == "number":
-            return float(written) if set(written) & set(".eE") else int(written)
+            return float(written) if set(written) & set(".eEf") else int(written)
         if kind == "name":
             return self._named(written, level)
+        if kind == "object":
+            return _value_of_object(written, level)
         if written == "{":
             return self._dict(level)
         if written in _ENDS:
@@ -66,22 +76,30 @@ class _Reader:
     def _named(self, name: str, level: int) -> Any:
         if name in NAMED_VALUES:
             return NAMED_VALUES[name]
-        if not (name in WRAPPERS or name.startswith(("np.", "numpy."))) or not self._take("("):
+        is_call = name in WRAPPERS | {"set"} or name.startswith(("np.", "numpy."))
+        if not (is_call or _CLASS.fullmatch(name)) or not self._take("("):
             raise ValueError("unknown name")
         arguments = self._items(")", lambda: self._argument(level + 1))
-        if not arguments:
-            raise ValueError("a call without an argument")
-        return arguments[0]
+        positional = [value for keyword, value in arguments if not keyword]
+        return _value_of_call(name, positional, {key: value for key, value in arguments if key})
 
-    def _argument(self, level: int) -> Any:
-        """Return an argument; of `dtype=object`, which says nothing here, None."""
+    def _argument(self, level: int) -> tuple[str, Any]:
+        """Return the keyword of an argument, empty without one, and its value."""
         start = self.at
-        kind, _ = self._next()
+        kind, name = self._next()
         if kind == "name" and self._take("="):
-            self._next()
-            return None
+            return name, None if self._take_type() else self.value(level)
         self.at = start
-        return self.value(level)
+        return "", self.value(level)
+
+    def _take_type(self) -> bool:
+        """Step over the name of a type, like that of `dtype=object`, where it comes next."""
+        start = self.at
+        kind, name = self._next()
+        if kind == "name" and name not in NAMED_VALUES and not self._take("("):
+            return True
+        self.at = start
+        return False
 
     def _dict(self, level: int) -> Any:
         """Return a dict, or the values of a set as a list."""
@@ -117,3 +135,45 @@ class _Reader:
             raise ValueError("no value of Python")
         self.at = token.end()
         return token.lastgroup, token[token.lastgroup]
+
+
+def _value_of_object(written: str, level: int) -> Any:
+    """Return the value of a member of an enumeration; other objects have none."""
+    member = _ENUM.fullmatch(written)
+    return _Reader(member[1]).value(level + 1) if member else None
+
+
+def _value_of_call(name: str, positional: list[Any], named: dict[str, Any]) -> Any:
+    """Return what a call stands for: a date, its first argument, or its fields."""
+    if name in DATES:
+        return _written_date(name, positional)
+    if name == "OrderedDict" and positional:
+        return _from_pairs(positional[0])
+    if name == "defaultdict":
+        positional = positional[1:]
+    if positional:
+        return positional[0]
+    if name in {"set", "frozenset"}:
+        return []
+    if name in WRAPPERS or name.startswith(("np.", "numpy.")):
+        raise ValueError("a call without an argument")
+    return named
+
+
+def _from_pairs(pairs: Any) -> Any:
+    if isinstance(pairs, dict):
+        return pairs
+    if not isinstance(pairs, list) or any(not _is_pair(pair) for pair in pairs):
+        raise ValueError("neither a dict nor pairs")
+    return {str(key): value for key, value in pairs}
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2
+
+
+def _written_date(name: str, numbers: list[Any]) -> str:
+    try:
+        return DATES[name](*numbers).isoformat()
+    except (TypeError, OverflowError):
+        raise ValueError("no date") from None
