@@ -25,6 +25,7 @@ LARGEST_LINE_BYTES = 16 * MIB
 LARGEST_WHOLE_JSON_BYTES = 64 * MIB
 """Limit for JSON that is not in lines, because all of it is in memory at once."""
 NOT_JSON = "this is not JSON"
+NOT_UTF8 = "it is not text in UTF-8; save it in UTF-8"
 _BLANK = re.compile(r"\s*")
 
 
@@ -51,7 +52,7 @@ def read_text(
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
-        why = "it is not text in UTF-8"
+        why = NOT_UTF8
     except ValueError:  # a name with NUL
         why = "there is no such file"
     else:
@@ -106,7 +107,7 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
-        why = "it is not text in UTF-8"
+        why = NOT_UTF8
     except ValueError:  # a name with NUL
         why = "there is no such file"
     else:

@@ -40,10 +40,8 @@ def assert_no_disparity(
     UsageError
         The frame or an option cannot be used.
     """
-    if not 0 <= min_measured <= 1:
-        raise UsageError(f"`min_measured` is {min_measured:g}; it is a share between 0 and 1.")
-    diagnosis = _diagnosed(found, options)
     rule = CheckRule(least, min_measured)
+    diagnosis = _diagnosed(found, options)
     compared = checked_table(diagnosis.parts["comparisons"])
     alone = ungrouped(
         diagnosis.parts["summary"], diagnosis.parts["comparisons"], diagnosis.dimensions

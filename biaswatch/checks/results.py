@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from math import inf
 
 from biaswatch.checks.compared import CheckedComparison
 from shared.contracts import LEAST_MEASURED_SHARE, Verdict
+from shared.errors import UsageError
 from shared.formatting import COULD_UNDO, NOTHING_COMPARED, number
 
 MOST_NAMED = 5
@@ -32,6 +34,14 @@ class CheckRule:
     """The smallest share of measured answers in each group that counts as measured."""
     verdict: str = Verdict.DISPARITY.value
     """The verdict that fails the gate."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least_size < inf:
+            raise UsageError(f"`least` is {self.least_size:g}; write a size of 0 or more.")
+        if not 0 <= self.least_share <= 1:
+            raise UsageError(
+                f"`min_measured` is {self.least_share:g}; write a share between 0 and 1."
+            )
 
     def fails(self, comparison: CheckedComparison) -> bool:
         """Return whether this comparison alone fails the gate."""

@@ -15,6 +15,7 @@ from biaswatch.importing.log_files import left_out_in_words
 from biaswatch.importing.repeated_ids import RepeatedIds
 from biaswatch.importing.rows import Row
 from biaswatch.measuring import TextMeasurer
+from biaswatch.readers.exact_columns import rounded_id_warnings
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.readers.table_columns import listed_names
 from shared.contracts import Claim
@@ -39,6 +40,9 @@ def log_input(
     left_out: Counter[str] = Counter()
     rows, repeated = _distinct(log_file(path, format_, mapping).answers(left_out))
     _check_answered(path, [row for _, row in rows], left_out)
+    repeated += rounded_id_warnings(
+        {name: [row.get(name) for _, row in rows] for name in ("id", "unit")}
+    )
     answers = [{"id": where, **row} for where, row in rows]
     console = Console(stderr=True)
     table = RunTable(measurer.declared(str(path), len(answers)), of=f"The log {path}")

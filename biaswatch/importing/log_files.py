@@ -17,7 +17,7 @@ from biaswatch.importing.formats import (
     merged,
     named_content,
 )
-from biaswatch.importing.plain_answers import plain_answer
+from biaswatch.importing.plain_answers import id_label, plain_answer
 from biaswatch.importing.rows import Row, rows_of
 from shared.conventions.answers import AnswerPart, joined, moment_of, part_of, sent_fields
 from shared.conventions.mapping import (
@@ -138,8 +138,8 @@ def _answer(
     if content.text is None and reason is None:
         counted[NO_TEXT] += 1
         return
-    unit = label_of(value_at(fields, mapping.unit))
-    key = label_of(value_at(fields, mapping.id)) or content.response_id
+    unit = id_label(value_at(fields, mapping.unit))
+    key = id_label(value_at(fields, mapping.id)) or content.response_id
     if not mapping.takes(unit or key or where):
         counted["answers outside the mapping's share"] += 1
         return

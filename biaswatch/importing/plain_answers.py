@@ -1,13 +1,17 @@
 """Answers as the API takes them: labels become texts, and the parts of a text one text."""
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from shared.conventions.messages import answer_text, label_of, parsed
 from shared.errors import UsageError
 
-LABELS = ("id", "unit", "reason", "model", "fingerprint", "finish_reason")
+IDS = ("id", "unit")
+LABELS = (*IDS, "reason", "model", "fingerprint", "finish_reason")
 DIMENSIONS = ("groups", "facts")
+EXACT_FLOAT_LIMIT = 2.0**53
+"""From here on, a double holds only some of the whole numbers."""
 SCALAR = "Write text, a number, true or false."
 
 
@@ -27,10 +31,16 @@ def plain_answer(where: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in answer.items() if value is not None}
 
 
+def id_label(value: Any) -> str | None:
+    """Return an id as a label; a float that dropped digits keeps the form that shows it."""
+    is_rounded = isinstance(value, float) and EXACT_FLOAT_LIMIT <= abs(value) < inf
+    return repr(value) if is_rounded else label_of(value)
+
+
 def _label(where: str, name: str, value: Any) -> str | None:
     if isinstance(value, list | Mapping):
         raise UsageError(f"{where}: {name} is {_kind(value)}. {SCALAR}")
-    return label_of(value)
+    return id_label(value) if name in IDS else label_of(value)
 
 
 def _labels(where: str, name: str, written: Any) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from shared.errors import UsageError
-from shared.files import json_rows_of_file
+from shared.files import NOT_UTF8, json_rows_of_file
 
 LONGEST_CELL = 8 * 1024 * 1024
 LONGEST_ROW = 2 * LONGEST_CELL
@@ -31,7 +31,7 @@ def rows_of(path: Path) -> Iterator[Row]:
         case _:
             for where, row in json_rows_of_file(path, "answers"):
                 if not isinstance(row, dict):
-                    raise UsageError(f"{where}: an answer is an object, with a name a field.")
+                    raise UsageError(f"{where}: an answer has to be an object with named fields.")
                 yield where, row
 
 
@@ -48,7 +48,7 @@ def _csv(path: Path) -> Iterator[Row]:
     except OSError as error:
         raise UsageError(f"The answers {path} cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
-        raise UsageError(f"The answers {path} cannot be read (it is not text in UTF-8).") from None
+        raise UsageError(f"The answers {path} cannot be read ({NOT_UTF8}).") from None
     except csv.Error as error:
         raise UsageError(f"{path}: this is not CSV ({error}).") from None
 

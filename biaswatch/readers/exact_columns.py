@@ -61,6 +61,13 @@ def label_form_warnings(
     return [*rounded, *(line for item in groups.items() for line in _form_sentences(*item))]
 
 
+def rounded_id_warnings(ids: Mapping[str, Iterable[object]]) -> list[str]:
+    """Return a warning for each kind of id with values whose last digits were dropped."""
+    return [
+        _rounded_sentence(name) for name, values in ids.items() if any(map(_is_rounded, values))
+    ]
+
+
 def has_rounded_values(column: "pd.Series[Any]") -> bool:
     """Return whether a value is a float so large that different integers become equal."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":

@@ -46,6 +46,12 @@ def read_parquet(path: Path, most_columns: int, most_cells: int) -> pyarrow.Tabl
     return pyarrow.Table.from_batches(parts)
 
 
+def nested_columns(path: Path) -> list[str]:
+    """Return the columns of a file that hold lists or structures."""
+    schema = pyarrow.parquet.read_schema(path)
+    return [field.name for field in schema if pyarrow.types.is_nested(field.type)]
+
+
 def parquet_batches(path: Path, rows_at_once: int) -> Iterator[pyarrow.RecordBatch]:
     """Yield all columns of a file of any length, some rows at a time.
 

@@ -16,10 +16,19 @@ MOST_SHOWN, MOST_CHARACTERS = 40, 60
 REPEATED = "repeated columns"
 """The attribute of a frame that holds the names its file gave to several columns."""
 
+NESTED = "nested columns"
+"""The attribute of a frame that holds the columns of its file with lists or structures."""
+
 
 def check_columns(wanted: Iterable[str], frame: "pd.DataFrame", source: object) -> None:
     """Raise UsageError where a column is not there, or several have its name."""
     wanted, there = list(wanted), list(map(str, frame.columns))
+    for name in wanted:
+        if name in frame.attrs.get(NESTED, ()):
+            raise UsageError(
+                f"{source}: column {name!r} holds lists or structures. Write one value in each"
+                " cell."
+            )
     check_names(wanted, there, source)
     repeated = {name for name, times in Counter(there).items() if times > 1}
     for name in set(wanted) & (repeated | set(frame.attrs.get(REPEATED, ()))):

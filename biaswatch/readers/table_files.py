@@ -13,7 +13,7 @@ import pandas as pd
 
 from biaswatch.readers.csv_mistakes import not_text, not_utf8, other_separator
 from biaswatch.readers.exact_columns import exact_frame
-from biaswatch.readers.table_columns import REPEATED
+from biaswatch.readers.table_columns import NESTED, REPEATED
 from shared.errors import UsageError
 from shared.files import json_rows_of_file, not_a_file
 
@@ -129,7 +129,7 @@ def _json(path: Path) -> pd.DataFrame:
     names: dict[str, None] = {}
     for where, row in json_rows_of_file(path, "table"):
         if not isinstance(row, dict):
-            raise UsageError(f"{where}: a row is an object with a value for each column.")
+            raise UsageError(f"{where}: a row has to be an object with a value for each column.")
         flat = dict(_flat(row))
         names.update(dict.fromkeys(flat))
         rows.append(flat)
@@ -147,11 +147,12 @@ def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _parquet(path: Path) -> pd.DataFrame:
-    from biaswatch.readers.parquet_files import read_parquet  # its library is an extra
+    from biaswatch.readers.parquet_files import nested_columns, read_parquet  # needs an extra
 
-    frame: pd.DataFrame = read_parquet(path, MOST_COLUMNS, MOST_CELLS).to_pandas(
-        integer_object_nulls=True  # as floats, ids beyond 2**53 would become one another
-    )
+    table = read_parquet(path, MOST_COLUMNS, MOST_CELLS)
+    # As floats, ids beyond 2**53 would become one another.
+    frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
+    frame.attrs[NESTED] = nested_columns(path)
     return frame
 
 

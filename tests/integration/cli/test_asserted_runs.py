@@ -167,7 +167,7 @@ def test_options_that_a_run_cannot_have_are_one_sentence(
     for options, sentence in (
         ({"labels": "x"}, "`labels` is for a frame"),
         ({"group": "age"}, "has no field 'age'"),
-        ({"min_measured": 2}, "`min_measured` is 2; it is a share between 0 and 1"),
+        ({"min_measured": 2}, "`min_measured` is 2; write a share between 0 and 1"),
     ):
         with pytest.raises(UsageError, match=sentence):
             bw.assert_no_disparity(run, **options)

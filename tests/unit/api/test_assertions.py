@@ -96,3 +96,12 @@ def test_a_disparity_that_missing_answers_could_undo_says_so_everywhere() -> Non
 def test_a_comparison_with_an_empty_side_is_called_not_measured() -> None:
     sentences = bw.diagnose(without(frame("abc"), "c"), **ASKED).sentences
     assert sum("not measured, no row of c has a value" in sentence for sentence in sentences) == 2
+
+
+@pytest.mark.parametrize("least", [-1, float("nan"), float("inf")])
+def test_a_size_that_no_gap_reaches_by_mistake_is_refused(least: float) -> None:
+    shifted = frame().assign(score=lambda rows: rows["score"] + 2.0 * (rows["g"] == "b"))
+    with pytest.raises(UsageError, match=r"`least` is .*; write a size of 0 or more"):
+        bw.assert_no_disparity(shifted, least=least, **ASKED)
+    with pytest.raises(UsageError, match="`min_measured` is nan; write a share"):
+        bw.diagnose(shifted, **ASKED).check(min_measured=float("nan"))

@@ -200,3 +200,16 @@ def test_people_and_answers_of_labels_may_be_numbers(tmp_path: Path, value: Any)
 )
 def test_labels_of_odd_shapes_are_no_traceback(tmp_path: Path, row: Row) -> None:
     succeeds_or_says_why(lambda: labels_in(as_lines(tmp_path, [row])))
+
+
+def test_integers_beyond_any_float_in_other_columns_are_no_traceback(tmp_path: Path) -> None:
+    rows = [{**row, "uid": 10**400 + n // 4} for n, row in enumerate(rows_with_gaps())]
+    found, warnings = observations(as_lines(tmp_path, rows), TableColumns(["grp"], ["score"]))
+    assert found.values.shape == (ROWS, 1)
+    assert any("add --unit uid" in warning for warning in warnings)
+
+
+def test_ids_of_one_digit_and_an_exponent_are_called_rounded(tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text("uid,grp,score\n" + "1e+18,a,1\n1E+18,b,2\n" * 8)
+    _, warnings = observations(path, TableColumns(["grp"], ["score"], unit="uid"))
+    assert warnings[0].startswith("Values of uid are floats too large to be exact")

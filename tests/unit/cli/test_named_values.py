@@ -258,3 +258,14 @@ def test_a_bank_always_answered_alike_is_known_by_a_declared_range_or_by_boolean
 def test_a_range_without_two_finite_ends_is_refused(ends: Any) -> None:
     with pytest.raises(UsageError, match="needs a number and a larger one"):
         bw.diagnose(bank(), group="grp", feature="sel", ranges={"sel": ends})
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+def test_booleans_of_every_file_can_be_compared_with_a_number(tmp_path: Path, name: str) -> None:
+    assert counted(saved(tmp_path / name, ANSWERS), "sel>=1").counts == (3, 1, 1, 3)
+
+
+def test_a_column_of_lists_in_parquet_is_named_as_such(tmp_path: Path) -> None:
+    path = saved(tmp_path / "t.parquet", [[answer] for answer in ANSWERS])
+    with pytest.raises(UsageError, match="column 'sel' holds lists or structures"):
+        counted(path, "sel=true")

@@ -79,7 +79,9 @@ def test_what_str_wrote_is_read_as_it_was(value: Any) -> None:
     [
         "", "[", "[1", "{'a'", "{'a': 1, 2}", "1 2", "['a'] b", "__import__('os').system('x')",
         "open('x')", "[x for x in y]", "[open('x')]", "[os.system('x')]",
-        "[datetime.datetime('x')]", "[datetime.date(0, 0, 0)]", "[<]", "[<a: x>]", "[" + "<a: " * 500 + "1" + ">" * 500 + "]", "[OrderedDict([1])]", "lambda: 1", "array()", "[1 ... 2]", "'\\x1'", "'a", "1e",
+        "[datetime.datetime('x')]", "[datetime.date(0, 0, 0)]", "[<]", "[<a: x>]",
+        "[" + "<a: " * 500 + "1" + ">" * 500 + "]",
+        "[OrderedDict([1])]", "lambda: 1", "array()", "[1 ... 2]", "'\\x1'", "'a", "1e",
         "[" * 50_000, "{'a':" * 50_000, "array(" * 50_000, "(" * 200 + ")" * 200,
     ],
 )  # fmt: skip
