@@ -23,6 +23,13 @@ def answer_text(content: Any) -> str | None:
     return "".join(text for part in content for text in _part_texts(part))
 
 
+def refusal_text(content: Any) -> str | None:
+    """Return the refusals among the parts of a content; None without any."""
+    parts = content if isinstance(content, list) else []
+    refusals = (at(part, "refusal") for part in parts if at(part, "type") == "refusal")
+    return " ".join(text for text in refusals if isinstance(text, str)) or None
+
+
 def message_reasoning(message: Any, content: Any = None) -> str | None:
     """Return the reasoning in the fields of a message and in the parts of its content."""
     fields = ("".join(_texts(at(message, name))) for name in REASONING_FIELDS)

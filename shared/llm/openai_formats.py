@@ -4,7 +4,7 @@ from typing import Any
 
 import openai
 
-from shared.llm.content_parts import answer_text, message_reasoning
+from shared.llm.content_parts import answer_text, message_reasoning, refusal_text
 from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
 from shared.llm.provider_errors import cut_off, finish_of
 from shared.llm.reply_values import at, label_of, shortened, storable, tokens_of
@@ -31,17 +31,18 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         tokens = tokens_of(at(reply, "usage"), "prompt_tokens", "completion_tokens")
         choice = at(reply, "choices", 0)
         message, finish = at(choice, "message"), finish_of(at(choice, "finish_reason"))
-        content, refusal = at(message, "content"), at(message, "refusal")
+        content = at(message, "content")
+        refusal = at(message, "refusal") or refusal_text(content)
         text = answer_text(content)
         if finish == "content_filter":
             said = "The provider withheld the answer."
             raise CallFailed(Failure.CONTENT_FILTER, said, tokens=tokens)
         if finish == "length" and not content:
             raise cut_off(tokens)
-        if not isinstance(message, dict) or (text is None and content is not None):
-            raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
         if isinstance(refusal, str) and refusal.strip():
             raise CallFailed(Failure.REFUSAL, shortened(refusal), tokens=tokens)
+        if not isinstance(message, dict) or (text is None and content is not None):
+            raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
         if not text or not text.strip():
             if finish == "length":
                 raise cut_off(tokens)

@@ -107,7 +107,7 @@ def failure_in_reply(document: Any, *, key: str | None, tokens: Tokens) -> CallF
     if reason := _blocked(document, choice):
         detail = f"The provider's content filter withheld the answer ({reason})."
         return CallFailed(Failure.CONTENT_FILTER, detail, tokens=tokens)
-    error = at(document, "error") or at(choice, "error")
+    error = at(document, "error") or at(choice, "error") or _error_itself(document)
     if not error or _has_text(choice):
         return None
     status = _status_in(error)
@@ -209,6 +209,12 @@ def _blocked(document: Any, choice: Any) -> str | None:
         if _filtered(results):
             return "content_filter_results"
     return None
+
+
+def _error_itself(document: Any) -> Any:
+    """Return a reply that calls itself an error or a failure; None of any other."""
+    named = "error" in (at(document, "object"), at(document, "type"), at(document, "status"))
+    return document if named or at(document, "success") is False else None
 
 
 def _has_text(choice: Any) -> bool:

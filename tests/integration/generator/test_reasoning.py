@@ -68,6 +68,15 @@ async def test_content_without_text_or_reasoning_is_garbage(content: Any) -> Non
     assert failed.value.why == "garbage"
 
 
+async def test_a_refusal_among_the_parts_of_a_content_is_a_refusal() -> None:
+    content = [THOUGHT, {"type": "refusal", "refusal": "I cannot rate people."}]
+    with model_server(replying(lambda _: (200, chat(content=content)))) as url:
+        async with adapter("chat", url) as model:
+            with pytest.raises(CallFailed) as failed:
+                await model.ask(call())
+    assert (failed.value.why, failed.value.detail) == ("refusal", "I cannot rate people.")
+
+
 @pytest.mark.parametrize(
     ("text", "finish", "reason"),
     [

@@ -149,12 +149,25 @@ def test_a_limit_of_calls_is_not_used_up_credit(provider: str) -> None:
             Failure.CONTENT_FILTER,
         ),
         ({"amazon-bedrock-guardrailAction": "INTERVENED"}, Failure.CONTENT_FILTER),
+        ({"object": "error", "message": "too long", "code": 400}, Failure.BAD_REQUEST),
+        ({"type": "error", "message": "no credits left"}, Failure.QUOTA),
+        ({"success": False, "errors": [{"message": "No such model"}]}, Failure.SERVER_ERROR),
     ],
 )
 def test_an_error_in_a_reply_with_status_200_has_its_kind(document: Any, why: Failure) -> None:
     found = failure_in_reply(document, key=None, tokens=UNKNOWN_TOKENS)
     assert found is not None
     assert (found.why, found.tokens) == (why, UNKNOWN_TOKENS)
+
+
+def test_a_reply_that_is_an_error_itself_has_the_words_of_its_provider() -> None:
+    failed = failure_in_reply(
+        {"success": False, "errors": [{"message": "No such model"}]},
+        key=None,
+        tokens=UNKNOWN_TOKENS,
+    )
+    assert failed is not None
+    assert failed.detail == 'The provider answered with an error: "No such model".'
 
 
 @pytest.mark.parametrize(
