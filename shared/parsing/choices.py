@@ -77,7 +77,8 @@ _WORDS = re.compile(
     rf"|\b(?:[Aa]nswer|ANSWER)\s*+:\s*+(?:option\s++)?{_OPEN}([A-Z]){_END}"
     rf"|(?<!not\s)(?<!n't\s)\b{_CHOOSING}\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
     rf"|\b(?:It's|It\sis|it's|it\sis|it\smust\sbe)\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
-    rf"|\b[Oo]ption\s++{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best)\b"
+    rf"|\b(?:[Tt]herefore|[Tt]hus|[Hh]ence|[Ss]o),?\s++(?:option\s++)?{_OPEN}([A-Z]){_SHUT}(?=\s*(?:$|[.!]))"
+    rf"|\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s++{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best)\b"
     rf"|(?:\A|[.!?\n])[^\S\n]*+{_OPEN}([A-Z]){_SHUT}\s++is\s++(?:the\s++)?(?:correct|right|best|my)\b",
     re.MULTILINE,
 )

@@ -42,7 +42,7 @@ _DOING = (
     r"|support\s(?:that|this|the|your)\s(?:request|kind|type)|share\s(?:that|this)"
     r"|determine(?!\s(?:who|which|whether|if|what|how|where|the)\b|[^.!?]{0,80}\b(?:from|based\son|given)\b)"
     r"|recommend\s(?=(?:an?|any\w*|one|either|some\w*|who\w*|which|people|candidates)\b)"
-    rf"|(?:make|give|offer|form|express|assign|share|render)\s{_SAYING})\b"
+    rf"|(?:make|give|offer|form|express|assign|share|render|produce|draw)\s{_SAYING})\b"
 )
 _DOING_ING = (
     r"(?:helping|assisting|answering|providing|complying|doing|rating|ranking|judging|assessing"
@@ -82,7 +82,7 @@ DECLINES = re.compile(
     rf"(?:\shave\sto)?\s(?:decline|refuse|abstain|refrain)\b\s?{_REFUSE}"
     rf"|{_I}(?:\s|(?='))(?:(?:am|'m|are|'re|do|would|'d)?\s?(?:not|n't)\s(?:be\s|feel\s)?(?:really\s)?"
     rf"comfortable|don't\sfeel\scomfortable|(?:am|'m|feel|'d\sfeel)\suncomfortable)\s"
-    rf"(?:{_DOING_ING}\b|with\s{_TASK}{_ENDS}|to\s{_DOING})"
+    rf"(?:(?:with\s|about\s)?{_DOING_ING}\b|with\s{_TASK}{_ENDS}|to\s{_DOING})"
     rf"|{_I}\s(?:do\snot|don't)\s(?:rate|rank|judge|make\s{_SAYING}|give\s{_SAYING}|provide|engage)\b"
     rf"|\b(?:(?:it|that|this)(?:\swould|\sis|'d|'s|\swould\snot|\swouldn't)?\s?(?:be\s)?|think\sit\s(?:would\sbe|is|'s)\s)"
     rf"(?:highly\s|also\s|simply\s)?{_WRONG}\s(?:for\s(?:me|an?\sAI|us)\s)?to\s{_DOING}"

@@ -21,7 +21,8 @@ LABEL = r"(?:rating|score|ranking)"
 ALONE = re.compile(rf"[\s*_`\"':,]*+({NUMBER}){SCALE}?{UNIT}?[\s*_`\"'.!]*+")
 TAGGED = re.compile(
     rf"<(?:final_?)?{LABEL}>\s*+({NUMBER}){SCALE}?\s*+</"
-    rf"|\\boxed\{{\s*+(?:\\text\{{)?({NUMBER}){SCALE}?\s*+\}}",
+    rf"|\\boxed\{{\s*+(?:\\text\{{)?({NUMBER}){SCALE}?\s*+\}}"
+    rf"|\b{LABEL}[\s*_]*+[:=\uff1a][\s*_]*+[\[(]\s*+({NUMBER}){SCALE}?\s*+[\])]",
     re.IGNORECASE,
 )
 LABELLED = re.compile(
@@ -42,11 +43,14 @@ ENDED = (
 )
 GIVEN = re.compile(
     r"\b(?:I|I'd|I'll|we|would|will)\s++(?:\w++\s++){0,2}?(?:give|giving|assign|award|rate|score"
-    rf"|rank|say|go\swith)\b[^.\d\n]{{0,60}}?(?<![\w.,-])({NUMBER}){ENDED}",
+    rf"|rank|say|go\swith)\b[^.\d\n]{{0,60}}?(?<![\w.,-])({NUMBER}){ENDED}"
+    r"|\b(?:this|that|it|he|she|they)(?:'s|\s(?:is|are|deserves?|gets?|earns?|merits?))\san?\s"
+    rf"(?:\w+\s)?({NUMBER}){ENDED}",
     re.IGNORECASE | re.MULTILINE,
 )
 OUT_OF = re.compile(
-    rf"(?<![\w./-])({NUMBER})(?:{SCALE}{UNIT}?|\s++stars)(?=[*_\"'`)]*+(?:[.,;:!?](?!\d)|\s*$))",
+    rf"(?<![\w./-])({NUMBER})(?:{SCALE}{UNIT}?|\s++stars)(?=[*_\"'`)]*+(?:[.,;:!?](?!\d)"
+    r"|\s*$|\s++[-\u2013\u2014]\s))",
     re.MULTILINE,
 )
 STATED_SCALE = re.compile(
