@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from urllib.parse import parse_qsl
@@ -24,6 +25,7 @@ NOT_PARAMETERS = {
     "extra_body": "write what it holds as parameters of their own",
     "extra_query": "write api-version as a parameter; others belong into the address",
     "extra_headers": "a header could carry a secret into records",
+    **dict.fromkeys(("api_key", "api-key", "authorization"), "records would hold the key"),
 }
 """Parameters that a target cannot set, and what to do instead."""
 
@@ -96,7 +98,7 @@ def parse_target(
         all_given = _request(written, provider.request_model, all_given)
     elif taken := sorted(NOT_PARAMETERS.keys() & all_given.keys()):
         raise UsageError(
-            f"The parameter {taken[0]} cannot be set on the target {written!r}:"
+            f"The parameter {taken[0]} cannot be set on the target {written.partition('?')[0]!r}:"
             f" {NOT_PARAMETERS[taken[0]]}."
         )
     with as_usage_error("The target"):
@@ -133,6 +135,11 @@ def _options(written: str, query: str) -> tuple[dict[str, JsonValue], str | None
     """Read `temperature=0.2&reasoning.effort=low&role=assistant`; a dot leads inside."""
     given: dict[str, JsonValue] = {}
     role = None
+    if re.search("@https?://", query):
+        raise UsageError(
+            f"The address in {written!r} follows the parameters. Write"
+            " provider:model@address?name=value."
+        )
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:
@@ -143,6 +150,11 @@ def _options(written: str, query: str) -> tuple[dict[str, JsonValue], str | None
         if name == ROLE:
             role = value
         else:
+            if value.lstrip().startswith("{") and isinstance(_value(value), str):
+                raise UsageError(
+                    f"The parameter {name} of {written!r} is not JSON. Write its names and texts in"
+                    " double quotes, and the target in single quotes of the shell."
+                )
             _put(given, name.split("."), _value(value), written)
     return given, role
 
@@ -154,7 +166,7 @@ def _put(into: dict[str, JsonValue], path: list[str], value: JsonValue, written:
         if not isinstance(inner, dict):
             raise UsageError(f"The parameter {step} of {written!r} is given twice.")
         into = inner
-    if last in into or not last:
+    if last in into or not all(path):
         raise UsageError(f"A parameter of {written!r} is given twice, or has no name.")
     into[last] = value
 

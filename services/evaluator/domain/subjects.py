@@ -184,7 +184,7 @@ def measure_line(measure: Measure, subject: Subject) -> str:
     """Write one measure on one line."""
     label = one_line(measure.label)
     if measure.value is None:
-        return f"{label}: not defined ({measure.reason or 'no reason is known'})"
+        return f"{label}: not defined ({one_line(measure.reason or 'no reason is known')})"
     if measure.name in TESTS:
         said = f"{label}: statistic = {measure.value:.4f}"
     else:

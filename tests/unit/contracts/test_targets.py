@@ -57,11 +57,22 @@ def test_recorded_answers_take_the_whole_name_for_a_file() -> None:
         ("openai:m?temperature=1&temperature=2", "given twice"),
         ("openai:m?stream=true", "cannot be set"),
         ("openai:m?extra_headers.Authorization=secret", "cannot be set"),
+        ("openai:m?api_key=sk-1", "records would hold the key"),
+        ("openai:m?temperature=0@http://127.0.0.1:1/v1", "address .* follows the parameters"),
+        ("openai:m?chat_template_kwargs={enable_thinking:false}", "chat_template_kwargs .*JSON"),
+        ("openai:m?a..b=1", "no name"),
+        ("openai:m?.a=1", "no name"),
     ],
 )
 def test_a_wrong_target_is_a_sentence(written: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         parse_target(written)
+
+
+def test_a_key_among_the_parameters_is_not_repeated() -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_target("openai:m?api_key=sk-1")
+    assert "sk-1" not in str(refused.value)
 
 
 DESCRIBED = 'url=https://a.example/ask&request={"q":"{prompt}"}&answer=/text'

@@ -10,7 +10,7 @@ from services.evaluator.domain.report_prompt import writing_prompt
 from services.evaluator.domain.rubric import judging_prompt, tasks_for
 from services.evaluator.handlers.rubric_files import load_rubric
 from services.oracle.domain.questions import both_right, fits, which_question
-from shared.contracts import Subject
+from shared.contracts import Measure, Subject
 from shared.parsing.quoting import one_line, quoted, quoted_label
 from tests.support.records import make_subject
 
@@ -60,6 +60,7 @@ def labelled(label: str) -> Subject:
     measures = [
         measure.model_copy(update={"label": measure.label + label}) for measure in subject.measures
     ]
+    measures.append(Measure(name="smd", label="SMD", value=None, reason=f"No spread{label}"))
     return subject.model_copy(
         update={
             "groups": (f"women{label}", f"men{label}"),
