@@ -88,7 +88,11 @@ class BodyFile:
     def _write_to_disk(self, data: bytes) -> None:
         if self._file is None:
             self._disk.take(self.size)
-            self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - close() closes it
+            try:
+                self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - close() closes it
+            except OSError as error:
+                self._disk.give_back(self.size)
+                raise _disk_failure(error) from None
             _append(self._file, self._memory)
             self._memory = bytearray()
         self._disk.take(len(data))
@@ -121,6 +125,10 @@ def _append(file: FileIO, data: bytes | bytearray) -> None:
         while left:
             left = left[file.write(left) :]
     except OSError as error:
-        raise TransientError(f"{NO_DISK} ({error.strerror}).") from None
+        raise _disk_failure(error) from None
     finally:
         left.release()
+
+
+def _disk_failure(error: OSError) -> TransientError:
+    return TransientError(f"{NO_DISK} ({error.strerror}).")
