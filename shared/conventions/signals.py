@@ -4,7 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shared.parsing.json_objects import without_half_pairs
+
 Fields = Mapping[str, Any]
+MAX_TIME_NS = 2**64 - 1
+"""The latest moment of OTLP, in Unix time; a larger number is no moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,10 @@ def _event(record: Any, resource: Fields) -> Signal:
 
 def attributes_of_json(pairs: Any) -> dict[str, Any]:
     """Return attributes by name, with the values that OTLP's JSON wraps."""
-    return {str(each["key"]): value_of_json(each.get("value")) for each in _checked(pairs)}
+    return {
+        without_half_pairs(str(each["key"])): value_of_json(each.get("value"))
+        for each in _checked(pairs)
+    }
 
 
 def value_of_json(wrapped: Any) -> Any:
@@ -105,7 +112,7 @@ def value_of_json(wrapped: Any) -> Any:
             case "kvlistValue":
                 return attributes_of_json(_list(value, "values"))
             case _:
-                return value
+                return without_half_pairs(value)
     return None
 
 
@@ -130,11 +137,14 @@ def _get(holder: Any, name: str, otherwise: Any) -> Any:
         return otherwise
     if not isinstance(found, type(otherwise)):
         raise ValueError(f"this is not OTLP's JSON: {name} is of another kind")  # noqa: TRY004
-    return found
+    return without_half_pairs(found) if isinstance(found, str) else found
 
 
 def _whole(holder: Any, name: str) -> int:
     try:
-        return int(holder.get(name) or 0)
-    except (TypeError, ValueError):
+        number = int(holder.get(name) or 0)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"this is not OTLP's JSON: {name} is no whole number") from None
+    if not 0 <= number <= MAX_TIME_NS:
+        raise ValueError(f"this is not OTLP's JSON: {name} is no moment")
+    return number

@@ -48,16 +48,17 @@ def json_in(text: str) -> Any:
 
 def encodable(value: Any, text: str) -> Any:
     """Replace halves of pairs of characters, which no encoding has; rarely is there any."""
-    return _replaced(value) if _ESCAPED_HALF.search(text) else value
+    return without_half_pairs(value) if _ESCAPED_HALF.search(text) else value
 
 
-def _replaced(value: Any) -> Any:
+def without_half_pairs(value: Any) -> Any:
+    """Return a value of JSON with U+FFFD for each half of a pair of characters in it."""
     if isinstance(value, str):
-        return _HALF_A_PAIR.sub("\ufffd", value)
+        return value if value.isascii() else _HALF_A_PAIR.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_replaced(each) for each in value]
+        return [without_half_pairs(item) for item in value]
     if isinstance(value, dict):
-        return {_replaced(name): _replaced(each) for name, each in value.items()}
+        return {without_half_pairs(name): without_half_pairs(item) for name, item in value.items()}
     return value
 
 

@@ -161,13 +161,18 @@ class SignalIntake:
         body = _PART.dump_json(found, exclude_defaults=True)
         digest = hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32]
         return WaitingPart(
-            self._store.tenant, part.source, part.key[:MOST_KEY], digest, self._now(),
+            self._store.tenant, part.source, stored_key(part.key), digest, self._now(),
             part.is_span, content.answered, body.decode(),
         )  # fmt: skip
 
     def exchange_key(self, key: str) -> str:
         """Return the key that the exchange of an operation has after redaction."""
         return pseudonym_of(key) if self._redaction(key).counts else key
+
+
+def stored_key(key: str) -> str:
+    """Return what names an operation in the store: bounded, and without NUL, as PostgreSQL asks."""
+    return key[:MOST_KEY].replace("\x00", "\ufffd")
 
 
 class EndedOperations(NamedTuple):
@@ -219,7 +224,7 @@ class JoinedAnswers:
                 if of == tenant
             }
             exchanges += [_numbered(exchange, begins) for exchange in taken.exchanges]
-            unwatched += [(tenant, each.source, each.key[:MOST_KEY]) for each in taken.unwatched]
+            unwatched += [(tenant, each.source, stored_key(each.key)) for each in taken.unwatched]
             for why in dict.fromkeys(taken.refused):
                 log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=why)
         return EndedOperations(exchanges, [parts[0].operation for parts in found], unwatched)
@@ -244,7 +249,7 @@ def _numbered(exchange: Exchange, begins: Mapping[tuple[str, str], datetime]) ->
 
     To join the same parts twice is then no second sending; to send them again is one.
     """
-    key = exchange.key[:MOST_KEY]
+    key = stored_key(exchange.key)
     began = begins.get((exchange.source, key), exchange.said_at)
     digest = hashlib.sha256(f"{exchange.key}\n{began.isoformat()}".encode()).digest()
     return exchange.model_copy(update={"sending": int.from_bytes(digest[:6])})

@@ -1,6 +1,7 @@
 """OTLP over HTTP on a real bus: one exchange a call, in the protocol's own words and codes."""
 
 import gzip
+import json
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
@@ -33,6 +34,7 @@ from tests.support.waiting import PATIENCE_S
 from tests.support.watched_answers import watched_store
 
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
+JSON_BODY = {"Content-Type": "application/json"}
 SENDER, READER = ({"Authorization": f"Bearer {name}"} for name in ("sender", "reader"))
 LANGFUSE = "/api/public/otel/v1/traces"
 NO_CONTENT = {"gen_ai.input.messages": None, "gen_ai.output.messages": None}
@@ -113,6 +115,32 @@ async def test_json_and_gzip_are_taken_as_well(
     headers = {**PROTOBUF, "Content-Encoding": "gzip"}
     assert (await api.post("/v1/traces", content=packed, headers=headers)).status_code == 200
     assert await responses_of(bus, store) == 2
+
+
+@pytest.mark.parametrize("content", [{}, NO_CONTENT])
+async def test_halves_of_pairs_and_nul_in_json_stop_neither_the_request_nor_the_joining(
+    api: httpx2.AsyncClient, store: Store, content: dict[str, Any], join: Any
+) -> None:
+    names = ("gen_ai.response.model", "gen_ai.response.id", "gender", "a\ud800")
+    odd = {name: f"x{name[-1]}\ud800" for name in names}
+    request = json_of([make_span(1, at_ns=now_ns(), attributes={**content, **odd})])
+    (span,) = request["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    span |= {"traceId": "\x00\ud800", "name": "\ud800"}
+    other = json_of([make_span(2, at_ns=now_ns(), attributes=content)])
+    request["resourceSpans"] += other["resourceSpans"]
+    reply = await api.post("/v1/traces", content=json.dumps(request), headers=JSON_BODY)
+    assert reply.status_code == 200, reply.text
+    parts = store.answer_parts.settled(datetime.now(UTC), datetime.now(UTC) + PATIENCE)
+    assert not any("\x00" in part.key for operation in parts for part in operation)
+    await join(PATIENCE)
+
+
+@pytest.mark.parametrize("moment", [10**30, -1, "9" * 400])
+async def test_a_moment_out_of_range_is_refused(api: httpx2.AsyncClient, moment: Any) -> None:
+    request = json_of([make_span(1, at_ns=now_ns())])
+    request["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["endTimeUnixNano"] = moment
+    reply = await api.post("/v1/traces", json=request)
+    assert (reply.status_code, reply.json()) == (400, {"message": "The body is not OTLP's JSON."})
 
 
 async def test_a_repeated_span_counts_once_and_is_accounted_as_a_duplicate(
