@@ -67,6 +67,8 @@ from shared.runtime.service import Service
 from shared.runtime.web import web_server
 from shared.store import Store
 
+STEADY_AFTER_S = 10.0
+"""Seconds after which the server of HTTP is taken to work, where it had failed before."""
 WATCHERS_S = 1.0
 """How old what is known of monitors may be where an answer is taken in; the stage that handles it
 then goes by the store."""
@@ -206,7 +208,7 @@ def build(settings: GatewaySettings) -> Service:
         "gateway",
         settings,
         stages=work.stages,
-        jobs=[Job(listen, "serve HTTP"), *work.jobs],
+        jobs=[Job(listen, "serve HTTP", steady_after_s=STEADY_AFTER_S), *work.jobs],
         supervisors=[backlog.job],
         probe_store=store.probe,
         close=[*work.close, store.close],

@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -25,13 +25,15 @@ class Job(Generic[T]):
     """Work that no record starts; the service repeats it until it stops."""
 
     work: Work[T]
-    """One pass; an endless pass is allowed."""
+    """One pass; an endless pass needs `steady_after_s`."""
     name: str = ""
     """The name in logs, metrics and readiness; by default that of the function."""
     every_s: float = 1.0
     """The pause between two passes, in seconds."""
     first_after_s: float = 0.0
     """The pause before the first pass, in seconds."""
+    steady_after_s: float | None = None
+    """A pass that has lasted so many seconds works; None where only its end tells."""
     wake: asyncio.Event | None = None
     """Ends a pause early."""
     close: Callable[[], Awaitable[None]] | None = None
@@ -87,12 +89,25 @@ class GuardedJob(Generic[T]):
 
     async def _pass(self, argument: T) -> None:
         try:
-            await self.job.work(argument)
+            with self._steady_pass():
+                await self.job.work(argument)
         except Exception as error:  # noqa: BLE001 - the one place that decides about jobs
             await asyncio.sleep(self._failed(error))
         else:
-            self._ended_well()
+            self._works()
             await self._pause()
+
+    @contextmanager
+    def _steady_pass(self) -> Iterator[None]:
+        """Clear the trouble once a pass has lasted for `steady_after_s`."""
+        if self.job.steady_after_s is None:
+            yield
+            return
+        steady = asyncio.get_running_loop().call_later(self.job.steady_after_s, self._works)
+        try:
+            yield
+        finally:
+            steady.cancel()
 
     def _failed(self, error: Exception) -> float:
         """Note a failure; return the pause before the next pass."""
@@ -114,7 +129,7 @@ class GuardedJob(Generic[T]):
             error, self._failures, self._outage if outage else self._fault, self._jitter()
         )
 
-    def _ended_well(self) -> None:
+    def _works(self) -> None:
         if self.trouble is not None:
             log(self._service).info(
                 "a job goes on", job=self.job.label, after_failures=self._failures

@@ -11,6 +11,7 @@ from shared.errors import BackPressureError, ConfigurationError, NotFoundError, 
 from shared.runtime.jobs import Job
 from shared.telemetry import TROUBLES
 from tests.support.jobs import quick
+from tests.support.waiting import PATIENCE_S
 
 AWAY = TransientError("The store is not available.")
 
@@ -92,6 +93,23 @@ async def test_while_it_fails_it_names_its_trouble_and_tells_an_outage_from_a_fa
         ("The queue is full.", False),
         ("ValueError", True),
     ]
+
+
+async def test_an_endless_pass_has_no_trouble_once_it_has_lasted_a_while() -> None:
+    failures = [OSError(24, "Too many open files")]
+
+    async def serve(_: None) -> None:
+        if failures:
+            raise failures.pop()
+        await asyncio.Event().wait()
+
+    guarded = quick(Job(serve, steady_after_s=0.01))
+    running = asyncio.create_task(guarded.run(None))
+    async with asyncio.timeout(PATIENCE_S / 30):
+        while failures or guarded.trouble:
+            await asyncio.sleep(0.005)
+    assert not guarded.faulty
+    running.cancel()
 
 
 async def test_what_a_person_must_change_ends_it() -> None:
