@@ -97,7 +97,8 @@ def _channels(text: str) -> ReasonedText | None:
     reasoning = "\n\n".join(
         part.strip() for part in (before, *rest, inner.reasoning) if part.strip()
     )
-    return _split(inner.answer, reasoning, cut_off=not final or inner.cut_off)
+    ended = bool(final) or "to=" in messages[-1]["header"]  # a call of a tool ends a text as well
+    return _split(inner.answer, reasoning, cut_off=not ended or inner.cut_off)
 
 
 def _bare_channels(text: str) -> ReasonedText | None:

@@ -104,3 +104,8 @@ def test_a_text_that_ends_in_its_reasoning_has_no_answer(text: str) -> None:
 def test_a_tag_that_is_only_mentioned_stays_in_the_answer(text: str) -> None:
     parts = after_reasoning(text)
     assert (parts.answer, parts.reasoning, parts.cut_off) == (text, "", False)
+
+
+def test_a_call_of_a_tool_after_the_reasoning_is_an_empty_answer_and_not_cut_off() -> None:
+    parts = after_reasoning(f"{ANALYSIS}Rating: 1<|end|>{TOOL}")
+    assert (parts.answer, parts.cut_off, parts.missing) == ("", False, "empty")
