@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from shared.errors import UsageError
-from shared.parsing.json_stream import BLANK, ENDS, LARGEST_VALUE
+from shared.parsing.json_stream import ENDS, LARGEST_VALUE, after_blanks
 
 READ_BYTES = 64 * 1024
 """Bytes that are read at once."""
@@ -92,8 +92,7 @@ class JsonReader:
     def peek(self) -> str:
         """Return the next sign that is not blank, and an empty text at the end."""
         while True:
-            while self._at < len(self._text) and self._text[self._at] in BLANK:
-                self._at += 1
+            self._at = after_blanks(self._text, self._at)
             if self._at < len(self._text) or not self._more:
                 return self._text[self._at : self._at + 1]
             self._fill(READ_BYTES)

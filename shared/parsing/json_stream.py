@@ -1,6 +1,7 @@
 """A JSON object read as it comes: the items of one list one by one, and all other fields."""
 
 import json
+import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from enum import Enum, auto
@@ -13,6 +14,15 @@ ENDS = f"{BLANK},:]}}"
 """What follows a name or a value."""
 LARGEST_VALUE = 2 * 1024 * 1024
 """Characters of one item, or of one of the other fields."""
+
+
+_BLANKS = re.compile(f"[{BLANK}]*+")
+
+
+def after_blanks(text: str, at: int) -> int:
+    """Return the place of the next sign that is not blank."""
+    blanks = _BLANKS.match(text, at)
+    return blanks.end() if blanks else at
 
 
 class _Expects(Enum):
@@ -77,11 +87,8 @@ class ListInObject:
             raise self._error("the text ends too early")
 
     def _skip_blanks(self) -> bool:
-        text, at = self._text, self._at
-        while at < len(text) and text[at] in BLANK:
-            at += 1
-        self._at = at
-        return at < len(text)
+        self._at = after_blanks(self._text, self._at)
+        return self._at < len(self._text)
 
     def _step(self, found: list[Any], *, last: bool) -> bool:
         """Go on by one sign or value; return False where more of the text is needed."""
