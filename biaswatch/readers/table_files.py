@@ -25,6 +25,8 @@ RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 """What pandas says of a row that has more cells than the others."""
 LONGEST_LINE = 4 * MIB
 """Of the first two lines of a CSV file, which say how many columns there are."""
+MAX_CELL_CHARACTERS = 128 * 1024
+"""Limit for a cell of these lines; the limit of `csv` is that of the whole process."""
 SMALLER = "Leave out columns that are not needed, or split it by domain"
 
 
@@ -110,11 +112,12 @@ def _check_first_lines(path: Path) -> tuple[list[str], int]:
         first = file.read(2 * LONGEST_LINE)
     if "\0" in first:
         raise UsageError(not_text(path))
+    csv.field_size_limit(MAX_CELL_CHARACTERS)
     try:
         rows = list(islice(csv.reader(StringIO(first, newline="")), 2))
     except csv.Error:
         raise UsageError(
-            f"{path}: a cell of the first two lines has more than {csv.field_size_limit():,}"
+            f"{path}: a cell of the first two lines has more than {MAX_CELL_CHARACTERS:,}"
             " characters, or they are not CSV."
         ) from None
     columns, names = max(map(len, rows), default=0), rows[0] if rows else []

@@ -15,7 +15,7 @@ NAMED_VALUES = {
     "datetime.timezone.utc": None, "np.True_": True, "np.False_": False,
 }  # fmt: skip
 WRAPPERS = {"array", "frozenset", "deque", "defaultdict", "mappingproxy"}
-"""Calls that stand for their first argument; so do those of numpy, like `np.float64(0.5)`."""
+"""Calls whose value is their first argument, like those of numpy, like `np.float64(0.5)`."""
 DATES: dict[str, Callable[..., date]] = {"datetime.datetime": datetime, "datetime.date": date}
 _CLASS = re.compile(r"(?:\w+\.)*_*[A-Z]\w*|datetime\.\w+|namespace")
 _ENUM = re.compile(r"<[\w.]+: (.+)>", re.DOTALL)
@@ -144,7 +144,7 @@ def _value_of_object(written: str, level: int) -> Any:
 
 
 def _value_of_call(name: str, positional: list[Any], named: dict[str, Any]) -> Any:
-    """Return what a call stands for: a date, its first argument, or its fields."""
+    """Return the value of a call: a date, its first argument, or its fields."""
     if name in DATES:
         return _written_date(name, positional)
     if name == "OrderedDict" and positional:
