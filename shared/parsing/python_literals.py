@@ -15,7 +15,7 @@ NAMED_VALUES = {
     "datetime.timezone.utc": None, "np.True_": True, "np.False_": False,
 }  # fmt: skip
 WRAPPERS = {"array", "frozenset", "deque", "defaultdict", "mappingproxy"}
-"""Calls whose value is their first argument, like those of numpy, like `np.float64(0.5)`."""
+"""Calls whose value is their first argument, as of numpy in `np.float64(0.5)`."""
 DATES: dict[str, Callable[..., date]] = {"datetime.datetime": datetime, "datetime.date": date}
 _CLASS = re.compile(r"(?:\w+\.)*_*[A-Z]\w*|datetime\.\w+|namespace")
 _ENUM = re.compile(r"<[\w.]+: (.+)>", re.DOTALL)
