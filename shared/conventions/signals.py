@@ -8,7 +8,7 @@ from shared.parsing.json_objects import without_half_pairs
 
 Fields = Mapping[str, Any]
 MAX_TIME_NS = 2**64 - 1
-"""The latest moment of OTLP, in Unix time; a larger number is no moment."""
+"""The latest moment that OTLP can hold, in nanoseconds of Unix time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class Job(Generic[T]):
     first_after_s: float = 0.0
     """The pause before the first pass, in seconds."""
     steady_after_s: float | None = None
-    """A pass that has lasted so many seconds works; None where only its end tells."""
+    """The duration, in seconds, after which an endless pass counts as working; None for others."""
     wake: asyncio.Event | None = None
     """Ends a pause early."""
     close: Callable[[], Awaitable[None]] | None = None

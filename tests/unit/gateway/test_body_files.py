@@ -11,7 +11,7 @@ from shared.errors import TransientError
 LARGE = b"x" * (MEMORY_BYTES + 1)
 
 
-def test_a_body_that_gets_no_file_reserves_nothing(
+def test_a_body_without_a_temporary_file_reserves_no_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budget = DiskBudget()
