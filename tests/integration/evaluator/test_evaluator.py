@@ -14,6 +14,7 @@ from services.evaluator import app as evaluator
 from services.evaluator.domain.subjects import table_subject
 from services.evaluator.settings import EvaluatorSettings
 from shared.contracts import Brief, Evaluation, Subject, parse_target
+from shared.parsing.quoting import quoted
 from shared.stats.tables.two_by_two import as_json, two_by_two
 from shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus, ReceivedRecords
@@ -137,7 +138,7 @@ async def test_five_fixed_reports_make_nine_calls_each_all_of_them_apart(
     assert {body["max_output_tokens"] for body in judge.bodies} == {20000}
     prompts = [body["input"][-1]["content"] for body in judge.bodies]
     for report in reports:
-        assert sum(report.strip() in prompt for prompt in prompts) == 9
+        assert sum(quoted(report.strip()) in prompt for prompt in prompts) == 9
     for each in found:
         assert (each.mean, each.mean_of) == (0.5, 9)
     assert found[0].faults == ()
