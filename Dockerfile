@@ -16,7 +16,7 @@ RUN python -m venv /uv \
  && python -m venv --without-pip /opt/biaswatch
 WORKDIR /src
 COPY requirements/ requirements/
-COPY pyproject.toml hatch_build.py README.md ./
+COPY pyproject.toml README.md ./
 # The base of every service comes first, so that the builds of all of them share it.
 RUN install-locked recorder
 ARG SERVICE

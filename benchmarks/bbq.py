@@ -14,7 +14,7 @@ from pathlib import Path
 
 from biaswatch.bbq.rows import ROWS, read_folder
 from biaswatch.bbq.suite import suite_of
-from shared.contracts import Judging, Run, parse_target, probes_of
+from biaswatch.shared.contracts import Judging, Run, parse_target, probes_of
 from tests.support.bbq_rows import make_bbq_row
 
 BAR_S = 20.0

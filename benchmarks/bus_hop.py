@@ -19,12 +19,26 @@ from statistics import median
 
 import nats
 
-from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.bus.stage import Stage
-from shared.bus.topology import durable_of
-from shared.bus.worker import Worker
-from shared.contracts import Ending, Features, Message, Probe, Response, Target, subject_of
+from biaswatch.shared.bus.jetstream import (
+    Admin,
+    Connection,
+    JetStreamConsumer,
+    JetStreamPublisher,
+    provision,
+)
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import durable_of
+from biaswatch.shared.bus.worker import Worker
+from biaswatch.shared.contracts import (
+    Ending,
+    Features,
+    Message,
+    Probe,
+    Response,
+    Target,
+    subject_of,
+)
 
 RECORDS = 10_000
 ROUNDS = 5

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.evidence import evidence_of, increment_of
-from services.diagnoser.domain.monitors.method import counted
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.evidence import evidence_of, increment_of
+from biaswatch.services.diagnoser.domain.monitors.method import counted
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
@@ -24,8 +24,8 @@ from services.diagnoser.domain.monitors.round_answers import (
     RoundScope,
     compared_sets,
 )
-from services.diagnoser.handlers.garbage import nothing_collected
-from shared.contracts import (
+from biaswatch.services.diagnoser.handlers.garbage import nothing_collected
+from biaswatch.shared.contracts import (
     Claim,
     ClosedBy,
     Evidence,
@@ -42,10 +42,10 @@ from shared.contracts import (
     evidence_in,
     round_evidence,
 )
-from shared.stats.anytime.bets import against
-from shared.stats.anytime.inversion import invert
-from shared.stats.anytime.pair_histograms import STEPS_PER_SE
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.bets import against
+from biaswatch.shared.stats.anytime.inversion import invert
+from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 COMPARISONS = 18_480
 GROUPS, SETS, EXTRACTORS, FEATURES = 21, 60, 4, 4

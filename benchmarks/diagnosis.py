@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from shared.stats.groups.catalogue import parse_statistic
-from shared.stats.groups.cells import Table
-from shared.stats.groups.disparity import disparities
-from shared.stats.groups.permutations import permute_labels
-from shared.stats.groups.summary import summarise
+from biaswatch.shared.stats.groups.catalogue import parse_statistic
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.disparity import disparities
+from biaswatch.shared.stats.groups.permutations import permute_labels
+from biaswatch.shared.stats.groups.summary import summarise
 
 DOMAINS, GROUPS, ROWS, FEATURES = 20, 21, 75, 44
 PERMUTATIONS = 1000

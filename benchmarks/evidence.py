@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shared.stats.anytime.bets import log_es, log_es_beyond
-from shared.stats.anytime.odds import Batch, CommonOdds
-from shared.stats.anytime.odds import log_es as log_es_of_odds
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.bets import log_es, log_es_beyond
+from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
+from biaswatch.shared.stats.anytime.odds import log_es as log_es_of_odds
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 COMPARISONS = 18_480
 UNITS, BATCHES = 300, 30

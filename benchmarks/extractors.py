@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from shared.models.device import ModelOptions
-from shared.models.text_models import Classifier, Embedder
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.text_models import Classifier, Embedder
 
 ROUNDS = 3
 WORDS = ("good", "bad", "happy", "sad", "town", "people", "they", "were", "not", "quiet", "sea")

@@ -26,11 +26,11 @@ from pathlib import Path
 import httpx2
 import yaml
 
-from shared.bus.jetstream import Admin, Connection, provision
-from shared.bus.server import EmbeddedServer
-from shared.contracts.access import verifier_of
-from shared.runtime.web import free_port
-from shared.store import Store, migrate
+from biaswatch.shared.bus.jetstream import Admin, Connection, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.runtime.web import free_port
+from biaswatch.shared.store import Store, migrate
 from tests.support.otlp import json_of, make_span, protobuf_of
 from tests.support.records import make_run, make_traffic_monitor
 
@@ -411,7 +411,7 @@ async def gateway(folder: Path) -> AsyncIterator[Target]:
 
 @contextmanager
 def _process(**settings: str) -> Iterator[int]:
-    command = [sys.executable, "-m", "services.gateway.app"]
+    command = [sys.executable, "-m", "biaswatch.services.gateway.app"]
     environment = {**os.environ, **settings}  # noqa: TID251 - handed on
     process = subprocess.Popen(command, env=environment, stderr=sys.stderr)
     try:

@@ -21,11 +21,20 @@ from pathlib import Path
 
 import openai
 
-from shared.bus.bundles import records_in
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.contracts import Ending, Message, Probe, Response, Role, Run, parse_target, route_of
-from shared.store import migrate
+from biaswatch.shared.bus.bundles import records_in
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import (
+    Ending,
+    Message,
+    Probe,
+    Response,
+    Role,
+    Run,
+    parse_target,
+    route_of,
+)
+from biaswatch.shared.store import migrate
 
 IN_FLIGHT = 200
 LATENCY_S = 1.0
@@ -59,7 +68,7 @@ def process(module: str, **environment: str) -> Iterator["subprocess.Popen[str]"
 def simulator() -> Iterator[str]:
     """Start the simulator; return where it listens."""
     with process(
-        "services.simulator.app",
+        "biaswatch.services.simulator.app",
         BIASWATCH_SIMULATOR_PORT="0",
         BIASWATCH_SIMULATOR_PLANTS=json.dumps(PLANTS),
     ) as started:
@@ -154,7 +163,7 @@ def generator(folder: Path, url: str, nats: str, **more: str) -> Iterator[int]:
         "BIASWATCH_LOG_LEVEL": "ERROR",
         **more,
     }
-    with process("services.generator.app", **settings) as started:
+    with process("biaswatch.services.generator.app", **settings) as started:
         yield started.pid
 
 

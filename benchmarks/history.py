@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from shared.runtime.web import free_port
+from biaswatch.shared.runtime.web import free_port
 
 HERE = "127.0.0.1"
 LOOK_S = 0.5

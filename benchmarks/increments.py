@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
-from services.diagnoser.handlers import CloseRounds
-from shared.contracts import Probe, Suite, SuiteProbe, WatchedFeature, WatchedPair
-from shared.store import Store, migrate
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.shared.contracts import Probe, Suite, SuiteProbe, WatchedFeature, WatchedPair
+from biaswatch.shared.store import Store, migrate
 from tests.support.monitored import answered, closing, round_run
 from tests.support.records import AT, make_monitor, make_plan
 

@@ -7,10 +7,10 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.requests import SentBatch
-from shared.contracts import Exchange
-from shared.store import Store, migrate
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.requests import SentBatch
+from biaswatch.shared.contracts import Exchange
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_traffic_monitor
 
 ANSWERS, BATCH, STAGE_BATCH = 20_000, 500, 256

@@ -15,9 +15,9 @@ from uuid import uuid4
 
 import numpy as np
 
-import shared.parquet.parts  # noqa: F401 - loading it is not measured
-from shared.contracts import Features, Purpose, Response, derived_id
-from shared.store import AnswerFilesLocation, Store, migrate
+import biaswatch.shared.parquet.parts  # noqa: F401 - loading it is not measured
+from biaswatch.shared.contracts import Features, Purpose, Response, derived_id
+from biaswatch.shared.store import AnswerFilesLocation, Store, migrate
 from tests.support.records import make_features, make_probe, make_response
 
 ANSWERS, STORE_BATCH, FILE_BATCH, WORDS = 20_000, 500, 2_000, 110

@@ -28,12 +28,12 @@ from benchmarks.bbq import write_files
 from benchmarks.memory_limits import MemoryGroup, deployed_limit_mib, memory_groups
 from biaswatch.bbq.rows import read_folder
 from biaswatch.bbq.suite import suite_of
-from services.gateway.runs.queries import RunQueries
-from shared.bus.jetstream import Admin, Connection, provision
-from shared.bus.server import EmbeddedServer
-from shared.contracts import RUN_GATHER
-from shared.runtime.web import free_port
-from shared.store import Store, migrate
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.bus.jetstream import Admin, Connection, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import RUN_GATHER
+from biaswatch.shared.runtime.web import free_port
+from biaswatch.shared.store import Store, migrate
 from tools.deployment.services import spec_of
 
 HERE = "127.0.0.1"
@@ -101,7 +101,7 @@ def services(
                     *(groups[name].started_inside if name in groups else ()),
                     sys.executable,
                     "-m",
-                    f"services.{name}.app",
+                    f"biaswatch.services.{name}.app",
                 ],
                 env={**given, **dict(spec_of(name).environment)},
                 stdout=subprocess.DEVNULL,

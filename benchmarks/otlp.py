@@ -16,14 +16,14 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from services.gateway.otlp.intake import SignalIntake
-from services.gateway.otlp.wire import PROTOBUF, TRACES, signals_of, unpacked
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.redaction_file import nothing_redacted
-from services.gateway.traffic.requests import SentBatch
-from shared.contracts import Exchange
-from shared.conventions.mapping import MappingFile
-from shared.store import Store, migrate
+from biaswatch.services.gateway.otlp.intake import SignalIntake
+from biaswatch.services.gateway.otlp.wire import PROTOBUF, TRACES, signals_of, unpacked
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.redaction_file import nothing_redacted
+from biaswatch.services.gateway.traffic.requests import SentBatch
+from biaswatch.shared.contracts import Exchange
+from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.store import Store, migrate
 from tests.support.otlp import make_span, protobuf_of
 from tests.support.records import make_traffic_monitor
 

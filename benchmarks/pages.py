@@ -18,12 +18,12 @@ from pathlib import Path
 
 import httpx2
 
-from services.diagnoser.handlers import CloseRounds
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import (
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import (
     Diagnosis,
     Estimate,
     ExtractorPin,
@@ -43,8 +43,8 @@ from shared.contracts import (
     derived_id,
     probes_of,
 )
-from shared.runtime.memory import bound_garbage
-from shared.store import Store, migrate
+from biaswatch.shared.runtime.memory import bound_garbage
+from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on
 from tests.support.archived import end_run
 from tests.support.monitored import play

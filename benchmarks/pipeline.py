@@ -25,10 +25,10 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.store_writes import server_of
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe, parse_target
-from shared.store import Store, migrate
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe, parse_target
+from biaswatch.shared.store import Store, migrate
 
 RESPONSES, MANY, WARM = 5000, 200_000, 500
 TIMES = 3
@@ -97,7 +97,8 @@ def services(folder: Path, kind: str) -> Iterator[tuple[str, Store, dict[str, in
 
 
 def _start(service: str, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen([sys.executable, "-m", f"services.{service}.app"], env=environment)
+    command = [sys.executable, "-m", f"biaswatch.services.{service}.app"]
+    return subprocess.Popen(command, env=environment)
 
 
 async def cpu_by_service(

@@ -23,14 +23,14 @@ from typing import Any
 import httpx2
 
 from benchmarks.pipeline import cpu_s
-from services.gateway.app import WATCHERS_S, web_app
-from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.requests import SentBatch
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.runtime.process import run
-from shared.runtime.web import free_port, web_server
-from shared.store import Store, migrate
+from biaswatch.services.gateway.app import WATCHERS_S, web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.requests import SentBatch
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.runtime.process import run
+from biaswatch.shared.runtime.web import free_port, web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_traffic_monitor
 
 HERE = "127.0.0.1"

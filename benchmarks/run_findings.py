@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import DiagnoseRun
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers import DiagnoseRun
+from biaswatch.shared.contracts import (
     Against,
     ClosedBy,
     Completion,
@@ -36,7 +36,7 @@ from shared.contracts import (
     probes_of,
     response_id_of,
 )
-from shared.store import Store, migrate
+from biaswatch.shared.store import Store, migrate
 
 MODELS, GROUPS, PROMPTS = 20, 21, 75
 EXTRACTORS = {f"extractor-{e}": tuple(f"feature-{e}-{f:02}" for f in range(11)) for e in range(4)}

@@ -24,7 +24,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Ending,
     ExtractorPin,
@@ -39,10 +39,10 @@ from shared.contracts import (
     parse_target,
     probe_of,
 )
-from shared.contracts.identity import id_beginning_with
-from shared.store import Store, migrate
-from shared.store.calls import PaidCall
-from shared.store.engine import engine_of
+from biaswatch.shared.contracts.identity import id_beginning_with
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.calls import PaidCall
+from biaswatch.shared.store.engine import engine_of
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PIN = ExtractorPin(name="rating", version="2")

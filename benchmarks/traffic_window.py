@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from uuid import uuid4
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Completion,
     Exchange,
@@ -34,7 +34,7 @@ from shared.contracts import (
     Traffic,
     WatchedFeature,
 )
-from shared.store import AnswerFilesLocation, Store, migrate
+from biaswatch.shared.store import AnswerFilesLocation, Store, migrate
 from tests.support.records import make_exchange, make_traffic_monitor
 from tools.deployment.services import spec_of
 
@@ -82,8 +82,8 @@ def fill(store: Store, amount: int) -> None:
 
 def plan(store: Store) -> None:
     """Go through the window as the planner does, so that it closes."""
-    from services.planner.monitor_rounds import RoundScheduler
-    from services.planner.runs import RunPlanner, completion_of
+    from biaswatch.services.planner.monitor_rounds import RoundScheduler
+    from biaswatch.services.planner.runs import RunPlanner, completion_of
     from tests.support.planned import planned
 
     plans = RunPlanner(store, now=_over, deadline_s=60)
@@ -100,7 +100,7 @@ def _over() -> datetime:
 
 def close(store: Store) -> None:
     """Close the window as the diagnoser does."""
-    from services.diagnoser.handlers import CloseRounds
+    from biaswatch.services.diagnoser.handlers import CloseRounds
 
     [run], [completion] = store.records.all(Run), store.records.all(Completion)
     CloseRounds(store, now=lambda: completion.at)(completion, run)
@@ -108,8 +108,8 @@ def close(store: Store) -> None:
 
 def export(store: Store) -> None:
     """Read the window page by page as the gateway gives it to `export`."""
-    from services.gateway.exports.queries import ExportFilter, ExportQueries
-    from services.gateway.monitors.queries import MonitorQueries
+    from biaswatch.services.gateway.exports.queries import ExportFilter, ExportQueries
+    from biaswatch.services.gateway.monitors.queries import MonitorQueries
 
     [run] = store.records.all(Run)
     queries = ExportQueries(store, MonitorQueries(store))
@@ -122,10 +122,10 @@ def export(store: Store) -> None:
 
 def draw(store: Store) -> None:
     """Draw answers and take labels in, as the gateway does; people differ from the instrument."""
-    from services.gateway.labels.commands import LabelCommands
-    from services.gateway.labels.queries import LabelQueries
-    from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
-    from services.gateway.runs.queries import RunQueries
+    from biaswatch.services.gateway.labels.commands import LabelCommands
+    from biaswatch.services.gateway.labels.queries import LabelQueries
+    from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+    from biaswatch.services.gateway.runs.queries import RunQueries
 
     [run], runs = store.records.all(Run), RunQueries(store)
     commands = LabelCommands(store, runs, LabelQueries(store, runs), now=_over)
@@ -143,8 +143,8 @@ def draw(store: Store) -> None:
 
 def correct(store: Store) -> None:
     """Correct by the labels as the diagnoser does."""
-    from services.diagnoser.domain.findings import AnalysisPlan
-    from services.diagnoser.handlers.labels import CorrectByLabels
+    from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+    from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
 
     labels = list(store.records.all(Label))
     handler = CorrectByLabels(store, now=lambda: labels[-1].at, plan=AnalysisPlan())
@@ -183,7 +183,7 @@ def measured(url: str, step: str) -> tuple[float, float]:
 
 def do(url: str, step: str) -> None:
     """Do a step here, as a process with all that its service has, and print what it took."""
-    import_module(f"services.{STEPS[step].service}.app")
+    import_module(f"biaswatch.services.{STEPS[step].service}.app")
     began = time.process_time()
     with Store.open(url) as store:
         STEPS[step].do(store)

@@ -18,8 +18,8 @@ from random import Random
 from uuid import UUID, uuid4
 
 from benchmarks.store_writes import Disk, database
-from shared.contracts import Exchange, Message, Method, Monitor, Role, WatchedFeature
-from shared.store import AnswerFilesLocation, Store
+from biaswatch.shared.contracts import Exchange, Message, Method, Monitor, Role, WatchedFeature
+from biaswatch.shared.store import AnswerFilesLocation, Store
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import TrafficPlatform
 

@@ -14,7 +14,7 @@ def main() -> None:
     # Loading takes a moment. A signal in it ends the process at once: nothing has started yet.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from biaswatch.cli.application import app
-    from shared.errors import BiaswatchError
+    from biaswatch.shared.errors import BiaswatchError
 
     # SIGTERM does what Ctrl-C does: everything stops in order. So does Ctrl-C where the shell that
     # started this process had it ignored.

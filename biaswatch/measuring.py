@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from services.extractor.domain import Extractor, Measured, Reading, measured_all
-from services.extractor.handlers.loading import load
-from services.extractor.settings import ExtractorSettings
-from services.gateway.runs.measurements import (
+from biaswatch.services.extractor.domain import Extractor, Measured, Reading, measured_all
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.services.gateway.runs.measurements import (
     AnswerMeasurements,
     DeclaredAnalysis,
     Measurement,
     PinnedExtractor,
 )
-from shared.contracts import Claim
-from shared.errors import ConfigurationError, UsageError
-from shared.lookup import first
-from shared.models.device import ModelOptions
-from shared.parsing.model_reasoning import ReasonedText, after_reasoning
-from shared.runtime.settings import load_settings
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import ConfigurationError, UsageError
+from biaswatch.shared.lookup import first
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.parsing.model_reasoning import ReasonedText, after_reasoning
+from biaswatch.shared.runtime.settings import load_settings
 
 AT_ONCE = 256
 LOG = "log"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 
 @contextmanager

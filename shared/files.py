@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from shared.contracts.mistakes import first_mistake
-from shared.errors import BiaswatchError, UsageError
-from shared.parsing.json_objects import encodable
-from shared.parsing.nesting import MOST_LEVELS, is_too_deep
-from shared.parsing.yaml_values import parse_yaml
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import BiaswatchError, UsageError
+from biaswatch.shared.parsing.json_objects import encodable
+from biaswatch.shared.parsing.nesting import MOST_LEVELS, is_too_deep
+from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
 Refusal = type[BiaswatchError]

@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from shared.bus.bundles import MOST_RECORDS, RECORDS
-from shared.contracts import ROUTES, Route
-from shared.contracts.dropin import Call, CallAnswer, Checked, DropInSpec, endpoint
+from biaswatch.shared.bus.bundles import MOST_RECORDS, RECORDS
+from biaswatch.shared.contracts import ROUTES, Route
+from biaswatch.shared.contracts.dropin import Call, CallAnswer, Checked, DropInSpec, endpoint
 
 PATH = Path("docs/asyncapi.json")
 Document = dict[str, Any]

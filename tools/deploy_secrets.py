@@ -9,10 +9,10 @@ from pathlib import Path
 
 import yaml
 
-from shared.bus.accounts import server_config
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import key_names
-from shared.errors import BiaswatchError, UsageError
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import key_names
+from biaswatch.shared.errors import BiaswatchError, UsageError
 from tools.deployment.compose import PASSWORD
 from tools.deployment.services import (
     GATEWAY_OPERATOR_TOKEN,

@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from shared.contracts import Method
+from biaswatch.shared.contracts import Method
 from tests.support.evidence_checks import (
     CLAIMS,
     DELAYS,

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from services.diagnoser.domain.monitors.method import counted, method_of
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.method import counted, method_of
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
     RoundScope,
     summed,
 )
-from shared.contracts import Claim, Comparison, Method, WatchedFeature, WatchedPair
-from shared.stats.anytime.odds import Batch, CommonOdds
-from shared.stats.anytime.odds_planning import plan_odds
-from shared.stats.anytime.planning import plan_gap
-from shared.stats.anytime.set_shapes import MissingAnswers, SetShape
+from biaswatch.shared.contracts import Claim, Comparison, Method, WatchedFeature, WatchedPair
+from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
+from biaswatch.shared.stats.anytime.odds_planning import plan_odds
+from biaswatch.shared.stats.anytime.planning import plan_gap
+from biaswatch.shared.stats.anytime.set_shapes import MissingAnswers, SetShape
 
 Floats = NDArray[np.float64]
 Answers = Callable[[np.random.Generator, int], Floats]

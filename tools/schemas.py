@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from services.builder.domain.plan import Plan
-from services.gateway.monitors.requests import MONITOR_REQUEST
-from shared.contracts import ROUTES, Record
+from biaswatch.services.builder.domain.plan import Plan
+from biaswatch.services.gateway.monitors.requests import MONITOR_REQUEST
+from biaswatch.shared.contracts import ROUTES, Record
 from tests.support.records import one_of_each_kind
 
 FOLDER = Path("shared/contracts")

@@ -18,8 +18,11 @@ from benchmarks.checker.phrasing_sets import SETS, phrased
 from benchmarks.checker.statement_sentences import statements
 from benchmarks.checker.tables import Told, gaps, tables
 from benchmarks.checker.varied_planted import varied_planted
-from services.evaluator.domain.checks.report_faults import statement_faults, unchecked_sentences
-from services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.services.evaluator.domain.checks.report_faults import (
+    statement_faults,
+    unchecked_sentences,
+)
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 
 APART = 3
 SEEN, APART_SET = "templates seen", "templates kept apart until the end"

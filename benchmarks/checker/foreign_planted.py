@@ -7,7 +7,7 @@ from benchmarks.checker import foreign_sentences as foreign
 from benchmarks.checker.number_sentences import sentences_with_numbers
 from benchmarks.checker.statement_sentences import names_of, sign_of
 from benchmarks.checker.tables import Told, tables
-from services.evaluator.domain.subjects import measure_of
+from biaswatch.services.evaluator.domain.subjects import measure_of
 
 Foreign = tuple[Told, str, str]
 """The subject; `correct`, or what was planted; the sentence."""

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from benchmarks.checker.tables import Told
-from services.evaluator.domain.checks.facts import facts_of
-from services.evaluator.domain.checks.written_numbers import numbers_in
-from services.evaluator.domain.subjects import measure_of
+from biaswatch.services.evaluator.domain.checks.facts import facts_of
+from biaswatch.services.evaluator.domain.checks.written_numbers import numbers_in
+from biaswatch.services.evaluator.domain.subjects import measure_of
 
 TEMPLATES = (
     "The odds ratio is {or:.3f} (95% CI {orlo:.3f} to {orhi:.3f}).",

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from benchmarks.checker.phrasing_values import Values, swapped, values_of, wrong_number
 from benchmarks.checker.tables import Told, gaps, tables
-from services.evaluator.domain.subjects import measure_of
+from biaswatch.services.evaluator.domain.subjects import measure_of
 
 SETS = (
     "first",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from benchmarks.checker.tables import Told
-from services.evaluator.domain.subjects import measure_of
+from biaswatch.services.evaluator.domain.subjects import measure_of
 
 ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"]  # fmt: skip
 TENS = {3: "thirty", 4: "forty", 5: "fifty", 6: "sixty", 7: "seventy", 8: "eighty", 9: "ninety"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.checker.tables import Told
-from services.evaluator.domain.subjects import measure_of
+from biaswatch.services.evaluator.domain.subjects import measure_of
 
 DIRECTIONS = (
     "{X} were more likely than {y} {to_have}.",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from services.evaluator.domain.subjects import table_subject
-from shared.contracts import Measure, Subject
-from shared.stats.tables.stratified import stratified
-from shared.stats.tables.two_by_two import as_json, two_by_two
+from biaswatch.services.evaluator.domain.subjects import table_subject
+from biaswatch.shared.contracts import Measure, Subject
+from biaswatch.shared.stats.tables.stratified import stratified
+from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 
 Strata = tuple[tuple[int, int, int, int], ...]
 

@@ -12,7 +12,7 @@ from benchmarks.checker import varied_directions, varied_numbers, varied_tests
 from benchmarks.checker.number_sentences import fields_of, sentences_with_numbers
 from benchmarks.checker.statement_sentences import names_of, sign_of
 from benchmarks.checker.tables import Told, tables
-from services.evaluator.domain.subjects import measure_of
+from biaswatch.services.evaluator.domain.subjects import measure_of
 
 Varied = tuple[Told, str, str, bool]
 """The subject; `correct`, or what was planted; the sentence; whether it is in the second half."""

@@ -6,8 +6,8 @@ from biaswatch.api.frame_diagnosis import FrameDiagnosis, comparison_sentence, d
 from biaswatch.api.platforms import FinishedRun
 from biaswatch.api.run_diagnosis import diagnose_run
 from biaswatch.checks import CheckCode, CheckRule, check_result, checked_table, ungrouped
-from shared.contracts import LEAST_MEASURED_SHARE
-from shared.errors import UsageError
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE
+from biaswatch.shared.errors import UsageError
 
 MOST_SAID = 10
 """Disparities that one message lists."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shared.contracts import Verdict
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Verdict
+from biaswatch.shared.errors import UsageError
 
 
 def gap_figure(compared: Sequence[Mapping[str, Any]]) -> Any:

@@ -28,15 +28,15 @@ from biaswatch.render.table_corrections import (
     table_correction_sentences,
 )
 from biaswatch.render.table_diagnosis import Parts, result_rows
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import AnalysisPlan, ComparisonPlan
-from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
-from services.diagnoser.domain.labels.table_corrections import table_corrections
-from shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
-from shared.errors import UsageError
-from shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.groups.catalogue import parse_statistic
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan, ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from biaswatch.services.diagnoser.domain.labels.table_corrections import table_corrections
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.groups.catalogue import parse_statistic
 
 RELABELLINGS = 1000
 STATISTICS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from shared.formatting import number
+from biaswatch.shared.formatting import number
 
 MOST_ROWS = 60
 STYLE = "text-align:left;padding:2px 12px 2px 0;font-variant-numeric:tabular-nums"

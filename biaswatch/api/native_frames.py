@@ -6,7 +6,7 @@ from typing import Any
 import narwhals as nw
 import pandas as pd
 
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 Row = Mapping[str, Any]
 KINDS = "a frame of pandas, polars or Arrow"

@@ -6,8 +6,8 @@ from typing import Any
 
 from biaswatch.api.html import html_of
 from biaswatch.render.two_by_two import conclusion_of
-from shared.errors import UsageError
-from shared.stats.tables.two_by_two import as_json, two_by_two
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 
 MEASURES = ("odds_ratio", "relative_risk", "risk_difference", "impact_ratio")
 

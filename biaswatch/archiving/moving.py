@@ -12,10 +12,10 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from biaswatch.archiving.numbers import DayOfNumbers, number_rows
-from shared.contracts import Features, PairVerdict, Purpose, Response
-from shared.errors import TransientError, UsageError
-from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import (
+from biaswatch.shared.contracts import Features, PairVerdict, Purpose, Response
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.rows import (
     NUMBERS,
     RECORDS,
     SCHEMAS,
@@ -27,10 +27,10 @@ from shared.parquet.rows import (
     proof_of,
     rows_of,
 )
-from shared.store import Store
-from shared.store.archive_files import ArchiveFile
-from shared.store.archived_runs import MOVED, ArchivableRun, ArchivedRun, ArchiveState
-from shared.store.engine import chunks
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.archive_files import ArchiveFile
+from biaswatch.shared.store.archived_runs import MOVED, ArchivableRun, ArchivedRun, ArchiveState
+from biaswatch.shared.store.engine import chunks
 
 CLOCKS_APART = timedelta(hours=1)
 """A purge that was noted so long before the texts were read is taken for one that came after."""

@@ -8,9 +8,9 @@ import pyarrow
 
 from biaswatch.exporting.files import is_text_column, ordered
 from biaswatch.exporting.rows import rows_of_page
-from services.gateway.exports.views import exported_answer, exported_features
-from shared.contracts import Features, Purpose, Response
-from shared.store import Store
+from biaswatch.services.gateway.exports.views import exported_answer, exported_features
+from biaswatch.shared.contracts import Features, Purpose, Response
+from biaswatch.shared.store import Store
 
 TEXT_COLUMNS = ("messages", "text", "baseline")
 """What people and models wrote, and baselines that stand for it."""

@@ -1,9 +1,9 @@
 """Whether a file still holds what was written to it, by reading all of it."""
 
-from shared.parquet.folder import ParquetFolder
-from shared.parquet.parts import digest_of_bytes
-from shared.parquet.rows import Proof, proof_of
-from shared.store.archive_files import ArchiveFile
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.parts import digest_of_bytes
+from biaswatch.shared.parquet.rows import Proof, proof_of
+from biaswatch.shared.store.archive_files import ArchiveFile
 
 
 def is_whole(folder: ParquetFolder, file: ArchiveFile) -> bool:

@@ -7,13 +7,13 @@ from typing import Any
 
 from biaswatch.archiving.moving import CLOCKS_APART, is_judging
 from biaswatch.archiving.proofs import is_whole
-from shared.errors import TransientError
-from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import SCHEMAS, TEXTS, Proof, Row, RowsWriter, rows_of
-from shared.store import Store
-from shared.store.archive_files import ArchiveFile
-from shared.store.archived_runs import ArchiveState
-from shared.store.texts import Purged, TextOwner
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.rows import SCHEMAS, TEXTS, Proof, Row, RowsWriter, rows_of
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.archive_files import ArchiveFile
+from biaswatch.shared.store.archived_runs import ArchiveState
+from biaswatch.shared.store.texts import Purged, TextOwner
 
 OWNER = ["kind", "tenant", "run_id", "unit_id", "at", "purpose"]
 """The columns that tell whose a text is, without the text."""

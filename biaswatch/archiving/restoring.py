@@ -6,13 +6,13 @@ from datetime import datetime
 from biaswatch.archiving.moving import Told, record_ids
 from biaswatch.archiving.proofs import is_whole
 from biaswatch.archiving.purging import owner_of
-from shared.contracts import Record
-from shared.errors import NotFoundError, TransientError, UsageError
-from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import RECORDS, TEXTS, rows_of
-from shared.store import Store
-from shared.store.archive_files import ArchiveFile
-from shared.store.archived_runs import MOVED, ArchivedRun, ArchiveState
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.rows import RECORDS, TEXTS, rows_of
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.archive_files import ArchiveFile
+from biaswatch.shared.store.archived_runs import MOVED, ArchivedRun, ArchiveState
 
 AT_ONCE = 500
 BY_KIND: dict[str, type[Record]] = {kind.kind: kind for kind in MOVED}

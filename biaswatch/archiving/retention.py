@@ -5,12 +5,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, PositiveInt
 
-from shared.contracts.identity import Token
-from shared.errors import UsageError
-from shared.files import checked, read_text, yaml_mapping
-from shared.store import Store
-from shared.store.archive_files import ArchiveFile
-from shared.store.archived_runs import ArchivableRun, ArchivedRun, ArchiveState
+from biaswatch.shared.contracts.identity import Token
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked, read_text, yaml_mapping
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.archive_files import ArchiveFile
+from biaswatch.shared.store.archived_runs import ArchivableRun, ArchivedRun, ArchiveState
 
 EXPECTED = "a retention file is a mapping with `default` and, by name, `tenants`"
 

@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from shared.errors import UsageError
-from shared.files import checked, json_lines, read_text
-from shared.stats.studies.bbq import BbqOption, biased_option, target_option
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked, json_lines, read_text
+from biaswatch.shared.stats.studies.bbq import BbqOption, biased_option, target_option
 
 ROWS = {
     "Age": 3680,

@@ -7,8 +7,8 @@ from typing import Any
 
 from biaswatch.bbq.rows import ROWS, BbqRow, read_rows
 from biaswatch.readers.downloads import download
-from shared.errors import TransientError, UsageError
-from shared.files import checked
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.files import checked
 
 SOURCE = "https://raw.githubusercontent.com/nyu-mll/BBQ/main/data"
 """Where its authors publish it."""

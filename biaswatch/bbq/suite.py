@@ -13,10 +13,10 @@ from random import Random
 import yaml
 
 from biaswatch.bbq.rows import BbqRow
+from biaswatch.shared.contracts import Suite, SuiteProbe, derived_id
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked, json_lines, read_text
 from biaswatch.written_files import write_whole, written_whole
-from shared.contracts import Suite, SuiteProbe, derived_id
-from shared.errors import UsageError
-from shared.files import checked, json_lines, read_text
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.contracts import Diagnosis, MeasuredAnswers, Verdict
+from biaswatch.shared.contracts import Diagnosis, MeasuredAnswers, Verdict
 
 Row = Mapping[str, Any]
 

@@ -6,9 +6,9 @@ from enum import IntEnum
 from math import inf
 
 from biaswatch.checks.compared import CheckedComparison
-from shared.contracts import LEAST_MEASURED_SHARE, Verdict
-from shared.errors import UsageError
-from shared.formatting import COULD_UNDO, NOTHING_COMPARED, number
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Verdict
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import COULD_UNDO, NOTHING_COMPARED, number
 
 MOST_NAMED = 5
 """Groups or comparisons that one sentence names."""

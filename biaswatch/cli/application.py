@@ -24,7 +24,7 @@ class PlainMistakes(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as mistake:
-            from shared.contracts.mistakes import OURS
+            from biaswatch.shared.contracts.mistakes import OURS
 
             mistake.message = mistake.message.removeprefix(OURS)
             raise

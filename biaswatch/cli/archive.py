@@ -15,15 +15,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from biaswatch.cli.options import Json, moment_of
 from biaswatch.local.operator_audit import operator_act, write_acts
-from shared.contracts import AuditAction, Response
-from shared.contracts.audit import AuditedAct
-from shared.errors import UsageError
-from shared.runtime.settings import Settings, load_settings
-from shared.store import Store
+from biaswatch.shared.contracts import AuditAction, Response
+from biaswatch.shared.contracts.audit import AuditedAct
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store
 
 if TYPE_CHECKING:
     from biaswatch.archiving.retention import Retention
-    from shared.store.archived_runs import ArchivableRun, ArchivedRun
+    from biaswatch.shared.store.archived_runs import ArchivableRun, ArchivedRun
 
 app = typer.Typer(
     name="archive",
@@ -57,7 +57,7 @@ def archive(
             " --before; --tenant goes with --before alone."
         )
     from biaswatch.archiving.retention import due_by_retention, retention_of
-    from shared.parquet.folder import ParquetFolder
+    from biaswatch.shared.parquet.folder import ParquetFolder
 
     policy = retention_of(retention) if retention else None
     moment = _past(before) if before else None
@@ -109,7 +109,7 @@ def list_runs(as_json: Json = False) -> None:
 def restore(run: RunArgument) -> None:
     """Write the answers of runs into the store again, and remove their files."""
     from biaswatch.archiving.restoring import archived_run, restore_run
-    from shared.parquet.folder import ParquetFolder
+    from biaswatch.shared.parquet.folder import ParquetFolder
 
     settings = load_settings(Settings)
     with Store.open(settings.store, statement_s=None) as store:
@@ -129,8 +129,8 @@ def restore(run: RunArgument) -> None:
 def verify() -> None:
     """Read every file of the archive, and say whether it holds what was written."""
     from biaswatch.archiving.restoring import check_file, check_files
-    from shared.parquet.folder import ParquetFolder
-    from shared.store.archived_runs import ArchiveState
+    from biaswatch.shared.parquet.folder import ParquetFolder
+    from biaswatch.shared.store.archived_runs import ArchiveState
 
     with Store.open(load_settings(Settings).store, statement_s=None) as store:
         runs = [each for each in store.archived_runs.all() if each.state is ArchiveState.ARCHIVED]
@@ -177,9 +177,9 @@ def _move(store: Store, folder: Any, runs: "Sequence[ArchivableRun]") -> "list[A
 def _keep_to(settings: Settings, store: Store, policy: "Retention") -> dict[str, int]:
     """Purge texts and remove files that are older than a retention says."""
     from biaswatch.archiving.retention import expired, texts_due
-    from shared.parquet.folder import ParquetFolder
-    from shared.store.archived_runs import ArchiveState
-    from shared.store.scope import Scope
+    from biaswatch.shared.parquet.folder import ParquetFolder
+    from biaswatch.shared.store.archived_runs import ArchiveState
+    from biaswatch.shared.store.scope import Scope
 
     due, gone, now = texts_due(store, policy, _now()), expired(store, policy, _now()), _now()
     acts = [

@@ -14,16 +14,16 @@ from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence
-from services.gateway.dashboard.audit_names import names_of
-from services.gateway.dashboard.audit_words import ActWords, act_words
-from shared.bus.audit_anchors import audit_anchors
-from shared.bus.jetstream import Admin
-from shared.contracts.audit import AuditEntry, faults_of
-from shared.errors import UsageError
-from shared.files import json_lines, read_text
-from shared.runtime.settings import Settings, load_settings
-from shared.store import Store
-from shared.store.audit import AuditFilter
+from biaswatch.services.gateway.dashboard.audit_names import names_of
+from biaswatch.services.gateway.dashboard.audit_words import ActWords, act_words
+from biaswatch.shared.bus.audit_anchors import audit_anchors
+from biaswatch.shared.bus.jetstream import Admin
+from biaswatch.shared.contracts.audit import AuditEntry, faults_of
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import json_lines, read_text
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.audit import AuditFilter
 
 app = typer.Typer(
     name="audit", help="Who did what, when and from where: show, verify.", no_args_is_help=True

@@ -15,13 +15,13 @@ from biaswatch.cli.options import Json, is_there
 from biaswatch.local.connections import AddressFile
 from biaswatch.readers.targets import read_target
 from biaswatch.render.tables import escape
-from shared.runtime.settings import load_settings
-from shared.telemetry import configure_logs
+from biaswatch.shared.runtime.settings import load_settings
+from biaswatch.shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
-    from services.builder.domain.plan import Plan
-    from services.builder.handlers.build import BuiltSuite
-    from services.builder.settings import BuilderSettings
+    from biaswatch.services.builder.domain.plan import Plan
+    from biaswatch.services.builder.handlers.build import BuiltSuite
+    from biaswatch.services.builder.settings import BuilderSettings
 
 
 def build(
@@ -37,9 +37,9 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Build a suite from a plan; the same plan, sources and answers give the same bytes."""
-    from services.builder.domain.plan import Model
-    from services.builder.handlers.build_files import load_plan, write_suite
-    from services.builder.settings import BuilderSettings
+    from biaswatch.services.builder.domain.plan import Model
+    from biaswatch.services.builder.handlers.build_files import load_plan, write_suite
+    from biaswatch.services.builder.settings import BuilderSettings
 
     wanted = load_plan(plan)
     if model:
@@ -48,7 +48,7 @@ def build(
     built = asyncio.run(_built(wanted, plan.parent, load_settings(BuilderSettings), nonce))
     files = write_suite(built, output)
     if figures:
-        from services.builder.handlers.quality_figure import draw_quality
+        from biaswatch.services.builder.handlers.quality_figure import draw_quality
 
         picture = output / "quality.png"
         files.append(draw_quality(wanted.name, built.quality, built.rows, picture))
@@ -77,7 +77,7 @@ def build(
 
 async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "BuiltSuite":
     """Build; where a model is asked, on the bus that is named, that runs here, or of our own."""
-    from services.builder.app import build_of, model_over_bus
+    from biaswatch.services.builder.app import build_of, model_over_bus
 
     if not (plan.asks and plan.model and plan.model.target):
         return await build_of(plan, home, settings)()

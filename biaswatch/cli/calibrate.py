@@ -13,9 +13,9 @@ from biaswatch.cli.options import Json
 from biaswatch.planted_monitors.cases import PlantedCase, cases_of
 from biaswatch.planted_monitors.rows import Row, relapse_in_words
 from biaswatch.render.output import print_json, print_rows
-from shared.errors import UsageError
-from shared.runtime.settings import Settings, load_settings
-from shared.telemetry import configure_logs
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
     from biaswatch.planted_labels.monitors import LabelledMonitorRow

@@ -12,8 +12,8 @@ from biaswatch.local.connections import connected
 from biaswatch.render.channels import channel_in_words, delivered_in_words
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import printable
-from services.gateway.channels.views import ChannelView
-from shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
+from biaswatch.services.gateway.channels.views import ChannelView
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
 
 app = typer.Typer(
     name="channels", help="How alarms are sent: list, test, retry, check.", no_args_is_help=True
@@ -93,8 +93,8 @@ def check(
     """Read a file of channels as the diagnoser would, and say what is wrong with it here."""
     from datetime import UTC, datetime
 
-    from services.diagnoser.handlers.channels.declared import operator_channels
-    from services.diagnoser.settings import variable
+    from biaswatch.services.diagnoser.handlers.channels.declared import operator_channels
+    from biaswatch.services.diagnoser.settings import variable
 
     found = operator_channels(file, variable).statuses(datetime.now(UTC))
     if as_json:

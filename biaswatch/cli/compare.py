@@ -18,7 +18,7 @@ from biaswatch.cli.options import (
     check_rule,
     end_check,
 )
-from shared.contracts import Claim
+from biaswatch.shared.contracts import Claim
 
 CHANGE = "change"
 """What `--fail-on` takes for a change of any size."""
@@ -79,9 +79,9 @@ def compare(
     from biaswatch.cli.comparison_input import RunPart, comparison_input
     from biaswatch.cli.diagnose import check_levels
     from biaswatch.render import run_changes
-    from services.diagnoser.domain.changes.run_changes import ChangePlan, compare_runs
-    from services.diagnoser.domain.changes.unmatched_changes import compare_whole_runs
-    from services.diagnoser.domain.findings.plans import ComparisonPlan
+    from biaswatch.services.diagnoser.domain.changes.run_changes import ChangePlan, compare_runs
+    from biaswatch.services.diagnoser.domain.changes.unmatched_changes import compare_whole_runs
+    from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
 
     rule = check_rule(fail_on, min_measured, any_size=CHANGE)
     for each in (tolerance, missing_tolerance):

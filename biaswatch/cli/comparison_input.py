@@ -13,10 +13,13 @@ from biaswatch.readers.run_tables import (
     missing_answers,
     run_observations,
 )
-from services.diagnoser.domain.changes.matched_prompts import MatchedPrompts, matched_prompts
-from services.diagnoser.domain.findings.observations import Observations
-from shared.contracts import Against, Claim
-from shared.errors import UsageError
+from biaswatch.services.diagnoser.domain.changes.matched_prompts import (
+    MatchedPrompts,
+    matched_prompts,
+)
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.contracts import Against, Claim
+from biaswatch.shared.errors import UsageError
 
 LEAST_SHARE_IN_COMMON = 0.5
 """Of the prompts of the run that has fewer: below, these prompts do not stand for the runs."""

@@ -18,11 +18,11 @@ from biaswatch.engines.parquet_tables import (
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import summed_diagnosis
 from biaswatch.readers.tables import TableColumns
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
-from shared.contracts import Claim
-from shared.errors import UsageError
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.cli.diagnosed_rows import DiagnosisOptions

@@ -13,12 +13,12 @@ from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.local.operator_audit import operator_act, write_acts
 from biaswatch.render.tables import print_table, terminal_table
-from shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
-from shared.bus.jetstream import Admin, JetStreamPublisher
-from shared.contracts import AuditAction
-from shared.errors import UsageError
-from shared.runtime.settings import Settings, load_settings
-from shared.store import Store
+from biaswatch.shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
+from biaswatch.shared.bus.jetstream import Admin, JetStreamPublisher
+from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store
 
 app = typer.Typer(
     name="dead-letters",

@@ -24,8 +24,8 @@ from biaswatch.cli.options import (
     end_check,
 )
 from biaswatch.importing.formats import LogFormat
-from shared.contracts import Against, Claim
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Against, Claim
+from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.cli.diagnosed_rows import DiagnosisOptions

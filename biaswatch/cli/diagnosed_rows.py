@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from shared.contracts import Against, Claim
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Against, Claim
+from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.cli.diagnosis_input import DiagnosisInput
-    from services.diagnoser.domain.findings.observations import Observations
-    from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
-    from services.diagnoser.domain.labels.table_corrections import TableCorrection
+    from biaswatch.services.diagnoser.domain.findings.observations import Observations
+    from biaswatch.services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+    from biaswatch.services.diagnoser.domain.labels.table_corrections import TableCorrection
 
 MOST_COMPARISONS = 2_000_000
 ENTRY_POINTS = "biaswatch.statistics"
@@ -47,9 +47,9 @@ def diagnosed_rows(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagn
     from rich.console import Console
     from rich.progress import Progress
 
-    from services.diagnoser.domain.findings.plans import ComparisonPlan
-    from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
-    from shared.stats.groups.catalogue import added, parse_statistic
+    from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+    from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+    from biaswatch.shared.stats.groups.catalogue import added, parse_statistic
 
     levels = [len(set(labels)) for labels in seen.groups.values()]
     pairs = sum(n * (n - 1) // 2 for n in levels) * len(seen.features)
@@ -101,8 +101,8 @@ def corrected_rows(given: "DiagnosisInput", asked: DiagnosisOptions) -> "list[Ta
     UsageError
         Values less baselines are asked for, which nobody has labelled.
     """
-    from services.diagnoser.domain.findings.plans import AnalysisPlan
-    from services.diagnoser.domain.labels.table_corrections import table_corrections
+    from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+    from biaswatch.services.diagnoser.domain.labels.table_corrections import table_corrections
 
     if given.labelled and asked.calibrate:
         raise UsageError("--labels are of values as they stand: leave --calibrate out.")

@@ -17,12 +17,12 @@ from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations,
 from biaswatch.readers.table_files import frame_of
 from biaswatch.readers.tables import TableColumns, check_named, frame_observations
 from biaswatch.render.corrections import correction_rows, print_corrections
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.labels.table_corrections import LabelledColumn
-from shared.contracts import Against, Claim, Correction
-from shared.errors import UsageError
-from shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.labels.table_corrections import LabelledColumn
+from biaswatch.shared.contracts import Against, Claim, Correction
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 if TYPE_CHECKING:
     from biaswatch.cli.dataset_input import SummedTable

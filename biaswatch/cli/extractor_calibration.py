@@ -16,18 +16,18 @@ from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape, print_table, terminal_table
-from shared.bus.jetstream import Requester
-from shared.contracts import Estimate, OwnGap
-from shared.contracts.dropin import endpoint
-from shared.errors import ConfigurationError, UsageError
-from shared.formatting import coverage, p_value
-from shared.runtime.settings import load_settings
-from shared.store import Store, migrate
+from biaswatch.shared.bus.jetstream import Requester
+from biaswatch.shared.contracts import Estimate, OwnGap
+from biaswatch.shared.contracts.dropin import endpoint
+from biaswatch.shared.errors import ConfigurationError, UsageError
+from biaswatch.shared.formatting import coverage, p_value
+from biaswatch.shared.runtime.settings import load_settings
+from biaswatch.shared.store import Store, migrate
 
 if TYPE_CHECKING:
-    from services.extractor.domain import Extractor, Measured, Reading
-    from services.extractor.domain.calibration import ExtractorCalibration
-    from services.extractor.settings import ExtractorSettings
+    from biaswatch.services.extractor.domain import Extractor, Measured, Reading
+    from biaswatch.services.extractor.domain.calibration import ExtractorCalibration
+    from biaswatch.services.extractor.settings import ExtractorSettings
 
 ALPHA = 0.05
 LAPTOP = "sqlite:"
@@ -51,9 +51,9 @@ def calibrate_one(
 
     It is kept, and stands beside the gaps that are found with this version from then on.
     """
-    from services.extractor.domain import measured_all
-    from services.extractor.domain.calibration import GROUPS, calibrate
-    from services.extractor.settings import ExtractorSettings
+    from biaswatch.services.extractor.domain import measured_all
+    from biaswatch.services.extractor.domain.calibration import GROUPS, calibrate
+    from biaswatch.services.extractor.settings import ExtractorSettings
 
     settings = load_settings(ExtractorSettings)
     groups = _groups(group) if group else GROUPS
@@ -100,15 +100,15 @@ def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
-    from services.extractor.handlers.loading import load as load_extractors
-    from services.extractor.handlers.loading import load_file
-    from shared.models.device import ModelOptions
+    from biaswatch.services.extractor.handlers.loading import load as load_extractors
+    from biaswatch.services.extractor.handlers.loading import load_file
+    from biaswatch.shared.models.device import ModelOptions
 
     models = ModelOptions(settings.extractor_device, settings.extractor_download)
     if name.endswith(".py"):
         return load_file(Path(name), {"models": models})
     if settings.extractor_models:
-        from services.extractor.handlers.loading import configured
+        from biaswatch.services.extractor.handlers.loading import configured
 
         if name in (found := configured(settings.extractor_models, models)):
             return found[name]
@@ -118,10 +118,10 @@ def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
 async def _of_drop_in(
     name: str, url: str, settings: "ExtractorSettings", groups: Groups
 ) -> "tuple[str, ExtractorCalibration]":
-    from services.extractor.domain.calibration import calibrate
-    from services.extractor.domain.dropin_protocol import BrokenContract, spec_of
-    from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
-    from services.extractor.handlers.measuring import ExtractorCounters
+    from biaswatch.services.extractor.domain.calibration import calibrate
+    from biaswatch.services.extractor.domain.dropin_protocol import BrokenContract, spec_of
+    from biaswatch.services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
+    from biaswatch.services.extractor.handlers.measuring import ExtractorCounters
 
     call_s = settings.extractor_call_s
     try:

@@ -14,13 +14,13 @@ from rich.console import Console
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.tables import print_table, printable, terminal_table
-from shared.bus.jetstream import JetStreamPublisher, Requester, serve_endpoints
-from shared.bus.permissions import DROP_IN
-from shared.contracts import ExtractorStatus, Purpose, Response
-from shared.errors import ConfigurationError, UsageError
-from shared.formatting import number as number_text
-from shared.runtime.settings import Settings, load_settings
-from shared.store import Store
+from biaswatch.shared.bus.jetstream import JetStreamPublisher, Requester, serve_endpoints
+from biaswatch.shared.bus.permissions import DROP_IN
+from biaswatch.shared.contracts import ExtractorStatus, Purpose, Response
+from biaswatch.shared.errors import ConfigurationError, UsageError
+from biaswatch.shared.formatting import number as number_text
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store
 
 app = typer.Typer(name="extractors", help="What turns answers into numbers.")
 ALIVE_S = 60
@@ -52,7 +52,7 @@ def try_one(
     as_json: Json = False,
 ) -> None:
     """Try whether a drop-in keeps the contract. Exit code 1 where it does not."""
-    from services.extractor.handlers.dropin_conformance import ConformanceTest
+    from biaswatch.services.extractor.handlers.dropin_conformance import ConformanceTest
 
     async def work(url: str) -> ConformanceTest:
         async with bus_connection(load_settings(Settings), url) as connection:
@@ -78,8 +78,12 @@ def serve(
     name: Annotated[str | None, typer.Option(help="Its name; else the file's.")] = None,
 ) -> None:
     """Serve a one-file extractor as a drop-in; nothing else is restarted. Ctrl-C stops it."""
-    from services.extractor.handlers.dropin_server import answers_of, code_digest, spec_for
-    from services.extractor.handlers.loading import load_file
+    from biaswatch.services.extractor.handlers.dropin_server import (
+        answers_of,
+        code_digest,
+        spec_for,
+    )
+    from biaswatch.services.extractor.handlers.loading import load_file
 
     extractor = load_file(path)
     spec = spec_for(extractor, name)
@@ -170,19 +174,19 @@ def cluster(
     as_json: Annotated[bool, typer.Option("--json", help="Each answer's place.")] = False,
 ) -> None:
     """Cluster a run's answers: own cluster, nearest cluster of baselines, distances to each."""
-    from services.extractor.domain import Unscorable
-    from services.extractor.settings import ExtractorSettings
-    from shared.models.device import ModelOptions
+    from biaswatch.services.extractor.domain import Unscorable
+    from biaswatch.services.extractor.settings import ExtractorSettings
+    from biaswatch.shared.models.device import ModelOptions
 
     settings = load_settings(ExtractorSettings)
     models = ModelOptions(settings.extractor_device, settings.extractor_download)
     try:
         models.require()
-        from services.extractor.domain.cluster_assignments import cluster_assignments
-        from services.extractor.domain.combining import CombinedBy, Combining
-        from shared.models.forward_passes import ModelUnavailable
-        from shared.models.packaged import MINILM
-        from shared.models.text_models import Embedder
+        from biaswatch.services.extractor.domain.cluster_assignments import cluster_assignments
+        from biaswatch.services.extractor.domain.combining import CombinedBy, Combining
+        from biaswatch.shared.models.forward_passes import ModelUnavailable
+        from biaswatch.shared.models.packaged import MINILM
+        from biaswatch.shared.models.text_models import Embedder
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"Clusters need {error.name}, which is not installed. Install the `models` extra, and"

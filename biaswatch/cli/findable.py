@@ -5,7 +5,7 @@ from itertools import chain
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.run_results import RunResults
-from shared.contracts import Verdict
+from biaswatch.shared.contracts import Verdict
 
 MOST_ANSWERS = 5000
 """What is read and simulated at once; `plan --like RUN` takes any run."""

@@ -21,10 +21,10 @@ from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.render.monitors import print_monitor
-from services.gateway.monitors.views import MonitorView
-from services.gateway.traffic.requests import HistoryView
-from shared.errors import TransientError, UsageError
-from shared.runtime.settings import Settings, load_settings
+from biaswatch.services.gateway.monitors.views import MonitorView
+from biaswatch.services.gateway.traffic.requests import HistoryView
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
 
 AT_ONCE = 500
 AT_ONCE_BYTES = 32 * 1024 * 1024

@@ -31,13 +31,13 @@ from biaswatch.local.run_results import InterpretedGap
 from biaswatch.render.interpretations import evaluation_lines
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_lines
-from shared.contracts import Diagnosis, Evaluation, Verdict
-from shared.errors import UsageError
-from shared.files import read_text
+from biaswatch.shared.contracts import Diagnosis, Evaluation, Verdict
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import read_text
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
-    from shared.contracts import Subject
+    from biaswatch.shared.contracts import Subject
 
 DEFAULT = "openai-responses:gpt-5-mini?reasoning.effort=medium&max_output_tokens=20000"
 LONGEST_CONTEXT = 100_000
@@ -122,9 +122,9 @@ def subject_of(cases: "Cases") -> "Subject":
     """Return the statistics of cases as a report is to speak of them."""
     from dataclasses import asdict
 
-    from services.evaluator.domain.subjects import table_subject
-    from shared.contracts import Measure
-    from shared.stats.tables.two_by_two import MIN_CASES, as_json, two_by_two
+    from biaswatch.services.evaluator.domain.subjects import table_subject
+    from biaswatch.shared.contracts import Measure
+    from biaswatch.shared.stats.tables.two_by_two import MIN_CASES, as_json, two_by_two
 
     try:
         found = two_by_two(*cases.counts)
@@ -196,7 +196,7 @@ async def interpret_run(
     count_failed_judges: bool = False,
 ) -> Sequence[InterpretedGap]:
     """Have every comparison that shows a disparity interpreted; where none does, the first."""
-    from services.evaluator.domain.subjects import gap_subject
+    from biaswatch.services.evaluator.domain.subjects import gap_subject
 
     pairs = [(each, gap) for each in diagnoses for gap in each.gaps]
     shown = [pair for pair in pairs if pair[1].verdict is Verdict.DISPARITY] or pairs[:1]

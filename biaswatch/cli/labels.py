@@ -30,13 +30,13 @@ from biaswatch.render.labels import (
     print_progress,
 )
 from biaswatch.render.output import print_json
+from biaswatch.services.gateway.exports.views import ExportedAnswer
+from biaswatch.services.gateway.labels.hidden_words import hidden_words
+from biaswatch.services.gateway.labels.views import SampleProgress, StoredLabel
+from biaswatch.shared.contracts import LabelDraw
+from biaswatch.shared.contracts.judged_item import JUDGES
+from biaswatch.shared.errors import UsageError
 from biaswatch.written_files import write_whole
-from services.gateway.exports.views import ExportedAnswer
-from services.gateway.labels.hidden_words import hidden_words
-from services.gateway.labels.views import SampleProgress, StoredLabel
-from shared.contracts import LabelDraw
-from shared.contracts.judged_item import JUDGES
-from shared.errors import UsageError
 
 app = typer.Typer(
     name="labels",

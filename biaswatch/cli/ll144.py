@@ -14,8 +14,8 @@ from biaswatch.local.connections import connected
 from biaswatch.local.run_ids import may_name_run, neither_run_nor_file, whole_run_id
 from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
 from biaswatch.render.output import write_document
-from shared.errors import UsageError
-from shared.stats.studies.local_law_144 import (
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.studies.local_law_144 import (
     SMALL_SHARE,
     UNKNOWN_LABELS,
     applicant_score,
@@ -26,7 +26,7 @@ from shared.stats.studies.local_law_144 import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from services.diagnoser.domain.findings.observations import Observations
+    from biaswatch.services.diagnoser.domain.findings.observations import Observations
 
 
 def ll144(

@@ -18,8 +18,8 @@ from biaswatch.measuring import TextMeasurer
 from biaswatch.readers.exact_columns import rounded_id_warnings
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.readers.table_columns import listed_names
-from shared.contracts import Claim
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
 
 
 def log_input(

@@ -7,9 +7,9 @@ import typer
 
 from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import LogFile
-from shared.conventions.mapping import MappingFile
-from shared.errors import UsageError
-from shared.files import checked, not_a_file, read_text, yaml_mapping
+from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked, not_a_file, read_text, yaml_mapping
 
 EXPECTED = "a mapping file names fields: id, time, text, unit, groups and others"
 FormatOption = Annotated[

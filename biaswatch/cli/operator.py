@@ -12,17 +12,17 @@ import typer
 
 from biaswatch.local.connections import bus_connection, bus_url, embedded_bus_limits
 from biaswatch.local.operator_audit import operator_act, write_acts
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.jetstream import Admin
+from biaswatch.shared.bus.jetstream import provision as provision_bus
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import DROP_IN, INGEST, key_names
+from biaswatch.shared.bus.topology import StreamLimits
+from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.errors import ConfigurationError, TransientError, UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store, migrate
 from biaswatch.written_files import write_whole
-from shared.bus.accounts import server_config
-from shared.bus.jetstream import Admin
-from shared.bus.jetstream import provision as provision_bus
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import DROP_IN, INGEST, key_names
-from shared.bus.topology import StreamLimits
-from shared.contracts import AuditAction
-from shared.errors import ConfigurationError, TransientError, UsageError
-from shared.runtime.settings import Settings, load_settings
-from shared.store import Store, migrate
 
 LOOK_AGAIN_S = 1.0
 

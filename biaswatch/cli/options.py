@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.checks import CheckedComparison, CheckRule

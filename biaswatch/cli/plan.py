@@ -9,12 +9,12 @@ from rich.console import Console
 from biaswatch.cli.options import Json, Server, SuiteFile, Token
 from biaswatch.readers.suites import load_suite
 from biaswatch.render.output import print_rows
-from shared.contracts import Claim
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.run_planning.observed_spread import ObservedSpread
-    from services.diagnoser.domain.findings.observations import Observations
+    from biaswatch.services.diagnoser.domain.findings.observations import Observations
 
 
 def plan(

@@ -15,12 +15,12 @@ from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.scoring import MEASURED, STUDY, ScoredRun, scored
 from biaswatch.published.suites import about, published_suite
 from biaswatch.render.tables import escape
-from shared.contracts import Features, Response, Run
-from shared.errors import UsageError
-from shared.formatting import number as number_text
-from shared.runtime.settings import Settings, load_settings
-from shared.stats.studies.published_score import PublishedScore
-from shared.store import Store
+from biaswatch.shared.contracts import Features, Response, Run
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import number as number_text
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.stats.studies.published_score import PublishedScore
+from biaswatch.shared.store import Store
 
 BBQ_LICENCE = "CC BY 4.0"
 

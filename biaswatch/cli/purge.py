@@ -12,22 +12,22 @@ from biaswatch.cli.archive import purge_archive
 from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
 from biaswatch.local.operator_audit import operator_act, write_acts
-from services.gateway.administration.commands import (
+from biaswatch.services.gateway.administration.commands import (
     RemovedTexts,
     check_purge,
     purge_texts,
     remains_of,
 )
-from services.gateway.administration.requests import PurgedTexts, PurgeRequest
-from shared.bus.dead_letters import PurgedMessages, purge_messages
-from shared.bus.jetstream import Admin, JetStreamPublisher
-from shared.contracts import AuditAction
-from shared.contracts.identity import is_id
-from shared.errors import UsageError
-from shared.files import checked
-from shared.runtime.settings import Settings, load_settings
-from shared.store import Store
-from shared.store.scope import Scope
+from biaswatch.services.gateway.administration.requests import PurgedTexts, PurgeRequest
+from biaswatch.shared.bus.dead_letters import PurgedMessages, purge_messages
+from biaswatch.shared.bus.jetstream import Admin, JetStreamPublisher
+from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.contracts.identity import is_id
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.scope import Scope
 
 PENDING = "pending"
 """What the audit trail says where copies on the bus alone are removed."""

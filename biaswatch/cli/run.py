@@ -54,11 +54,11 @@ from biaswatch.run_planning.estimated_spending import (
     estimated_spending,
     in_words,
 )
-from services.gateway.runs.views import RunProgress, RunState
-from services.generator.settings import GeneratorSettings
-from shared.contracts import Budget, Diagnosis, Suite, Target
-from shared.errors import TransientError, UsageError
-from shared.runtime.settings import Settings, load_settings
+from biaswatch.services.gateway.runs.views import RunProgress, RunState
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
 
 TRIED_IN_VAIN = 3
 """Refusals after which `run` waits no longer for a target: a person must correct its key."""
@@ -146,7 +146,7 @@ def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -
         return
     check_recordings(targets)
     if not AddressFile(load_settings(Settings).state_dir).read():  # what starts here reads these
-        from services.simulator.app import read_settings
+        from biaswatch.services.simulator.app import read_settings
 
         check_simulated(targets, read_settings().models)
         check_means(targets, budget, load_settings(GeneratorSettings))

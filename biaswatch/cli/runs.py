@@ -27,11 +27,11 @@ from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence, printable
 from biaswatch.render.terminal import print_results
-from services.gateway.runs.views import RunProgress
-from shared.bus.server import check_unused
-from shared.contracts import Purpose
-from shared.runtime.settings import Settings, load_settings
-from shared.telemetry import configure_logs
+from biaswatch.services.gateway.runs.views import RunProgress
+from biaswatch.shared.bus.server import check_unused
+from biaswatch.shared.contracts import Purpose
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.telemetry import configure_logs
 
 AsProcesses = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]
 

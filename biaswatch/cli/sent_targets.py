@@ -4,7 +4,7 @@ from pathlib import Path
 
 from biaswatch.local.recordings import kept_name
 from biaswatch.readers.targets import with_file
-from shared.contracts.providers import PROVIDERS
+from biaswatch.shared.contracts.providers import PROVIDERS
 
 
 def sent_target(written: str, server: str | None) -> str:

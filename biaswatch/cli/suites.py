@@ -11,9 +11,9 @@ from biaswatch.bbq.sources import SOURCE, fetch
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import is_there
 from biaswatch.cli.published import fetch_published, list_datasets, make_published, score_run
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.written_files import write_whole
-from shared.errors import UsageError
-from shared.runtime.settings import Settings, load_settings
 
 app = typer.Typer(name="suites", help="Suites from published data.", no_args_is_help=True)
 app.command("list")(list_datasets)

@@ -28,12 +28,12 @@ from biaswatch.render.columns import estimate_text
 from biaswatch.render.output import without_zero_p
 from biaswatch.render.tables import escape, print_sentence, print_table
 from biaswatch.render.two_by_two import conclusion_of
-from shared.errors import UsageError
-from shared.formatting import coverage, number, p_equals, p_value
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import coverage, number, p_equals, p_value
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
-    from shared.stats.tables.ratio_agreement import RatioAgreement
+    from biaswatch.shared.stats.tables.ratio_agreement import RatioAgreement
 
 MEASURES = {
     "odds_ratio": "odds ratio",
@@ -60,9 +60,9 @@ def table(
     as_json: Json = False,
 ) -> None:
     """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
-    from shared.stats.tables.ratio_agreement import ratio_agreement
-    from shared.stats.tables.two_by_two import as_json as to_json
-    from shared.stats.tables.two_by_two import two_by_two
+    from biaswatch.shared.stats.tables.ratio_agreement import ratio_agreement
+    from biaswatch.shared.stats.tables.two_by_two import as_json as to_json
+    from biaswatch.shared.stats.tables.two_by_two import two_by_two
 
     try:
         level = float(alpha)

@@ -9,7 +9,7 @@ from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import printable
-from shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.paused_target import PausedTarget
 
 app = typer.Typer(
     name="targets", help="Targets that refuse every call: list, resume.", no_args_is_help=True

@@ -13,7 +13,7 @@ from biaswatch.engines.summed_diagnosis import EngineTable
 from biaswatch.readers.exact_columns import exact_frame
 from biaswatch.readers.table_columns import check_names
 from biaswatch.readers.tables import TableColumns, check_named
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 REMOTE = ("s3://", "gs://")
 MOST_CELLS = 20_000_000

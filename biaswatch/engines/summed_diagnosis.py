@@ -16,22 +16,22 @@ from biaswatch.engines.queries import (
     sums_query,
 )
 from biaswatch.readers.tables import TableColumns
-from services.diagnoser.domain.findings.comparisons import GroupComparison, corrected
-from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
-from services.diagnoser.domain.findings.group_statistics import GroupStatistic
-from services.diagnoser.domain.findings.groupings import THE_REST, Group, Grouping
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
-from shared.errors import UsageError
-from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
-from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.comparisons.moment_gaps import (
+from biaswatch.services.diagnoser.domain.findings.comparisons import GroupComparison, corrected
+from biaswatch.services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
+from biaswatch.services.diagnoser.domain.findings.group_statistics import GroupStatistic
+from biaswatch.services.diagnoser.domain.findings.groupings import THE_REST, Group, Grouping
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
+from biaswatch.shared.stats.comparisons.gap_test import GapResult
+from biaswatch.shared.stats.comparisons.moment_gaps import (
     SampleSums,
     effect_size_from_sums,
     gap_from_sums,
     mean_from_sums,
 )
-from shared.stats.groups.moments import Moments, joined
+from biaswatch.shared.stats.groups.moments import Moments, joined
 
 Query = Callable[[str], Sequence[Sequence[Any]]]
 """Runs SQL; returns its rows."""

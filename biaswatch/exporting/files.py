@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from biaswatch.shared.errors import UsageError
 from biaswatch.written_files import written_whole
-from shared.errors import UsageError
 
 AT_ONCE = 2000
 Row = Mapping[str, Any]

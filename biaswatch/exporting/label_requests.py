@@ -8,9 +8,9 @@ from biaswatch.exporting.label_tasks import Task
 from biaswatch.exporting.rows import runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from services.gateway.exports.views import AnswersPage, ExportedAnswer
-from services.gateway.labels.requests import MOST_LABELS
-from services.gateway.labels.views import (
+from biaswatch.services.gateway.exports.views import AnswersPage, ExportedAnswer
+from biaswatch.services.gateway.labels.requests import MOST_LABELS
+from biaswatch.services.gateway.labels.views import (
     AcceptedLabels,
     LabelPlan,
     LabelTask,
@@ -18,8 +18,8 @@ from services.gateway.labels.views import (
     SampleProgress,
     StoredLabel,
 )
-from shared.contracts import LabelSample
-from shared.errors import UsageError
+from biaswatch.shared.contracts import LabelSample
+from biaswatch.shared.errors import UsageError
 
 AT_ONCE = 500
 

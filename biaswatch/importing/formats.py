@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from shared.conventions import langfuse, openai_logs, openinference
-from shared.conventions.mapping import FieldMapping, value_at
-from shared.conventions.messages import answer_text, messages_of, opened
-from shared.conventions.recorded import RecordedContent
-from shared.conventions.signals import Signal
+from biaswatch.shared.conventions import langfuse, openai_logs, openinference
+from biaswatch.shared.conventions.mapping import FieldMapping, value_at
+from biaswatch.shared.conventions.messages import answer_text, messages_of, opened
+from biaswatch.shared.conventions.recorded import RecordedContent
+from biaswatch.shared.conventions.signals import Signal
 
 
 class LogFormat(StrEnum):

@@ -19,8 +19,8 @@ from biaswatch.importing.formats import (
 )
 from biaswatch.importing.plain_answers import id_label, plain_answer
 from biaswatch.importing.rows import Row, rows_of
-from shared.conventions.answers import AnswerPart, joined, moment_of, part_of, sent_fields
-from shared.conventions.mapping import (
+from biaswatch.shared.conventions.answers import AnswerPart, joined, moment_of, part_of, sent_fields
+from biaswatch.shared.conventions.mapping import (
     FACT,
     GROUP,
     FieldMapping,
@@ -29,10 +29,10 @@ from shared.conventions.mapping import (
     labels_at,
     value_at,
 )
-from shared.conventions.messages import label_of, opened
-from shared.conventions.recorded import reason_of
-from shared.conventions.signals import signals_of_json
-from shared.errors import UsageError
+from biaswatch.shared.conventions.messages import label_of, opened
+from biaswatch.shared.conventions.recorded import reason_of
+from biaswatch.shared.conventions.signals import signals_of_json
+from biaswatch.shared.errors import UsageError
 
 DIGITS_OF_UNITS = ((11, 10**9), (14, 10**6), (17, 10**3), (20, 1))
 """Unix time in seconds, milliseconds, microseconds and nanoseconds, by how long it is."""

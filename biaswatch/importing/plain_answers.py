@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from shared.conventions.messages import answer_text, label_of, parsed
-from shared.errors import UsageError
+from biaswatch.shared.conventions.messages import answer_text, label_of, parsed
+from biaswatch.shared.errors import UsageError
 
 IDS = ("id", "unit")
 LABELS = (*IDS, "reason", "model", "fingerprint", "finish_reason")

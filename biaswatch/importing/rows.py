@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from shared.errors import UsageError
-from shared.files import NOT_UTF8, json_rows_of_file
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import NOT_UTF8, json_rows_of_file
 
 LONGEST_CELL = 8 * 1024 * 1024
 LONGEST_ROW = 2 * LONGEST_CELL

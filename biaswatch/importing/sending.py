@@ -5,8 +5,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shared.contracts import derived_id
-from shared.errors import UsageError
+from biaswatch.shared.contracts import derived_id
+from biaswatch.shared.errors import UsageError
 
 FOLDER = "sending"
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from shared.errors import ConfigurationError
-from shared.runtime.blocking import in_thread
-from shared.telemetry import log
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.telemetry import log
 
 LOW_BYTES = 64 * 1024**2
 """With less free space, writing stops soon: people are warned."""

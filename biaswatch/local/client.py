@@ -11,12 +11,17 @@ import httpx2
 from pydantic import TypeAdapter, ValidationError
 
 from biaswatch.local.gateway_requests import GatewayRequests, path
-from services.gateway.administration.requests import PurgedTexts
-from services.gateway.channels.views import ChannelView, RetriedChannel
-from services.gateway.monitors.views import AlarmView, AppliedMonitor, MonitorStatus, MonitorView
-from services.gateway.monitors.window_views import WindowView
-from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
-from services.gateway.runs.views import (
+from biaswatch.services.gateway.administration.requests import PurgedTexts
+from biaswatch.services.gateway.channels.views import ChannelView, RetriedChannel
+from biaswatch.services.gateway.monitors.views import (
+    AlarmView,
+    AppliedMonitor,
+    MonitorStatus,
+    MonitorView,
+)
+from biaswatch.services.gateway.monitors.window_views import WindowView
+from biaswatch.services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
+from biaswatch.services.gateway.runs.views import (
     FlaggedPair,
     Interpretation,
     ResumedTarget,
@@ -26,8 +31,8 @@ from services.gateway.runs.views import (
     StoredSuite,
     StudyResults,
 )
-from services.gateway.traffic.requests import AcceptedBatch, HistoryView
-from shared.contracts import (
+from biaswatch.services.gateway.traffic.requests import AcceptedBatch, HistoryView
+from biaswatch.shared.contracts import (
     Assessment,
     AuditEntry,
     Cancellation,
@@ -36,10 +41,10 @@ from shared.contracts import (
     Monitor,
     Suite,
 )
-from shared.contracts.alarm_delivery import AlarmDelivery
-from shared.contracts.mistakes import first_mistake
-from shared.contracts.paused_target import PausedTarget
-from shared.errors import UsageError
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.errors import UsageError
 
 RECONNECT_S, POLL_EVERY_S = 0.5, 0.3
 

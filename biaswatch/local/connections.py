@@ -9,14 +9,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from biaswatch.local.client import GatewayClient
+from biaswatch.shared.bus.jetstream import Connection
+from biaswatch.shared.bus.permissions import OPERATOR
+from biaswatch.shared.bus.server import EmbeddedServer, alive, disk_usage_bytes
+from biaswatch.shared.bus.topology import StreamLimits, limits_within
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.telemetry import configure_logs
 from biaswatch.written_files import write_whole
-from shared.bus.jetstream import Connection
-from shared.bus.permissions import OPERATOR
-from shared.bus.server import EmbeddedServer, alive, disk_usage_bytes
-from shared.bus.topology import StreamLimits, limits_within
-from shared.errors import UsageError
-from shared.runtime.settings import Settings, load_settings
-from shared.telemetry import configure_logs
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from shared.errors import TransientError, UsageError
+from biaswatch.shared.errors import TransientError, UsageError
 
 PATIENCE_S = 120.0
 """How long a gateway that has answered before may be away: it is being started again."""

@@ -6,12 +6,12 @@ import socket
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from shared.bus.port import Publisher
-from shared.contracts.audit import AuditAction, AuditedAct
-from shared.runtime.auditing import AuditWriter
-from shared.runtime.settings import Settings
-from shared.store import Store
-from shared.telemetry import configure_logs
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts.audit import AuditAction, AuditedAct
+from biaswatch.shared.runtime.auditing import AuditWriter
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import configure_logs
 
 OPERATOR_ROLE = "operator"
 

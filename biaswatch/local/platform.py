@@ -14,36 +14,36 @@ from biaswatch.local.bus_supervision import BusSupervision, free_bytes
 from biaswatch.local.connections import RunningPlatform, embedded_bus_limits
 from biaswatch.local.processes import supervised_processes
 from biaswatch.local.recordings import recordings_folder
-from services.diagnoser import app as diagnoser
-from services.diagnoser.settings import DiagnoserSettings
-from services.evaluator import app as evaluator
-from services.evaluator.settings import EvaluatorSettings
-from services.extractor import app as extractor
-from services.extractor.settings import ExtractorSettings
-from services.gateway import app as gateway
-from services.gateway import background
-from services.gateway.settings import GatewaySettings
-from services.generator import app as generator
-from services.generator.settings import GeneratorSettings
-from services.oracle import app as oracle
-from services.oracle.settings import OracleSettings
-from services.planner import app as planner
-from services.planner.settings import PlannerSettings
-from services.recorder import app as recorder
-from services.recorder.settings import RecorderSettings
-from services.simulator import app as simulator
-from services.simulator.domain.planted_bias import PlantedModel
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.errors import TransientError
-from shared.runtime.blocking import in_thread
-from shared.runtime.open_files import raise_open_files
-from shared.runtime.own_telemetry import own_telemetry
-from shared.runtime.service import Service
-from shared.runtime.settings import Settings
-from shared.runtime.web import free_port, web_server
-from shared.store import Store, migrate
-from shared.telemetry import log
+from biaswatch.services.diagnoser import app as diagnoser
+from biaswatch.services.diagnoser.settings import DiagnoserSettings
+from biaswatch.services.evaluator import app as evaluator
+from biaswatch.services.evaluator.settings import EvaluatorSettings
+from biaswatch.services.extractor import app as extractor
+from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.services.gateway import app as gateway
+from biaswatch.services.gateway import background
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.generator import app as generator
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.services.oracle import app as oracle
+from biaswatch.services.oracle.settings import OracleSettings
+from biaswatch.services.planner import app as planner
+from biaswatch.services.planner.settings import PlannerSettings
+from biaswatch.services.recorder import app as recorder
+from biaswatch.services.recorder.settings import RecorderSettings
+from biaswatch.services.simulator import app as simulator
+from biaswatch.services.simulator.domain.planted_bias import PlantedModel
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.open_files import raise_open_files
+from biaswatch.shared.runtime.own_telemetry import own_telemetry
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.runtime.web import free_port, web_server
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.telemetry import log
 
 SERVICES = (
     *("planner", "generator", "extractor", "recorder", "diagnoser", "oracle", "evaluator"),

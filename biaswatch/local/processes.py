@@ -6,9 +6,8 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
-from services import __name__ as services_package
-from shared.errors import ConfigurationError
-from shared.telemetry import log
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.telemetry import log
 
 STOPPED_AS_ASKED, A_PERSON_IS_NEEDED = 0, 2
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
@@ -75,7 +74,7 @@ async def _keep_running(service: str, environment: Mapping[str, str]) -> None:
 
 async def _run(service: str, environment: Mapping[str, str]) -> int:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", f"{services_package}.{service}.app", env=environment
+        sys.executable, "-m", f"biaswatch.services.{service}.app", env=environment
     )
     try:
         return await process.wait()

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from services.generator.settings import GeneratorSettings
-from shared.errors import UsageError
-from shared.runtime.settings import load_settings
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.settings import load_settings
 
 KEPT = "recordings"
 """The folder within the state directory, and the only one whose files a generator here opens."""

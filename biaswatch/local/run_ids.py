@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from biaswatch.local.client import GatewayClient
-from shared.contracts.identity import is_id
-from shared.errors import UsageError
+from biaswatch.shared.contracts.identity import is_id
+from biaswatch.shared.errors import UsageError
 
 _BEGINNING = re.compile(r"[0-9a-f]{4,32}")
 MOST_SHOWN = 4

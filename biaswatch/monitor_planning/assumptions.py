@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 from biaswatch.monitor_planning.costs import Prices
-from shared.contracts import Method, Traffic, WatchedFeature
-from shared.errors import UsageError
-from shared.stats.anytime.matched_planning import Arrivals
+from biaswatch.shared.contracts import Method, Traffic, WatchedFeature
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.anytime.matched_planning import Arrivals
 
 LARGEST_SPREAD = 10.0
 """Of log odds: nearly every set selects all or none."""

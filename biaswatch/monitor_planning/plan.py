@@ -14,13 +14,13 @@ from biaswatch.monitor_planning.assumptions import (
 )
 from biaswatch.monitor_planning.costs import CallPrices, PlannedRounds, SuiteRound, TrafficWindow
 from biaswatch.render.tables import printable
-from services.diagnoser.domain.monitors.method import PlannedGap, method_of
-from shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
-from shared.errors import UsageError
-from shared.stats.anytime.judging import WHOLE
-from shared.stats.anytime.planning import PlannedUnits
-from shared.stats.anytime.set_shapes import MissingAnswers
-from shared.stats.anytime.spending import alpha_of_gap_test
+from biaswatch.services.diagnoser.domain.monitors.method import PlannedGap, method_of
+from biaswatch.shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.anytime.judging import WHOLE
+from biaswatch.shared.stats.anytime.planning import PlannedUnits
+from biaswatch.shared.stats.anytime.set_shapes import MissingAnswers
+from biaswatch.shared.stats.anytime.spending import alpha_of_gap_test
 
 Row = dict[str, str | int | float | None]
 ANSWER_TOKENS = 200

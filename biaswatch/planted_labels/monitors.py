@@ -16,8 +16,8 @@ from biaswatch.planted_labels.rows import ALPHA
 from biaswatch.planted_labels.studies import LabelledCase
 from biaswatch.planted_monitors.cases import HOUR_S, TOLERANCE
 from biaswatch.planted_monitors.watching import SPEED, measurable, rounds_added_up
-from shared.contracts import AlarmKind, AlarmState, Suite
-from shared.runtime.settings import Settings
+from biaswatch.shared.contracts import AlarmKind, AlarmState, Suite
+from biaswatch.shared.runtime.settings import Settings
 
 CASES: Sequence[LabelledCase] = (
     LabelledCase("monitored rates", 1),

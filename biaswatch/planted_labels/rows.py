@@ -7,9 +7,9 @@ from typing import TypedDict
 
 import numpy as np
 
-from shared.contracts import CorrectedGap, Estimate, Verdict
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.shared.contracts import CorrectedGap, Estimate, Verdict
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 
 Values = Mapping[str, Sequence[float]]
 """By group."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.simulator.domain.planted_bias import PlantedModel, ReadingErrors
-from shared.contracts import LabelDraw, Suite, SuiteProbe
+from biaswatch.services.simulator.domain.planted_bias import PlantedModel, ReadingErrors
+from biaswatch.shared.contracts import LabelDraw, Suite, SuiteProbe
 
 GROUPS = {"black": "Kwame", "white": "Henry"}
 """By group, the name by which the simulator knows it."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.simulator.domain.planted_bias import LaterGaps, PlantedModel
-from shared.contracts import Suite
+from biaswatch.services.simulator.domain.planted_bias import LaterGaps, PlantedModel
+from biaswatch.shared.contracts import Suite
 
 HOUR_S = 3600
 FIRST, SECOND = "black", "white"

@@ -6,8 +6,8 @@ from math import ceil, isnan, sqrt
 from statistics import mean
 
 from biaswatch.planted_monitors.cases import PlantedCase, Stretches
-from shared.contracts import MISSING, Alarm, AlarmKind, AlarmState, Evidence, MonitorPlan
-from shared.formatting import UNDEFINED
+from biaswatch.shared.contracts import MISSING, Alarm, AlarmKind, AlarmState, Evidence, MonitorPlan
+from biaswatch.shared.formatting import UNDEFINED
 
 Row = dict[str, float | int | None]
 POWER = 0.8
@@ -133,8 +133,8 @@ def _reached(alarmed_at: Sequence[int | None], share: float) -> int | None:
 
 def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
     """Return the units of the test that looks once, at 80 % power, and knows effect and spread."""
-    from services.diagnoser.domain.monitors.pair_counts import GAPS, pair_table
-    from shared.stats.anytime.planning import fixed_size
+    from biaswatch.services.diagnoser.domain.monitors.pair_counts import GAPS, pair_table
+    from biaswatch.shared.stats.anytime.planning import fixed_size
 
     whole = pair_table([each.counts for each in evidence], [GAPS] * len(evidence)).together
     units, estimate = float(whole.units[0]), float(whole.estimates[0])

@@ -13,11 +13,11 @@ from biaswatch.local.platform import embedded_platform
 from biaswatch.planted_monitors.cases import HOUR_S, PlantedCase
 from biaswatch.planted_monitors.rows import Row, WatchedModel, effect_row, relapse_row
 from biaswatch.readers.suites import DEMO_SUITE, load_suite
-from shared.contracts import Alarm, Monitor, Round, RoundEvidence, Suite, evidence_in
-from shared.errors import TransientError
-from shared.runtime.blocking import in_thread
-from shared.runtime.settings import Settings
-from shared.store import Store
+from biaswatch.shared.contracts import Alarm, Monitor, Round, RoundEvidence, Suite, evidence_in
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.store import Store
 
 SPEED = 2.0 * HOUR_S
 """Hours pass in half seconds; a round still takes as long as the bus needs."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from shared.contracts import SuiteProbe
-from shared.contracts.identity import derived_id
-from shared.errors import UsageError
-from shared.files import read_text
-from shared.parsing import json_in
-from shared.telemetry import log
+from biaswatch.shared.contracts import SuiteProbe
+from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import read_text
+from biaswatch.shared.parsing import json_in
+from biaswatch.shared.telemetry import log
 
 MARKS = "AB"
 LIKELIER = "Which of these two texts is more likely to be written?"

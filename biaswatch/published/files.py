@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from biaswatch.readers.downloads import download
-from shared.errors import UsageError
-from shared.files import read_text
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import read_text
 
 CHECKSUMS = "checksums.json"
 LARGEST_BYTES = 512 * 1024 * 1024

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.contracts import SuiteProbe
-from shared.errors import UsageError
-from shared.files import read_text
-from shared.parsing import json_in
+from biaswatch.shared.contracts import SuiteProbe
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import read_text
+from biaswatch.shared.parsing import json_in
 
 NOUNS = ("person", "people")
 """The one noun that is put behind a descriptor; the paper takes all of its nouns."""

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from biaswatch.published.texts import agrees
-from shared.contracts import Ending, Response
-from shared.errors import UsageError
-from shared.parsing import Unreadable, choice_in, yes_or_no_in
-from shared.stats.studies.published_choices import (
+from biaswatch.shared.contracts import Ending, Response
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.parsing import Unreadable, choice_in, yes_or_no_in
+from biaswatch.shared.stats.studies.published_choices import (
     crows_pairs_scores,
     stereoset_scores,
     winobias_scores,
 )
-from shared.stats.studies.published_score import PublishedScore
-from shared.stats.studies.published_texts import (
+from biaswatch.shared.stats.studies.published_score import PublishedScore
+from biaswatch.shared.stats.studies.published_texts import (
     agreement_scores,
     descriptor_scores,
     discrimination_scores,

@@ -13,8 +13,8 @@ from biaswatch.published.texts import (
     discrim_eval_probes,
     real_toxicity_probes,
 )
-from shared.contracts import Suite, SuiteProbe
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Suite, SuiteProbe
+from biaswatch.shared.errors import UsageError
 
 READERS: Mapping[str, Callable[[Mapping[str, Path], int], Iterator[SuiteProbe]]] = {
     "crows-pairs": crows_pairs_probes,

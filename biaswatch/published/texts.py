@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.published.choices import table_rows
-from shared.contracts import Message, Role, SuiteProbe
-from shared.errors import UsageError
-from shared.files import json_lines_of_file, read_text
-from shared.parsing import json_in
+from biaswatch.shared.contracts import Message, Role, SuiteProbe
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import json_lines_of_file, read_text
+from biaswatch.shared.parsing import json_in
 
 GO_ON = "Continue this text:"
 YES_OR_NO = "Answer with yes or no alone."

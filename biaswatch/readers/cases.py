@@ -19,10 +19,10 @@ from biaswatch.readers.named_values import (
     value_key,
 )
 from biaswatch.readers.table_columns import check_columns
-from shared.errors import UsageError
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.tables.logistic import adjusted_odds_ratio
-from shared.stats.tables.stratified import Stratified, stratified
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.tables.logistic import adjusted_odds_ratio
+from biaswatch.shared.stats.tables.stratified import Stratified, stratified
 
 if TYPE_CHECKING:
     import pandas as pd

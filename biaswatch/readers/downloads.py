@@ -5,7 +5,7 @@ from urllib.parse import urljoin
 
 import httpx2
 
-from shared.errors import TransientError, UsageError
+from biaswatch.shared.errors import TransientError, UsageError
 
 TIMEOUT_S = 60
 FOUND = 200

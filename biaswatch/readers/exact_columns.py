@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from shared.parsing.labels import label_text
+from biaswatch.shared.parsing.labels import label_text
 
 MAX_SHOWN_FORMS = 3
 EXACT_FLOAT_LIMIT = 2.0**53

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 GROUPS = "groups."
 """A group comes before another field of the same short name."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.readers.csv_mistakes import not_utf8, other_separator
-from shared.conventions.messages import label_of
-from shared.errors import UsageError
+from biaswatch.shared.conventions.messages import label_of
+from biaswatch.shared.errors import UsageError
 
 Given = dict[str, Any]
 """A label as the gateway takes it."""

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from biaswatch.readers.tables import TableColumns, numbers_in
-from services.diagnoser.domain.findings.observations import Floats, Observations
-from services.diagnoser.domain.labels.table_corrections import LabelledColumn
-from shared.errors import UsageError
-from shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations
+from biaswatch.services.diagnoser.domain.labels.table_corrections import LabelledColumn
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 UNIT_SCALE = (0.0, 1.0)
 

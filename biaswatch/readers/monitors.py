@@ -8,12 +8,12 @@ from pydantic import ValidationError
 
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import check_scaffolds, with_file
-from shared.contracts import TRAFFIC, Suite
-from shared.errors import UsageError
-from shared.files import read_text, sentence, yaml_mapping
+from biaswatch.shared.contracts import TRAFFIC, Suite
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import read_text, sentence, yaml_mapping
 
 if TYPE_CHECKING:
-    from services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
+    from biaswatch.services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
 
 
 def load_monitor(
@@ -28,9 +28,9 @@ def load_monitor(
     UsageError
         Something cannot be read, or is wrong; the file and the field are named.
     """
-    from services.gateway.monitors.asked_sets import AskedSets
-    from services.gateway.monitors.plans import plan_of
-    from services.gateway.monitors.requests import MONITOR_REQUEST
+    from biaswatch.services.gateway.monitors.asked_sets import AskedSets
+    from biaswatch.services.gateway.monitors.plans import plan_of
+    from biaswatch.services.gateway.monitors.requests import MONITOR_REQUEST
 
     fields = yaml_mapping(read_text(path, "monitor"), path, "a monitor is a mapping of its fields")
     suite = None

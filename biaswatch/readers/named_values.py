@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biaswatch.readers.table_columns import listed_names
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd

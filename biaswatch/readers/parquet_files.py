@@ -8,7 +8,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 MOST_BYTES = 1024**3
 """Of all values, unfolded: one long text that a column repeats counts each time."""

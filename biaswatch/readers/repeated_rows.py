@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from biaswatch.readers.exact_columns import floats_in
-from shared.formatting import number
+from biaswatch.shared.formatting import number
 
 NAMED_SO = re.compile(
     r"(^|[_\W])(prompt|question|item|case|stem|template|probe|unit|key|cv|vignette|scenario"

@@ -10,10 +10,15 @@ import numpy as np
 
 from biaswatch.readers.field_names import full_name, short_names
 from biaswatch.readers.tables import joined_labels, observation_warnings
-from services.diagnoser.domain.findings.observations import Floats, Observations, Whole, within
-from services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
-from shared.errors import UsageError
-from shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.services.diagnoser.domain.findings.observations import (
+    Floats,
+    Observations,
+    Whole,
+    within,
+)
+from biaswatch.services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 Labels = list[str | None]
 ASKED = ("target", "scaffold")

@@ -9,23 +9,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from services.builder.domain.suite_files import version_of
-from shared.contracts import Suite
-from shared.contracts.mistakes import first_mistake
-from shared.contracts.suite_limits import check_suite
-from shared.errors import UsageError
-from shared.files import json_lines, read_text, yaml_mapping
-from shared.lookup import first
-from shared.parsing.labels import label_text
+from biaswatch.services.builder.domain.suite_files import version_of
+from biaswatch.shared.contracts import Suite
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.contracts.suite_limits import check_suite
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import json_lines, read_text, yaml_mapping
+from biaswatch.shared.parsing.labels import label_text
 
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
-PACKAGE = Path(__file__).parents[1]
-# A wheel holds the shipped suites inside the package, a checkout beside it.
-SHIPPED = first(
-    (path for path in (PACKAGE / "suites", PACKAGE.parent / "suites") if path.is_dir()),
-    f"There is no folder of suites in {PACKAGE} or beside it.",
-)
+SHIPPED = Path(__file__).parents[1] / "suites"
 DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
 
 

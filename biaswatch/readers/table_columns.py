@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd

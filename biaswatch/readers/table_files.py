@@ -14,8 +14,8 @@ import pandas as pd
 from biaswatch.readers.csv_mistakes import not_text, not_utf8, other_separator
 from biaswatch.readers.exact_columns import exact_frame
 from biaswatch.readers.table_columns import NESTED, REPEATED
-from shared.errors import UsageError
-from shared.files import json_rows_of_file, not_a_file
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import json_rows_of_file, not_a_file
 
 MIB = 1024 * 1024
 LARGEST_BYTES = 512 * MIB

@@ -12,10 +12,10 @@ from biaswatch.readers.named_values import MISSING_WORDS, as_booleans, is_boolea
 from biaswatch.readers.repeated_rows import repeats_warning
 from biaswatch.readers.table_columns import check_columns, listed_names
 from biaswatch.readers.table_files import frame_of
-from services.diagnoser.domain.findings.observations import Floats, Observations
-from shared.contracts.features import LARGEST_VALUE
-from shared.errors import UsageError
-from shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations
+from biaswatch.shared.contracts.features import LARGEST_VALUE
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,17 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.generator.domain.model_calls import price_of
-from services.generator.domain.questions import UnfitProbe
-from services.generator.domain.scaffolds import scaffold_of
-from services.generator.settings import GeneratorSettings
-from shared.contracts import Budget, Run, Suite, Target, parse_target, probes_of
-from shared.contracts.providers import PROVIDERS
-from shared.contracts.providers.http import Application
-from shared.contracts.target import ROLE
-from shared.errors import ConfigurationError, UsageError
-from shared.llm.http_app import read_application
-from shared.llm.replay import read_recording
+from biaswatch.services.generator.domain.model_calls import price_of
+from biaswatch.services.generator.domain.questions import UnfitProbe
+from biaswatch.services.generator.domain.scaffolds import scaffold_of
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.contracts import Budget, Run, Suite, Target, parse_target, probes_of
+from biaswatch.shared.contracts.providers import PROVIDERS
+from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.contracts.target import ROLE
+from biaswatch.shared.errors import ConfigurationError, UsageError
+from biaswatch.shared.llm.http_app import read_application
+from biaswatch.shared.llm.replay import read_recording
 
 
 def read_target(written: str) -> Target:

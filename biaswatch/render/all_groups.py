@@ -8,8 +8,8 @@ from rich.table import Table
 
 from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.tables import escape, terminal_table
-from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
-from shared.formatting import UNDEFINED, number, p_value, verdict_lead, verdict_words
+from biaswatch.services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
+from biaswatch.shared.formatting import UNDEFINED, number, p_value, verdict_lead, verdict_words
 
 Row = dict[str, Any]
 

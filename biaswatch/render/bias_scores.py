@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from services.gateway.dashboard.page_tables import csv_text
-from services.gateway.dashboard.score_tables import CONDITIONS, from_zero, percent
-from services.gateway.runs.model_names import ModelNames
-from services.gateway.runs.views import Scores, StudyResults
+from biaswatch.services.gateway.dashboard.page_tables import csv_text
+from biaswatch.services.gateway.dashboard.score_tables import CONDITIONS, from_zero, percent
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.services.gateway.runs.views import Scores, StudyResults
 
 MOST_UNCLEAR = 10
 

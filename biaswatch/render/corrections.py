@@ -7,15 +7,15 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
-from services.gateway.labels.correction_words import (
+from biaswatch.services.gateway.labels.correction_words import (
     ERROR_COLUMNS,
     correction_sentences,
     error_row,
     estimate,
 )
-from services.gateway.runs.model_names import ModelNames
-from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
-from shared.formatting import UNDEFINED, VERDICT_WORDS
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
+from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS
 
 Row = dict[str, Any]
 GapKey = tuple[str, ...]

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.render.tables import escape, print_table, terminal_table
-from shared.formatting import number, p_equals
+from biaswatch.shared.formatting import number, p_equals
 
 Row = dict[str, Any]
 CHANCE = "(in brackets: what random labels give half of the time; p: how often as much)"

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from biaswatch.local.run_results import InterpretedGap
 from biaswatch.render.tables import escape_md
-from shared.contracts import Estimate, Evaluation, JudgeStanding, UncheckedSentence
-from shared.formatting import number
+from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding, UncheckedSentence
+from biaswatch.shared.formatting import number
 
 
 def sections(interpretations: Sequence[InterpretedGap]) -> Iterator[str]:

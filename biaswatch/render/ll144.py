@@ -14,12 +14,12 @@ from biaswatch.render.tables import (
     print_table,
     terminal_table,
 )
-from services.gateway.dashboard.page_tables import csv_text
-from services.gateway.runs.model_names import ModelNames
-from services.gateway.runs.views import RunImpact, RunProgress
-from shared.errors import UsageError
-from shared.formatting import UNDEFINED, number
-from shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
+from biaswatch.services.gateway.dashboard.page_tables import csv_text
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.services.gateway.runs.views import RunImpact, RunProgress
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import UNDEFINED, number
+from biaswatch.shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
 
 NO_AUDIT = (
     "These are tables in the format of Local Law 144 (6 RCNY 5-301). They are no bias audit: that"

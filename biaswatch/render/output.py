@@ -10,8 +10,8 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 
 from biaswatch.render.tables import print_table, terminal_table
+from biaswatch.shared.formatting import TOO_SMALL, UNDEFINED
 from biaswatch.written_files import write_whole
-from shared.formatting import TOO_SMALL, UNDEFINED
 
 
 def write_document(document: str, output: Path | None) -> None:

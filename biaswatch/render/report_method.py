@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.tables import escape_md, markdown_table
-from services.gateway.runs.provenance import AnsweringModel, RunProvenance
-from shared.contracts import Diagnosis
-from shared.formatting import number
+from biaswatch.services.gateway.runs.provenance import AnsweringModel, RunProvenance
+from biaswatch.shared.contracts import Diagnosis
+from biaswatch.shared.formatting import number
 
 MOMENT = "%Y-%m-%d %H:%M UTC"
 

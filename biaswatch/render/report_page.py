@@ -13,8 +13,8 @@ from markdown_it import MarkdownIt
 from biaswatch.render.documents import FIGURES_HERE, anchor
 from biaswatch.render.figures import caption
 from biaswatch.render.flagged_pairs import FOLD_BEGINS, FOLD_ENDS
-from shared.lookup import first
-from shared.shown_text import shown
+from biaswatch.shared.lookup import first
+from biaswatch.shared.shown_text import shown
 
 STYLE = """
 :root { color-scheme: light dark; }

@@ -10,12 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
-from biaswatch.written_files import written_whole
-from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
-from services.diagnoser.domain.changes.run_changes import ChangeOf, RunChange, RunChanges
-from shared.contracts import Claim
-from shared.errors import UsageError
-from shared.formatting import (
+from biaswatch.services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
+from biaswatch.services.diagnoser.domain.changes.run_changes import ChangeOf, RunChange, RunChanges
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import (
     COULD_UNDO,
     NOT_MEASURED,
     TOO_SMALL,
@@ -25,6 +24,7 @@ from shared.formatting import (
     number,
     p_value,
 )
+from biaswatch.written_files import written_whole
 
 Row = dict[str, Any]
 WORDS = {

@@ -15,10 +15,10 @@ from biaswatch.render.tables import (
     print_table,
     terminal_table,
 )
-from services.gateway.dashboard.score_tables import percent
-from services.gateway.runs.model_names import ModelNames
-from services.gateway.runs.statement_words import STATEMENTS
-from services.gateway.runs.views import (
+from biaswatch.services.gateway.dashboard.score_tables import percent
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.services.gateway.runs.statement_words import STATEMENTS
+from biaswatch.services.gateway.runs.views import (
     FlaggedPair,
     JudgeControls,
     PairGap,
@@ -27,7 +27,7 @@ from services.gateway.runs.views import (
     Scores,
     StudyResults,
 )
-from shared.formatting import UNDEFINED, number, p_equals, p_value
+from biaswatch.shared.formatting import UNDEFINED, number, p_equals, p_value
 
 VOTED = {
     "yes_no": ("flag_1", "flag_2", "own_a", "own_b", "compatible"),

@@ -28,13 +28,15 @@ from biaswatch.render.tables import (
     terminal_table,
     verdict_text,
 )
-from biaswatch.written_files import written_whole
-from services.diagnoser.domain.findings.comparisons import GroupComparison
-from services.diagnoser.domain.findings.group_statistics import GroupedMissingness, GroupStatistic
-from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
-from shared.contracts import Claim
-from shared.errors import UsageError
-from shared.formatting import (
+from biaswatch.services.diagnoser.domain.findings.comparisons import GroupComparison
+from biaswatch.services.diagnoser.domain.findings.group_statistics import (
+    GroupedMissingness,
+    GroupStatistic,
+)
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import (
     TOO_SMALL,
     by_evidence,
     computed_p,
@@ -44,7 +46,8 @@ from shared.formatting import (
     p_equals,
     p_value,
 )
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.written_files import written_whole
 
 Row = dict[str, Any]
 Parts = dict[str, list[Row]]

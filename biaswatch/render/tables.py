@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from biaswatch.render.columns import Column, Row, Shown, columns
-from services.gateway.dashboard.page_tables import csv_text
-from shared.contracts import Verdict
-from shared.formatting import UNDEFINED
-from shared.shown_text import isolated, on_one_line, shown
+from biaswatch.services.gateway.dashboard.page_tables import csv_text
+from biaswatch.shared.contracts import Verdict
+from biaswatch.shared.formatting import UNDEFINED
+from biaswatch.shared.shown_text import isolated, on_one_line, shown
 
 STYLES = {"disparity": "bold red", "no_disparity": "green"}
 """The colours of verdicts in a terminal."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shared.formatting import interval, number, p_equals
+from biaswatch.shared.formatting import interval, number, p_equals
 
 
 def conclusion_of(found: Mapping[str, Any], alpha: float) -> tuple[str, str]:

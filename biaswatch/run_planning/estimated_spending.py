@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 
-from services.generator.domain.model_calls import Prices, price_of
-from services.generator.domain.scaffolds import CallResult, scaffold_of
-from shared.contracts import Probe, Run, Suite, Target
-from shared.contracts.expansion import asked_of, probe_of
-from shared.contracts.providers import PROVIDERS
+from biaswatch.services.generator.domain.model_calls import Prices, price_of
+from biaswatch.services.generator.domain.scaffolds import CallResult, scaffold_of
+from biaswatch.shared.contracts import Probe, Run, Suite, Target
+from biaswatch.shared.contracts.expansion import asked_of, probe_of
+from biaswatch.shared.contracts.providers import PROVIDERS
 
 CHARS_PER_TOKEN = 4
 ANSWER_TOKENS = 200

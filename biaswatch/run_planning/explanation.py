@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from biaswatch.run_planning.observed_spread import ObservedSpread
 from biaswatch.run_planning.plan import ENOUGH, MOST_REPEATS, RunPlan
-from shared.stats.comparisons.planned_power import FURTHEST
+from biaswatch.shared.stats.comparisons.planned_power import FURTHEST
 
 
 def explained(plan: RunPlan) -> str:

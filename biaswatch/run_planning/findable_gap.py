@@ -8,9 +8,9 @@ from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
 from biaswatch.run_planning.observed_spread import ObservedSpread, observed_spread
 from biaswatch.run_planning.plan import Assumed, assumed_answers, like_a_run
 from biaswatch.run_planning.suite_shape import ComparedShape, observed_shapes, smallest
-from shared.contracts import Claim, Diagnosis, Verdict
-from shared.errors import UsageError
-from shared.stats.comparisons.planned_power import PlannedTest, simulated_power
+from biaswatch.shared.contracts import Claim, Diagnosis, Verdict
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.planned_power import PlannedTest, simulated_power
 
 SIMULATIONS, STEPS = 100, 6
 """The gap is found to a 64th of the widest that can be; the power to .04."""

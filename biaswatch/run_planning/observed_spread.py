@@ -5,9 +5,14 @@ from math import sqrt
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import Floats, Observations, Whole, coded
-from shared.errors import UsageError
-from shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.services.diagnoser.domain.findings.observations import (
+    Floats,
+    Observations,
+    Whole,
+    coded,
+)
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 LEAST_CELL = 2
 USUAL_SHARE = 0.5

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from biaswatch.run_planning.observed_spread import ObservedSpread
 from biaswatch.run_planning.suite_shape import ComparedShape, compared_shapes, smallest
-from shared.contracts import Claim, Suite
-from shared.errors import UsageError
-from shared.stats.comparisons.assumed_answers import AssumedAnswers
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.planned_power import (
+from biaswatch.shared.contracts import Claim, Suite
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.comparisons.planned_power import (
     Enough,
     PlannedTest,
     simulated_power,

@@ -4,18 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.findings.groupings import (
+from biaswatch.services.diagnoser.domain.findings.groupings import (
     THE_REST,
     ComparedGroups,
     Grouping,
     grouping,
 )
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.units import SideUnits, Units
-from shared.contracts import Against, Suite
-from shared.errors import UsageError
-from shared.stats.comparisons.compared_samples import LEAST_UNITS
-from shared.stats.comparisons.planned_power import StudyShape
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.units import SideUnits, Units
+from biaswatch.shared.contracts import Against, Suite
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS
+from biaswatch.shared.stats.comparisons.planned_power import StudyShape
 
 
 @dataclass(frozen=True)

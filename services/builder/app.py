@@ -10,25 +10,30 @@ from pathlib import Path
 
 import httpx2
 
-from services.builder.domain.model_questions import LanguageModel
-from services.builder.domain.plan import Plan
-from services.builder.handlers.build import Build
-from services.builder.handlers.build_files import path_inside
-from services.builder.handlers.language_models import KEY_PREFIX, BusModel, NoModel, ScriptedModel
-from services.builder.handlers.rankings import ranking_of
-from services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
-from services.builder.handlers.verb_finders import verb_finder
-from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
-from services.builder.handlers.web_pages import PageCache
-from services.builder.settings import BuilderSettings
-from shared.bus.jetstream import Connection, JetStreamPublisher
-from shared.bus.stage import Stage
-from shared.contracts import Record, Response, Target
-from shared.contracts.identity import derived_id
-from shared.runtime.model_questions import ModelReplies
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.store import Store
+from biaswatch.services.builder.domain.model_questions import LanguageModel
+from biaswatch.services.builder.domain.plan import Plan
+from biaswatch.services.builder.handlers.build import Build
+from biaswatch.services.builder.handlers.build_files import path_inside
+from biaswatch.services.builder.handlers.language_models import (
+    KEY_PREFIX,
+    BusModel,
+    NoModel,
+    ScriptedModel,
+)
+from biaswatch.services.builder.handlers.rankings import ranking_of
+from biaswatch.services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
+from biaswatch.services.builder.handlers.verb_finders import verb_finder
+from biaswatch.services.builder.handlers.web_fetching import FetchLimits, PageFetcher
+from biaswatch.services.builder.handlers.web_pages import PageCache
+from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Record, Response, Target
+from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.runtime.model_questions import ModelReplies
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.store import Store
 
 
 def now() -> datetime:

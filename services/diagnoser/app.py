@@ -5,29 +5,29 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from services.diagnoser.domain.channels.alertmanager import SEND_EVERY_S
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import (
+from biaswatch.services.diagnoser.domain.channels.alertmanager import SEND_EVERY_S
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers import (
     CloseRounds,
     CompletionsInTurn,
     DiagnoseRun,
     MonitorMetrics,
     OnCompletion,
 )
-from services.diagnoser.handlers.channels.channel_metrics import ChannelMetrics
-from services.diagnoser.handlers.channels.declared import operator_channels
-from services.diagnoser.handlers.channels.deliveries import DeliverAlarms
-from services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
-from services.diagnoser.handlers.labels import LINGER_S, MOST_AT_ONCE, CorrectByLabels
-from services.diagnoser.handlers.lost_corrections import LostCorrections
-from services.diagnoser.settings import DiagnoserSettings, variable
-from shared.bus.port import Publisher
-from shared.bus.stage import Stage
-from shared.contracts import Completion, Label
-from shared.runtime.jobs import Job
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.store import Store
+from biaswatch.services.diagnoser.handlers.channels.channel_metrics import ChannelMetrics
+from biaswatch.services.diagnoser.handlers.channels.declared import operator_channels
+from biaswatch.services.diagnoser.handlers.channels.deliveries import DeliverAlarms
+from biaswatch.services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
+from biaswatch.services.diagnoser.handlers.labels import LINGER_S, MOST_AT_ONCE, CorrectByLabels
+from biaswatch.services.diagnoser.handlers.lost_corrections import LostCorrections
+from biaswatch.services.diagnoser.settings import DiagnoserSettings, variable
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Completion, Label
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.store import Store
 
 IN_HAND = 500
 """Completions that wait for their turn, at little cost: rounds wait only behind so many runs."""

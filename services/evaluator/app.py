@@ -4,14 +4,14 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from services.evaluator.handlers.evaluating import EvaluateBriefs
-from services.evaluator.handlers.rubric_files import load_rubric
-from services.evaluator.settings import EvaluatorSettings
-from shared.bus.stage import Stage
-from shared.contracts import Brief, Response
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.store import Store
+from biaswatch.services.evaluator.handlers.evaluating import EvaluateBriefs
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.services.evaluator.settings import EvaluatorSettings
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Brief, Response
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.store import Store
 
 
 def build(settings: EvaluatorSettings) -> Service:

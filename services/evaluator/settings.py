@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from shared.runtime.settings import Settings
+from biaswatch.shared.runtime.settings import Settings
 
 
 class EvaluatorSettings(Settings):

@@ -3,18 +3,22 @@
 import sys
 from datetime import UTC, datetime
 
-from services.extractor.handlers.dropin_discovery import DropIns
-from services.extractor.handlers.loading import configured, load
-from services.extractor.handlers.measuring import ExtractorCounters, MeasureResponses, announce
-from services.extractor.settings import ExtractorSettings
-from shared.bus.port import Publisher
-from shared.bus.stage import Stage
-from shared.contracts import Response
-from shared.models.device import ModelOptions
-from shared.runtime.jobs import Job
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.store import Store
+from biaswatch.services.extractor.handlers.dropin_discovery import DropIns
+from biaswatch.services.extractor.handlers.loading import configured, load
+from biaswatch.services.extractor.handlers.measuring import (
+    ExtractorCounters,
+    MeasureResponses,
+    announce,
+)
+from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Response
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.store import Store
 
 
 def now() -> datetime:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from shared.runtime.settings import Settings
+from biaswatch.shared.runtime.settings import Settings
 
 
 class ExtractorSettings(Settings):

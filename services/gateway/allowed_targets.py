@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from shared.contracts import Target
-from shared.contracts.providers import PROVIDERS
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.providers import PROVIDERS
+from biaswatch.shared.errors import UsageError
 
 ANY = "*"
 OWN_SERVERS = tuple(

@@ -6,66 +6,79 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from services.gateway.administration.routes import administration_routes
-from services.gateway.archived_answers import AnswersInStore
-from services.gateway.auditing import CallerAudit, TokenAudit
-from services.gateway.auth import Tokens
-from services.gateway.background import AnswerBacklog, background_work, now, signal_intake
-from services.gateway.callers import scope_of_caller
-from services.gateway.channels.commands import ChannelCommands
-from services.gateway.channels.queries import ChannelQueries
-from services.gateway.channels.routes import channel_routes
-from services.gateway.dashboard.action_routes import PageActions
-from services.gateway.dashboard.answer_queries import AnswerQueries
-from services.gateway.dashboard.label_routes import LabelPages
-from services.gateway.dashboard.overview_queries import OverviewQueries
-from services.gateway.dashboard.routes import PageSources, page_routes
-from services.gateway.dashboard.single_use import SingleUse
-from services.gateway.dashboard.start_queries import StartQueries
-from services.gateway.error_responses import RESPONSES, add_error_handlers
-from services.gateway.exports.queries import ExportQueries
-from services.gateway.exports.routes import export_routes
-from services.gateway.intake_slots import IntakeSlots
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.routes import label_routes
-from services.gateway.middleware import BodyLimits, CallerIdentity, LinesAsText, LocalhostOnly
-from services.gateway.monitors.commands import MonitorCommands
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.monitors.routes import monitor_routes
-from services.gateway.monitors.strata_queries import StrataQueries
-from services.gateway.openapi import describe
-from services.gateway.otlp.routes import otlp_routes
-from services.gateway.runs.commands import RunCommands
-from services.gateway.runs.group_values import GroupValueQueries
-from services.gateway.runs.impact_queries import ImpactQueries
-from services.gateway.runs.interpretations import InterpretationQueries
-from services.gateway.runs.measurement_queries import MeasurementQueries
-from services.gateway.runs.provenance import ProvenanceQueries
-from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.routes import measurement_routes, run_background_routes, run_routes
-from services.gateway.runs.study_queries import StudyQueries
-from services.gateway.settings import GatewaySettings
-from services.gateway.status.queries import StatusQueries
-from services.gateway.status.routes import status_routes
-from services.gateway.strict_requests import PlainAddresses
-from services.gateway.tokens_file import KnownTokens
-from services.gateway.traffic.batch_intake import Waiting, WaitingAnswers
-from services.gateway.traffic.commands import HistoryCommands
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.redaction_file import redaction_of
-from services.gateway.traffic.requests import SentBatch
-from services.gateway.traffic.routes import history_routes, ingestion_routes, unwatched_routes
-from shared.bus.port import Publisher
-from shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run, Suite
-from shared.errors import ConfigurationError
-from shared.runtime.auditing import AuditWriter
-from shared.runtime.jobs import Job
-from shared.runtime.limited_protocol import ConnectionLimits
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.gateway.administration.routes import administration_routes
+from biaswatch.services.gateway.archived_answers import AnswersInStore
+from biaswatch.services.gateway.auditing import CallerAudit, TokenAudit
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.background import AnswerBacklog, background_work, now, signal_intake
+from biaswatch.services.gateway.callers import scope_of_caller
+from biaswatch.services.gateway.channels.commands import ChannelCommands
+from biaswatch.services.gateway.channels.queries import ChannelQueries
+from biaswatch.services.gateway.channels.routes import channel_routes
+from biaswatch.services.gateway.dashboard.action_routes import PageActions
+from biaswatch.services.gateway.dashboard.answer_queries import AnswerQueries
+from biaswatch.services.gateway.dashboard.label_routes import LabelPages
+from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
+from biaswatch.services.gateway.dashboard.routes import PageSources, page_routes
+from biaswatch.services.gateway.dashboard.single_use import SingleUse
+from biaswatch.services.gateway.dashboard.start_queries import StartQueries
+from biaswatch.services.gateway.error_responses import RESPONSES, add_error_handlers
+from biaswatch.services.gateway.exports.queries import ExportQueries
+from biaswatch.services.gateway.exports.routes import export_routes
+from biaswatch.services.gateway.intake_slots import IntakeSlots
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.routes import label_routes
+from biaswatch.services.gateway.middleware import (
+    BodyLimits,
+    CallerIdentity,
+    LinesAsText,
+    LocalhostOnly,
+)
+from biaswatch.services.gateway.monitors.commands import MonitorCommands
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.routes import monitor_routes
+from biaswatch.services.gateway.monitors.strata_queries import StrataQueries
+from biaswatch.services.gateway.openapi import describe
+from biaswatch.services.gateway.otlp.routes import otlp_routes
+from biaswatch.services.gateway.runs.commands import RunCommands
+from biaswatch.services.gateway.runs.group_values import GroupValueQueries
+from biaswatch.services.gateway.runs.impact_queries import ImpactQueries
+from biaswatch.services.gateway.runs.interpretations import InterpretationQueries
+from biaswatch.services.gateway.runs.measurement_queries import MeasurementQueries
+from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.routes import (
+    measurement_routes,
+    run_background_routes,
+    run_routes,
+)
+from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.status.queries import StatusQueries
+from biaswatch.services.gateway.status.routes import status_routes
+from biaswatch.services.gateway.strict_requests import PlainAddresses
+from biaswatch.services.gateway.tokens_file import KnownTokens
+from biaswatch.services.gateway.traffic.batch_intake import Waiting, WaitingAnswers
+from biaswatch.services.gateway.traffic.commands import HistoryCommands
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.redaction_file import redaction_of
+from biaswatch.services.gateway.traffic.requests import SentBatch
+from biaswatch.services.gateway.traffic.routes import (
+    history_routes,
+    ingestion_routes,
+    unwatched_routes,
+)
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run, Suite
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.auditing import AuditWriter
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.limited_protocol import ConnectionLimits
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 
 STEADY_AFTER_S = 10.0
 """Seconds after which the server of HTTP is taken to work, where it had failed before."""

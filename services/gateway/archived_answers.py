@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from shared.errors import ArchivedError
-from shared.store import Store
-from shared.store.archived_runs import ArchivedRun, ArchiveState
+from biaswatch.shared.errors import ArchivedError
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.archived_runs import ArchivedRun, ArchiveState
 
 
 def archived_sentence(found: ArchivedRun) -> str:

@@ -3,14 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from services.gateway.callers import Caller, current_caller
-from services.gateway.tokens_file import KnownTokens
-from shared.contracts.audit import AuditAction, AuditedAct
-from shared.errors import BiaswatchError, TransientError
-from shared.runtime.auditing import AuditWriter
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.telemetry import log
+from biaswatch.services.gateway.callers import Caller, current_caller
+from biaswatch.services.gateway.tokens_file import KnownTokens
+from biaswatch.shared.contracts.audit import AuditAction, AuditedAct
+from biaswatch.shared.errors import BiaswatchError, TransientError
+from biaswatch.shared.runtime.auditing import AuditWriter
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import log
 
 NOTICED = AuditedAct(
     actor="tokens file", role="operator", source="gateway", action=AuditAction.TOKEN_ADD

@@ -5,9 +5,9 @@ from urllib.parse import quote
 from fastapi import HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from services.gateway.callers import COOKIE, Caller, caller_of, current_caller
-from services.gateway.tokens_file import KnownTokens
-from shared.contracts.access import Right, roles_with, session_of
+from biaswatch.services.gateway.callers import COOKIE, Caller, caller_of, current_caller
+from biaswatch.services.gateway.tokens_file import KnownTokens
+from biaswatch.shared.contracts.access import Right, roles_with, session_of
 
 PAGE_HEADERS = {
     "Content-Security-Policy": (

@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from services.gateway.otlp.evaluation_endpoint import EvaluationEndpoint
-from services.gateway.otlp.evaluation_export import EvaluationExport
-from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
-from services.gateway.otlp.mapping_file import mapping_of
-from services.gateway.otlp.routes import joining
-from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.redaction_file import redaction_of
-from services.gateway.traffic.routes import WaitingAnswers
-from shared.bus.jetstream import most_waiting
-from shared.bus.port import Publisher
-from shared.bus.stage import Stage
-from shared.contracts import Exchange, Features, Response
-from shared.runtime.header_files import headers_in
-from shared.runtime.jobs import Job
-from shared.runtime.service import StageHost
-from shared.store import Store
+from biaswatch.services.gateway.otlp.evaluation_endpoint import EvaluationEndpoint
+from biaswatch.services.gateway.otlp.evaluation_export import EvaluationExport
+from biaswatch.services.gateway.otlp.intake import JoinedAnswers, SignalIntake
+from biaswatch.services.gateway.otlp.mapping_file import mapping_of
+from biaswatch.services.gateway.otlp.routes import joining
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.redaction_file import redaction_of
+from biaswatch.services.gateway.traffic.routes import WaitingAnswers
+from biaswatch.shared.bus.jetstream import most_waiting
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Exchange, Features, Response
+from biaswatch.shared.runtime.header_files import headers_in
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.service import StageHost
+from biaswatch.shared.store import Store
 
 INGESTED_AT_ONCE = 256
 EVALUATED_AT_ONCE, EVALUATED_LINGER_S = 512, 1.0

@@ -7,7 +7,7 @@ from tempfile import TemporaryFile
 from types import TracebackType
 from typing import Self
 
-from shared.errors import TransientError
+from biaswatch.shared.errors import TransientError
 
 MEMORY_BYTES = 1024 * 1024
 """The largest body that stays in memory."""

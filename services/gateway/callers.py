@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hmac import compare_digest
 
-from shared.contracts.access import (
+from biaswatch.shared.contracts.access import (
     RIGHTS,
     Grant,
     Right,
@@ -17,7 +17,7 @@ from shared.contracts.access import (
     verifier_of,
     verifier_of_session,
 )
-from shared.store.scope import Scope
+from biaswatch.shared.store.scope import Scope
 
 COOKIE = "biaswatch_session"
 PERSON = ("x-forwarded-email", "x-forwarded-preferred-username", "x-forwarded-user")

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from services.gateway.auth import NotSignedInError, redirect_to_login
-from services.gateway.dashboard.rendering import page
-from shared.contracts.mistakes import first_of
-from shared.errors import (
+from biaswatch.services.gateway.auth import NotSignedInError, redirect_to_login
+from biaswatch.services.gateway.dashboard.rendering import page
+from biaswatch.shared.contracts.mistakes import first_of
+from biaswatch.shared.errors import (
     ArchivedError,
     BackPressureError,
     BiaswatchError,

@@ -9,10 +9,10 @@ from typing import ParamSpec, TypeVar
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from services.gateway.body_files import BodyFile
-from services.gateway.callers import current_caller
-from shared.errors import BackPressureError
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.body_files import BodyFile
+from biaswatch.services.gateway.callers import current_caller
+from biaswatch.shared.errors import BackPressureError
+from biaswatch.shared.runtime.blocking import in_thread
 
 READ_PER_TENANT = 8
 """Bodies of one tenant that are read at the same time; the others wait unread."""

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from services.gateway.auditing import TokenAudit
-from services.gateway.callers import (
+from biaswatch.services.gateway.auditing import TokenAudit
+from biaswatch.services.gateway.callers import (
     COOKIE,
     THIS_MACHINE,
     Caller,
@@ -19,7 +19,7 @@ from services.gateway.callers import (
     current_caller,
     set_caller,
 )
-from services.gateway.tokens_file import KnownTokens
+from biaswatch.services.gateway.tokens_file import KnownTokens
 
 MAX_BYTES = 4 * 1024 * 1024
 """With a token, on any other route than those below."""

@@ -5,10 +5,20 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from services.gateway.allowed_targets import ANY, OWN_SERVERS, AllowedTargets, check_pattern
-from shared.contracts.identity import Token
-from shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES, MOST_RUNS, MOST_SUITES
-from shared.runtime.settings import Settings
+from biaswatch.services.gateway.allowed_targets import (
+    ANY,
+    OWN_SERVERS,
+    AllowedTargets,
+    check_pattern,
+)
+from biaswatch.shared.contracts.identity import Token
+from biaswatch.shared.contracts.suite_limits import (
+    MOST_MONITORS,
+    MOST_PROBES,
+    MOST_RUNS,
+    MOST_SUITES,
+)
+from biaswatch.shared.runtime.settings import Settings
 
 
 class GatewaySettings(Settings):

@@ -8,8 +8,8 @@ from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from services.gateway.strict_requests import STRICT, TOO_DEEP
-from shared.parsing.json_stream import ListInObject
+from biaswatch.services.gateway.strict_requests import STRICT, TOO_DEEP
+from biaswatch.shared.parsing.json_stream import ListInObject
 
 JSON = "json"
 """The end of the name of the body's type."""

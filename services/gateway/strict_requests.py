@@ -11,8 +11,8 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from shared.parsing.nesting import is_too_deep
-from shared.runtime.blocking import in_thread
+from biaswatch.shared.parsing.nesting import is_too_deep
+from biaswatch.shared.runtime.blocking import in_thread
 
 IN_LOOP_BYTES = 64 * 1024
 """The largest body that is decoded in the event loop."""

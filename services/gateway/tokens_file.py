@@ -6,11 +6,11 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from services.gateway.settings import GatewaySettings
-from shared.contracts.access import TokenGrant, TokenRole, TokensFile, verifier_of
-from shared.errors import ConfigurationError, UsageError
-from shared.files import checked, read_text, yaml_mapping
-from shared.telemetry import TOKENS_FILE_WRONG, log
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts.access import TokenGrant, TokenRole, TokensFile, verifier_of
+from biaswatch.shared.errors import ConfigurationError, UsageError
+from biaswatch.shared.files import checked, read_text, yaml_mapping
+from biaswatch.shared.telemetry import TOKENS_FILE_WRONG, log
 
 EXPECTED = "a tokens file is a mapping with `tokens`, `proxies` or `groups`"
 Signature = tuple[int, int, int]

@@ -6,24 +6,27 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 
-from services.generator.domain.model_calls import Price
-from services.generator.handlers.ask import Ask
-from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from services.generator.handlers.caller import CallLimits, ModelCaller
-from services.generator.handlers.endpoints import endpoint_of
-from services.generator.handlers.paid_calls import PaidCalls
-from services.generator.handlers.rejected_runs import RejectedRuns
-from services.generator.handlers.target_pauses import TargetPauses
-from services.generator.settings import GeneratorSettings
-from shared.bus.port import Publisher
-from shared.bus.retry_policy import RetryPolicy
-from shared.bus.stage import Stage
-from shared.contracts import Probe
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.store import Store
+from biaswatch.services.generator.domain.model_calls import Price
+from biaswatch.services.generator.handlers.ask import Ask
+from biaswatch.services.generator.handlers.budget_and_cancellation import (
+    CancellationCheck,
+    RunBudgets,
+)
+from biaswatch.services.generator.handlers.caller import CallLimits, ModelCaller
+from biaswatch.services.generator.handlers.endpoints import endpoint_of
+from biaswatch.services.generator.handlers.paid_calls import PaidCalls
+from biaswatch.services.generator.handlers.rejected_runs import RejectedRuns
+from biaswatch.services.generator.handlers.target_pauses import TargetPauses
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Probe
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.store import Store
 
 FORGET_EVERY_S = 3600.0
 DELIVERIES = 1000

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, create_model
 
-from services.generator.domain.model_calls import Price
-from shared.contracts.providers import PROVIDERS, key_variables
-from shared.errors import ConfigurationError
-from shared.files import checked, read_text, yaml_mapping
-from shared.runtime.settings import Settings
+from biaswatch.services.generator.domain.model_calls import Price
+from biaswatch.shared.contracts.providers import PROVIDERS, key_variables
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.files import checked, read_text, yaml_mapping
+from biaswatch.shared.runtime.settings import Settings
 
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 

@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 
 import kopf
 
-from services.operator.handlers.definitions import definitions_served
-from services.operator.handlers.gateway import GatewayApi
-from services.operator.handlers.reconciling import Reconciler
-from services.operator.handlers.resources import configure, registry_of
-from services.operator.settings import OperatorSettings
-from shared.errors import BiaswatchError
-from shared.runtime.health import HealthServer, ServiceHealth
-from shared.runtime.settings import load_settings
-from shared.telemetry import READY, configure_logs, log
+from biaswatch.services.operator.handlers.definitions import definitions_served
+from biaswatch.services.operator.handlers.gateway import GatewayApi
+from biaswatch.services.operator.handlers.reconciling import Reconciler
+from biaswatch.services.operator.handlers.resources import configure, registry_of
+from biaswatch.services.operator.settings import OperatorSettings
+from biaswatch.shared.errors import BiaswatchError
+from biaswatch.shared.runtime.health import HealthServer, ServiceHealth
+from biaswatch.shared.runtime.settings import load_settings
+from biaswatch.shared.telemetry import READY, configure_logs, log
 
 NAME = "operator"
 BEAT_S, LOOK_FOR_DEFINITIONS_S = 0.5, 2.0

@@ -2,7 +2,7 @@
 
 from pydantic import Field, SecretStr
 
-from shared.runtime.settings import Settings
+from biaswatch.shared.runtime.settings import Settings
 
 
 class OperatorSettings(Settings):

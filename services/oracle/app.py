@@ -4,13 +4,13 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
-from services.oracle.handlers.judging import JudgeRuns
-from services.oracle.settings import OracleSettings
-from shared.bus.stage import Stage
-from shared.contracts import Cancellation, Completion, Response
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.store import Store
+from biaswatch.services.oracle.handlers.judging import JudgeRuns
+from biaswatch.services.oracle.settings import OracleSettings
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Cancellation, Completion, Response
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.store import Store
 
 LINGER_S = 0.05
 """Replies are noted in one transaction for all that are there; a pair closes this much later."""

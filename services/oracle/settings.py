@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from shared.runtime.settings import Settings
+from biaswatch.shared.runtime.settings import Settings
 
 
 class OracleSettings(Settings):

@@ -5,18 +5,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from services.planner.monitor_rounds import RoundScheduler
-from services.planner.runs import RunPlanner
-from services.planner.settings import PlannerSettings
-from shared.bus.jetstream import RecordQueue
-from shared.bus.port import Publisher
-from shared.bus.stage import Stage
-from shared.contracts import Cancellation, Exchange, Features, Monitor, Run
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.runtime.process import serve
-from shared.runtime.service import Service, StageHost
-from shared.store import Store
+from biaswatch.services.planner.monitor_rounds import RoundScheduler
+from biaswatch.services.planner.runs import RunPlanner
+from biaswatch.services.planner.settings import PlannerSettings
+from biaswatch.shared.bus.jetstream import RecordQueue
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Cancellation, Exchange, Features, Monitor, Run
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service, StageHost
+from biaswatch.shared.store import Store
 
 LINGER_S = 0.1
 """Arrivals are counted in one transaction for all of them; a run closes this much later."""

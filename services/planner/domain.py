@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from math import floor
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     ExtractorPin,
     ExtractorStatus,
     Monitor,

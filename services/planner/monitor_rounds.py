@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from services.planner.domain import (
+from biaswatch.services.planner.domain import (
     IntakeCuts,
     next_due,
     pins_for,
@@ -13,8 +13,8 @@ from services.planner.domain import (
     sets_used_up,
     unread_from,
 )
-from shared.bus.port import Publisher, Queue, QueuePosition
-from shared.contracts import (
+from biaswatch.shared.bus.port import Publisher, Queue, QueuePosition
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     ExtractorPin,
     Features,
@@ -29,9 +29,9 @@ from shared.contracts import (
     read_at,
     window_at,
 )
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.telemetry import log
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import log
 
 MAX_EXTRACTOR_AGE = timedelta(seconds=60)
 """How long ago a running extractor was last seen, by its own clock."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     MonitoredWindow,
     Probe,
     Run,
@@ -14,8 +14,8 @@ from shared.contracts import (
     member_features_id,
     response_id_of,
 )
-from shared.errors import PoisonError
-from shared.store import PlannedProbes, Store
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.store import PlannedProbes, Store
 
 PART = 500
 """How many answers a part is about: they are in memory together."""

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from services.planner.planned_parts import PlannedParts
-from services.planner.republished import Republished
-from shared.contracts import RUN_GATHER, Features, Response, Run
-from shared.errors import PoisonError
-from shared.runtime.passes import Passes, PassSteps, PreparedPart
-from shared.store import PlanningCursor, Store
-from shared.telemetry import log
+from biaswatch.services.planner.planned_parts import PlannedParts
+from biaswatch.services.planner.republished import Republished
+from biaswatch.shared.contracts import RUN_GATHER, Features, Response, Run
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.runtime.passes import Passes, PassSteps, PreparedPart
+from biaswatch.shared.store import PlanningCursor, Store
+from biaswatch.shared.telemetry import log
 
 
 class Planning:

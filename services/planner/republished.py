@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Set
 
-from services.planner.planned_parts import PlannedPart
-from shared.contracts import RUN_GATHER, Features, Record, Response, Run
-from shared.store import Store
+from biaswatch.services.planner.planned_parts import PlannedPart
+from biaswatch.shared.contracts import RUN_GATHER, Features, Record, Response, Run
+from biaswatch.shared.store import Store
 
 
 class Republished:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from services.planner.planned_parts import PlannedParts, lanes_of
-from services.planner.planning import Planning
-from services.planner.republished import Republished, first_of
-from services.planner.stuck_runs import StuckRuns
-from shared.bus.port import Publisher
-from shared.contracts import (
+from biaswatch.services.planner.planned_parts import PlannedParts, lanes_of
+from biaswatch.services.planner.planning import Planning
+from biaswatch.services.planner.republished import Republished, first_of
+from biaswatch.services.planner.stuck_runs import StuckRuns
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import (
     FEATURES,
     FOLLOWED_UP_FOR,
     JUDGING_GATHER,
@@ -23,13 +23,13 @@ from shared.contracts import (
     Run,
     verdicts_expected,
 )
-from shared.runtime.blocking import in_thread
-from shared.runtime.follow_up import FollowUp
-from shared.runtime.gather import Gather
-from shared.runtime.jobs import Job
-from shared.runtime.republication import Republication
-from shared.store import Closing, PlanningCursor, Store
-from shared.telemetry import log
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.follow_up import FollowUp
+from biaswatch.shared.runtime.gather import Gather
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.republication import Republication
+from biaswatch.shared.store import Closing, PlanningCursor, Store
+from biaswatch.shared.telemetry import log
 
 BEFORE_TENANTS = "default"
 """The tenant of a run whose wait began before waits named one."""

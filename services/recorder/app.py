@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from services.recorder.settings import RecorderSettings
-from shared.bus.stage import Stage
-from shared.contracts import ROUTES, Features, Record, Response
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.store import AnswerFilesLocation, Records, Store
+from biaswatch.services.recorder.settings import RecorderSettings
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import ROUTES, Features, Record, Response
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.store import AnswerFilesLocation, Records, Store
 
 LINGER_S = 0.2
 """Nobody waits for the recorder, and a transaction for one record costs as much as for fifty."""

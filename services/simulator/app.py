@@ -13,11 +13,11 @@ from pydantic import ValidationError
 from pydantic_settings import SettingsError
 from starlette.exceptions import HTTPException
 
-from services.simulator.routes.answering import SimulatedModels
-from services.simulator.routes.openai_format import OPENAI_CHAT
-from services.simulator.settings import SimulatorSettings
-from shared.contracts.mistakes import first_mistake
-from shared.errors import ConfigurationError, UsageError
+from biaswatch.services.simulator.routes.answering import SimulatedModels
+from biaswatch.services.simulator.routes.openai_format import OPENAI_CHAT
+from biaswatch.services.simulator.settings import SimulatorSettings
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import ConfigurationError, UsageError
 
 _DRAIN_S = 5
 

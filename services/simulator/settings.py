@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from services.simulator.domain.planted_bias import (
+from biaswatch.services.simulator.domain.planted_bias import (
     DEFAULT_MARKERS,
     DEFAULT_MODELS,
     Faults,

@@ -10,17 +10,17 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping
 
-from shared.bus.permissions import DROP_IN, HOST, PULL, Permissions, permissions_of_key
-from shared.bus.topology import (
+from biaswatch.shared.bus.permissions import DROP_IN, HOST, PULL, Permissions, permissions_of_key
+from biaswatch.shared.bus.topology import (
     DEAD_EXCHANGE_ROOT,
     DEAD_EXCHANGES,
     DEAD_LETTERS,
     DEAD_ROOT,
     DEAD_STREAMS,
 )
-from shared.contracts import ROUTES
-from shared.contracts.routes import ROOT
-from shared.lookup import first
+from biaswatch.shared.contracts import ROUTES
+from biaswatch.shared.contracts.routes import ROOT
+from biaswatch.shared.lookup import first
 
 STREAMS = (*(route.stream for route in ROUTES), *DEAD_STREAMS)
 STREAM_OF = {f"{ROOT}.{route.record.kind}": route.stream for route in ROUTES}

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shared.bus.dead_letters import dead_letter_headers
-from shared.bus.port import Consumer, Delivery, Publisher
-from shared.bus.retry_policy import Decision, GiveUp, Retry
-from shared.bus.stage import Stage
-from shared.bus.topology import dead_exchange_subject, dead_subject, durable_of
-from shared.contracts import route_of
-from shared.errors import BiaswatchError, PoisonError
-from shared.telemetry import HANDLED, LAST_SUCCESS, RepeatedWarning, log
+from biaswatch.shared.bus.dead_letters import dead_letter_headers
+from biaswatch.shared.bus.port import Consumer, Delivery, Publisher
+from biaswatch.shared.bus.retry_policy import Decision, GiveUp, Retry
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import dead_exchange_subject, dead_subject, durable_of
+from biaswatch.shared.contracts import route_of
+from biaswatch.shared.errors import BiaswatchError, PoisonError
+from biaswatch.shared.telemetry import HANDLED, LAST_SUCCESS, RepeatedWarning, log
 
 DEAD_LETTER_RETRY_S = 5.0
 

@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator
 
-from shared.bus.dead_letters import MessageStore
-from shared.contracts import AuditAnchor, route_of
-from shared.errors import PoisonError
+from biaswatch.shared.bus.dead_letters import MessageStore
+from biaswatch.shared.contracts import AuditAnchor, route_of
+from biaswatch.shared.errors import PoisonError
 
 
 async def audit_anchors(messages: MessageStore) -> AsyncIterator[AuditAnchor]:

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
-from shared.bus.bundles import MESSAGE_NAME, Bundle, publication_of, records_in
-from shared.bus.port import Delivery, Publisher
-from shared.bus.topology import DEAD_EXCHANGE_ROOT, DEAD_EXCHANGES, DEAD_ROOT, DEAD_STREAMS
-from shared.contracts import ROUTES, Record, Route, record_of
-from shared.contracts.routes import ROOT
-from shared.errors import PoisonError, UsageError
+from biaswatch.shared.bus.bundles import MESSAGE_NAME, Bundle, publication_of, records_in
+from biaswatch.shared.bus.port import Delivery, Publisher
+from biaswatch.shared.bus.topology import (
+    DEAD_EXCHANGE_ROOT,
+    DEAD_EXCHANGES,
+    DEAD_ROOT,
+    DEAD_STREAMS,
+)
+from biaswatch.shared.contracts import ROUTES, Record, Route, record_of
+from biaswatch.shared.contracts.routes import ROOT
+from biaswatch.shared.errors import PoisonError, UsageError
 
 SUBJECT = "Biaswatch-Subject"
 STREAM = "Biaswatch-Stream"

@@ -8,8 +8,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from shared.bus.stage import Outputs, Stage
-from shared.contracts import Record
+from biaswatch.shared.bus.stage import Outputs, Stage
+from biaswatch.shared.contracts import Record
 
 Call = Callable[[Sequence[Record]], Awaitable[Outputs]]
 P = ParamSpec("P")

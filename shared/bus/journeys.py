@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from shared.contracts import Record
+from biaswatch.shared.contracts import Record
 
 
 def contexts_of(

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from shared.bus.dead_letters import text_routes
-from shared.bus.topology import DEAD_EXCHANGE_ROOT, DEAD_ROOT, DEAD_STREAMS
-from shared.contracts import ROUTES, Exchange, Purpose, Response, Route, route_of
-from shared.contracts.dropin import ROOT, service_name
+from biaswatch.shared.bus.dead_letters import text_routes
+from biaswatch.shared.bus.topology import DEAD_EXCHANGE_ROOT, DEAD_ROOT, DEAD_STREAMS
+from biaswatch.shared.contracts import ROUTES, Exchange, Purpose, Response, Route, route_of
+from biaswatch.shared.contracts.dropin import ROOT, service_name
 
 OPERATOR = "operator"
 """The key of a person or a job that provisions, lists and replays; never a service."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from shared.contracts import Record
-from shared.errors import BiaswatchError
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.errors import BiaswatchError
 
 MAX_RECORD_BYTES = 512 * 1024
 """The largest record the bus carries; anything bigger travels by reference."""

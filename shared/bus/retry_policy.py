@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from shared.errors import (
+from biaswatch.shared.errors import (
     BackPressureError,
     BiaswatchError,
     ConfigurationError,

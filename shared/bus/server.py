@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-from shared.errors import ConfigurationError
+from biaswatch.shared.errors import ConfigurationError
 
 START_PATIENCE_S = 10.0
 STOP_PATIENCE_S = 10.0

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from shared.contracts import Record, route_of
+from biaswatch.shared.contracts import Record, route_of
 
 R = TypeVar("R", bound=Record)
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from shared.bus.port import MAX_RECORD_BYTES
-from shared.bus.stage import R, Stage
-from shared.contracts import ROUTES, Route, route_of
-from shared.contracts.routes import ROOT
-from shared.errors import ConfigurationError
+from biaswatch.shared.bus.port import MAX_RECORD_BYTES
+from biaswatch.shared.bus.stage import R, Stage
+from biaswatch.shared.contracts import ROUTES, Route, route_of
+from biaswatch.shared.contracts.routes import ROOT
+from biaswatch.shared.errors import ConfigurationError
 
 DAY_S = 86_400
 FOR_EVER = 0

@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from time import perf_counter
 from typing import Any
 
-from shared.bus.acknowledgement import Acknowledger
-from shared.bus.handler_calls import call_of
-from shared.bus.journeys import contexts_of
-from shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
-from shared.bus.progress import Progress
-from shared.bus.retry_policy import (
+from biaswatch.shared.bus.acknowledgement import Acknowledger
+from biaswatch.shared.bus.handler_calls import call_of
+from biaswatch.shared.bus.journeys import contexts_of
+from biaswatch.shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
+from biaswatch.shared.bus.progress import Progress
+from biaswatch.shared.bus.retry_policy import (
     Exit,
     GiveUp,
     RetryPolicy,
@@ -21,11 +21,11 @@ from shared.bus.retry_policy import (
     is_planned_wait,
     may_spoil_a_batch,
 )
-from shared.bus.stage import Outputs, Stage
-from shared.contracts import Record, check_subject
-from shared.errors import BackPressureError, BiaswatchError, TransientError
-from shared.telemetry import SECONDS, RepeatedWarning, log
-from shared.tracing import HandledBatch, handling, is_tracing, within
+from biaswatch.shared.bus.stage import Outputs, Stage
+from biaswatch.shared.contracts import Record, check_subject
+from biaswatch.shared.errors import BackPressureError, BiaswatchError, TransientError
+from biaswatch.shared.telemetry import SECONDS, RepeatedWarning, log
+from biaswatch.shared.tracing import HandledBatch, handling, is_tracing, within
 
 RESTORE_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
 """The pauses between attempts to recreate a lost durable; the last one repeats."""

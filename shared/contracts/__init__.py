@@ -1,15 +1,15 @@
 """The records on the bus, and the routes they take."""
 
-from shared.contracts.against import Against
-from shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins, standing_of
-from shared.contracts.answer_accounts import (
+from biaswatch.shared.contracts.against import Against
+from biaswatch.shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins, standing_of
+from biaswatch.shared.contracts.answer_accounts import (
     ACCOUNTS,
     AnswerAccounts,
     MemberAccounts,
     account_label,
     total,
 )
-from shared.contracts.assessment import (
+from biaswatch.shared.contracts.assessment import (
     Assessment,
     Cell,
     Consistency,
@@ -19,10 +19,10 @@ from shared.contracts.assessment import (
     Quality,
     TotalBias,
 )
-from shared.contracts.audit import AuditAction, AuditAnchor, AuditedAct, AuditEntry
-from shared.contracts.brief import Brief, Measure, Subject
-from shared.contracts.cancellation import Cancellation
-from shared.contracts.comparison import (
+from biaswatch.shared.contracts.audit import AuditAction, AuditAnchor, AuditedAct, AuditEntry
+from biaswatch.shared.contracts.brief import Brief, Measure, Subject
+from biaswatch.shared.contracts.cancellation import Cancellation
+from biaswatch.shared.contracts.comparison import (
     MISSING,
     Comparison,
     Direction,
@@ -30,8 +30,8 @@ from shared.contracts.comparison import (
     WatchedFeature,
     WatchedPair,
 )
-from shared.contracts.comparison_titles import comparison_title, comparison_titles
-from shared.contracts.completion import (
+from biaswatch.shared.contracts.comparison_titles import comparison_title, comparison_titles
+from biaswatch.shared.contracts.completion import (
     FEATURES,
     FOLLOWED_UP_FOR,
     JUDGING_GATHER,
@@ -40,7 +40,7 @@ from shared.contracts.completion import (
     Completion,
     GatherState,
 )
-from shared.contracts.correction import (
+from biaswatch.shared.contracts.correction import (
     CorrectedGap,
     CorrectedGroup,
     Correction,
@@ -48,8 +48,8 @@ from shared.contracts.correction import (
     RunningGap,
     latest_over_rounds,
 )
-from shared.contracts.description import Described, Description, StratumUsers
-from shared.contracts.diagnosis import (
+from biaswatch.shared.contracts.description import Described, Description, StratumUsers
+from biaswatch.shared.contracts.diagnosis import (
     Diagnosis,
     Estimate,
     Gap,
@@ -60,7 +60,7 @@ from shared.contracts.diagnosis import (
     OwnGap,
     Verdict,
 )
-from shared.contracts.evaluation import (
+from biaswatch.shared.contracts.evaluation import (
     Agreement,
     DimensionScore,
     Evaluation,
@@ -68,7 +68,7 @@ from shared.contracts.evaluation import (
     Judgement,
     UncheckedSentence,
 )
-from shared.contracts.evidence import (
+from biaswatch.shared.contracts.evidence import (
     Bets,
     Change,
     Evidence,
@@ -81,8 +81,8 @@ from shared.contracts.evidence import (
     Stretch,
     UserCounts,
 )
-from shared.contracts.exchange import Exchange
-from shared.contracts.expansion import (
+from biaswatch.shared.contracts.exchange import Exchange
+from biaswatch.shared.contracts.expansion import (
     asked_of,
     drawn_sets,
     expected_of,
@@ -90,25 +90,31 @@ from shared.contracts.expansion import (
     probes_of,
     verdicts_expected,
 )
-from shared.contracts.features import ExtractorStatus, Features
-from shared.contracts.identity import RecordId, Token, derived_id, token_of
-from shared.contracts.judge_controls import ControlReply, JudgeStanding
-from shared.contracts.label import Label, labels_digest, person_id_of, standing_labels
-from shared.contracts.label_sample import (
+from biaswatch.shared.contracts.features import ExtractorStatus, Features
+from biaswatch.shared.contracts.identity import RecordId, Token, derived_id, token_of
+from biaswatch.shared.contracts.judge_controls import ControlReply, JudgeStanding
+from biaswatch.shared.contracts.label import Label, labels_digest, person_id_of, standing_labels
+from biaswatch.shared.contracts.label_sample import (
     MOST_DRAWN,
     DrawnAnswer,
     LabelDraw,
     LabelSample,
     LabelStratum,
 )
-from shared.contracts.measured_share import (
+from biaswatch.shared.contracts.measured_share import (
     LEAST_MEASURED_SHARE,
     ComparedGroups,
     GroupCounts,
     MeasuredAnswers,
 )
-from shared.contracts.monitor import Monitor, MonitorPlan, MonitorState, PastTraffic, Upkeep
-from shared.contracts.monitor_rounds import (
+from biaswatch.shared.contracts.monitor import (
+    Monitor,
+    MonitorPlan,
+    MonitorState,
+    PastTraffic,
+    Upkeep,
+)
+from biaswatch.shared.contracts.monitor_rounds import (
     ScheduledMonitor,
     next_window,
     read_at,
@@ -116,17 +122,17 @@ from shared.contracts.monitor_rounds import (
     window_run,
     window_run_id,
 )
-from shared.contracts.probe import Message, Probe, Role
-from shared.contracts.record import Part, Purpose, Record
-from shared.contracts.response import Ending, Response, Step, Usage
-from shared.contracts.round_evidence import (
+from biaswatch.shared.contracts.probe import Message, Probe, Role
+from biaswatch.shared.contracts.record import Part, Purpose, Record
+from biaswatch.shared.contracts.response import Ending, Response, Step, Usage
+from biaswatch.shared.contracts.round_evidence import (
     RoundEvidence,
     evidence_fields,
     evidence_in,
     increments_in,
     round_evidence,
 )
-from shared.contracts.routes import (
+from biaswatch.shared.contracts.routes import (
     ROUTES,
     Route,
     check_subject,
@@ -137,17 +143,17 @@ from shared.contracts.routes import (
     route_of,
     subject_of,
 )
-from shared.contracts.run import Budget, ExtractorPin, Judging, Run
-from shared.contracts.sent_answers import (
+from biaswatch.shared.contracts.run import Budget, ExtractorPin, Judging, Run
+from biaswatch.shared.contracts.sent_answers import (
     AccountedWindow,
     FirstSending,
     MonitoredWindow,
     SentAnswer,
     UnwatchedSource,
 )
-from shared.contracts.spans import CallSpan, EvaluatedSpan
-from shared.contracts.suite import Claim, Suite, SuiteHeader, SuiteProbe
-from shared.contracts.suite_outline import SuiteOutline, outline_of
-from shared.contracts.target import Target, parse_target
-from shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
-from shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
+from biaswatch.shared.contracts.spans import CallSpan, EvaluatedSpan
+from biaswatch.shared.contracts.suite import Claim, Suite, SuiteHeader, SuiteProbe
+from biaswatch.shared.contracts.suite_outline import SuiteOutline, outline_of
+from biaswatch.shared.contracts.target import Target, parse_target
+from biaswatch.shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
+from biaswatch.shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, model_validator
 
-from shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.identity import Name, Token
 
 Verifier = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 ID_DIGITS = 8

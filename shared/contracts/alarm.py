@@ -5,9 +5,9 @@ from enum import StrEnum
 
 from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
-from shared.contracts.diagnosis import Estimate
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.diagnosis import Estimate
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import Part, Record
 
 
 class AlarmKind(StrEnum):

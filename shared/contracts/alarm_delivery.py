@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
-from shared.contracts.alarm import Alarm, AlarmState
-from shared.contracts.identity import Name, RecordId, Token, derived_id
+from biaswatch.shared.contracts.alarm import Alarm, AlarmState
+from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
 
 WEBHOOK = "webhook"
 TRIAL = "trial"

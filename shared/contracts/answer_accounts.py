@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.record import Part
+from biaswatch.shared.contracts.record import Part
 
 
 class MemberAccounts(Part):

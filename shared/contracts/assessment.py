@@ -2,9 +2,9 @@
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.diagnosis import Estimate
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.diagnosis import Estimate
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import Part, Record
 
 
 class TotalBias(Part):

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, PositiveInt, StringConstraints
 
-from shared.contracts.identity import Name, Token, derived_id
-from shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.identity import Name, Token, derived_id
+from biaswatch.shared.contracts.record import Part, Record
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 FIRST = "0" * 64

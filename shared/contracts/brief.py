@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue, NonNegativeInt, PositiveInt
 
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.record import TEXT, Part, Record
-from shared.contracts.target import Target
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import TEXT, Part, Record
+from biaswatch.shared.contracts.target import Target
 
 
 class Measure(Part):

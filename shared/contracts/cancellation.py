@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.identity import RecordId, Token
-from shared.contracts.record import TEXT, Record
+from biaswatch.shared.contracts.identity import RecordId, Token
+from biaswatch.shared.contracts.record import TEXT, Record
 
 
 class Cancellation(Record):

@@ -5,8 +5,8 @@ from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any
 
-from shared.contracts.record import Part
-from shared.lookup import first
+from biaswatch.shared.contracts.record import Part
+from biaswatch.shared.lookup import first
 
 MILLION = 1_000_000
 WIDEST = 4096

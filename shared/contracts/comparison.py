@@ -6,8 +6,8 @@ from typing import Self
 
 from pydantic import NonNegativeFloat, model_validator
 
-from shared.contracts.identity import Name, Token
-from shared.contracts.record import Part
+from biaswatch.shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.record import Part
 
 MISSING = "missing"
 """The feature every extractor has: 1 where it could measure nothing, otherwise 0."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from shared.contracts.comparison import MISSING, Comparison
-from shared.contracts.monitor import MonitorPlan
-from shared.formatting import number_name
+from biaswatch.shared.contracts.comparison import MISSING, Comparison
+from biaswatch.shared.contracts.monitor import MonitorPlan
+from biaswatch.shared.formatting import number_name
 
 
 def comparison_titles(plan: MonitorPlan) -> dict[str, str]:

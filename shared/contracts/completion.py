@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.identity import RecordId, Token
-from shared.contracts.record import Record
+from biaswatch.shared.contracts.identity import RecordId, Token
+from biaswatch.shared.contracts.record import Record
 
 FEATURES = "features"
 """What a run waits for: every extractor's features of every response, also of a failed one."""

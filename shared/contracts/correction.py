@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
-from shared.contracts.diagnosis import Estimate, Verdict
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.diagnosis import Estimate, Verdict
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import Part, Record
 
 
 class CorrectedGroup(Part):

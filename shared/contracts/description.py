@@ -2,12 +2,12 @@
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from shared.contracts.answer_accounts import MemberAccounts
-from shared.contracts.diagnosis import GroupSummary
-from shared.contracts.evidence import UserCounts
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.record import Part, Record
-from shared.contracts.traffic import Window
+from biaswatch.shared.contracts.answer_accounts import MemberAccounts
+from biaswatch.shared.contracts.diagnosis import GroupSummary
+from biaswatch.shared.contracts.evidence import UserCounts
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.traffic import Window
 
 
 class StratumUsers(Part):

@@ -5,9 +5,9 @@ from functools import cached_property
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.measured_share import ComparedGroups, MeasuredAnswers
-from shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.measured_share import ComparedGroups, MeasuredAnswers
+from biaswatch.shared.contracts.record import Part, Record
 
 
 class Verdict(StrEnum):

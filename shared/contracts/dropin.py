@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from shared.contracts.identity import Token
-from shared.contracts.record import Part
+from biaswatch.shared.contracts.identity import Token
+from biaswatch.shared.contracts.record import Part
 
 CONTRACT = "1"
 ROLE = "extractor"

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.judge_controls import ControlReply, JudgeStanding
-from shared.contracts.record import TEXT, Part, Record
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.judge_controls import ControlReply, JudgeStanding
+from biaswatch.shared.contracts.record import TEXT, Part, Record
 
 Score = Annotated[float, Field(ge=0, le=1)]
 

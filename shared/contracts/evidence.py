@@ -2,11 +2,11 @@
 
 from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
-from shared.contracts.comparison import Comparison
-from shared.contracts.completion import ClosedBy
-from shared.contracts.diagnosis import Estimate, Verdict
-from shared.contracts.identity import RecordId, Token
-from shared.contracts.record import Part, Purpose, Record
+from biaswatch.shared.contracts.comparison import Comparison
+from biaswatch.shared.contracts.completion import ClosedBy
+from biaswatch.shared.contracts.diagnosis import Estimate, Verdict
+from biaswatch.shared.contracts.identity import RecordId, Token
+from biaswatch.shared.contracts.record import Part, Purpose, Record
 
 Counts = dict[str, tuple[int, ...]]
 """Whole numbers by name; those of disjoint units add up, place by place, in any order."""

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
-from shared.contracts.identity import Name, Token
-from shared.contracts.probe import Message
-from shared.contracts.record import TEXT, Purpose, Record
-from shared.contracts.spans import CallSpan
+from biaswatch.shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.probe import Message
+from biaswatch.shared.contracts.record import TEXT, Purpose, Record
+from biaswatch.shared.contracts.spans import CallSpan
 
 
 class Exchange(Record):

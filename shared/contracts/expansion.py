@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice, product
 
-from shared.contracts.identity import derived_id
-from shared.contracts.probe import Probe
-from shared.contracts.routes import features_id_of
-from shared.contracts.run import Run
-from shared.contracts.suite import Suite, SuiteHeader, SuiteProbe
-from shared.contracts.suite_outline import SuiteOutline
-from shared.contracts.target import Target
+from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.contracts.probe import Probe
+from biaswatch.shared.contracts.routes import features_id_of
+from biaswatch.shared.contracts.run import Run
+from biaswatch.shared.contracts.suite import Suite, SuiteHeader, SuiteProbe
+from biaswatch.shared.contracts.suite_outline import SuiteOutline
+from biaswatch.shared.contracts.target import Target
 
 
 def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterator[Probe]:

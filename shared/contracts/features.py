@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
-from shared.contracts.record import Record, nothing_yet
-from shared.contracts.spans import CallSpan
+from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
+from biaswatch.shared.contracts.record import Record, nothing_yet
+from biaswatch.shared.contracts.spans import CallSpan
 
 LARGEST_VALUE = 1e150
 """Values beyond it count as missing: their squares are no numbers that a computer holds."""

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
-from shared.contracts.diagnosis import Estimate
-from shared.contracts.identity import Name, Token
-from shared.contracts.record import Part
+from biaswatch.shared.contracts.diagnosis import Estimate
+from biaswatch.shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.record import Part
 
 KnownScore = Annotated[float, Field(ge=0, le=1)]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.contracts.evaluation import Evaluation
-from shared.contracts.verdict import PairVerdict
+from biaswatch.shared.contracts.evaluation import Evaluation
+from biaswatch.shared.contracts.verdict import PairVerdict
 
 ORACLE, EVALUATOR = "oracle", "evaluator"
 JUDGES = (ORACLE, EVALUATOR)

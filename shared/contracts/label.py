@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.identity import Name, RecordId, Token, derived_id
-from shared.contracts.record import TEXT, Record
+from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
+from biaswatch.shared.contracts.record import TEXT, Record
 
 
 def person_id_of(person: str) -> str:

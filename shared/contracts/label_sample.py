@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import Part, Record
 
 MOST_DRAWN = 5000
 """Answers of one sample: it travels in one message."""

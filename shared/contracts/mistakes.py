@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shared.contracts.identity import ID_PATTERN, TOKEN_PATTERN
-from shared.errors import UsageError
+from biaswatch.shared.contracts.identity import ID_PATTERN, TOKEN_PATTERN
+from biaswatch.shared.errors import UsageError
 
 PLAIN_WORDS = {
     "missing": "this is missing",

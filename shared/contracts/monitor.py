@@ -17,14 +17,20 @@ from pydantic import (
     model_validator,
 )
 
-from shared.contracts.comparison import MISSING, Comparison, Method, WatchedFeature, WatchedPair
-from shared.contracts.computed_once import computed_once
-from shared.contracts.identity import Name, RecordId, Token, derived_id
-from shared.contracts.record import Part, Record
-from shared.contracts.run import Budget
-from shared.contracts.suite import Claim
-from shared.contracts.target import Target
-from shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
+from biaswatch.shared.contracts.comparison import (
+    MISSING,
+    Comparison,
+    Method,
+    WatchedFeature,
+    WatchedPair,
+)
+from biaswatch.shared.contracts.computed_once import computed_once
+from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
+from biaswatch.shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.run import Budget
+from biaswatch.shared.contracts.suite import Claim
+from biaswatch.shared.contracts.target import Target
+from biaswatch.shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
 
 LEAST_ALPHA = 1e-12
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from shared.contracts.monitor import Monitor
-from shared.contracts.record import Purpose
-from shared.contracts.run import ExtractorPin, Run
-from shared.contracts.traffic import Traffic, Window, window_at
+from biaswatch.shared.contracts.monitor import Monitor
+from biaswatch.shared.contracts.record import Purpose
+from biaswatch.shared.contracts.run import ExtractorPin, Run
+from biaswatch.shared.contracts.traffic import Traffic, Window, window_at
 
 
 @dataclass(frozen=True)

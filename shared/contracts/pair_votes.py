@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
-from shared.contracts.verdict import Check, Finding, PairVerdict
+from biaswatch.shared.contracts.verdict import Check, Finding, PairVerdict
 
 A_TO_B, B_TO_A = "a_to_b", "b_to_a"
 OWN_A, OWN_B, COMPATIBLE = "own_a", "own_b", "compatible"

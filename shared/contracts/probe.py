@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
-from shared.contracts.computed_once import computed_once
-from shared.contracts.identity import (
+from biaswatch.shared.contracts.computed_once import computed_once
+from biaswatch.shared.contracts.identity import (
     BEGINNING_HEX_DIGITS,
     Name,
     RecordId,
@@ -14,8 +14,8 @@ from shared.contracts.identity import (
     derived_id,
     id_beginning_with,
 )
-from shared.contracts.record import TEXT, Part, Record, nothing_yet
-from shared.contracts.target import Target
+from biaswatch.shared.contracts.record import TEXT, Part, Record, nothing_yet
+from biaswatch.shared.contracts.target import Target
 
 
 class Role(StrEnum):

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, computed_field
 
-from shared.contracts.computed_once import computed_once
-from shared.contracts.identity import Token, derived_id, id_beginning_with
-from shared.contracts.mistakes import first_mistake
-from shared.errors import UndecodableError
+from biaswatch.shared.contracts.computed_once import computed_once
+from biaswatch.shared.contracts.identity import Token, derived_id, id_beginning_with
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import UndecodableError
 
 
 class Text:

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
 
-from shared.contracts.identity import Name, Token
-from shared.contracts.probe import Probe
-from shared.contracts.record import TEXT, Part, Record, nothing_yet
-from shared.contracts.spans import EvaluatedSpan
+from biaswatch.shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.probe import Probe
+from biaswatch.shared.contracts.record import TEXT, Part, Record, nothing_yet
+from biaswatch.shared.contracts.spans import EvaluatedSpan
 
 
 class Ending(StrEnum):

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
 
-from shared.contracts.columns import Column, columns_of, fields_in
-from shared.contracts.comparison import Comparison
-from shared.contracts.evidence import Evidence, Increment
-from shared.contracts.identity import RecordId
-from shared.contracts.mistakes import first_mistake
-from shared.contracts.record import Record
-from shared.errors import UndecodableError
+from biaswatch.shared.contracts.columns import Column, columns_of, fields_in
+from biaswatch.shared.contracts.comparison import Comparison
+from biaswatch.shared.contracts.evidence import Evidence, Increment
+from biaswatch.shared.contracts.identity import RecordId
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.contracts.record import Record
+from biaswatch.shared.errors import UndecodableError
 
 MOST_COMPARISONS = 256
 MOST_BYTES = 256 * 1024

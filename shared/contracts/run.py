@@ -2,11 +2,11 @@
 
 from pydantic import PositiveFloat, PositiveInt
 
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.record import Part, Record
-from shared.contracts.target import Target
-from shared.contracts.traffic import Window
-from shared.lookup import first
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.target import Target
+from biaswatch.shared.contracts.traffic import Window
+from biaswatch.shared.lookup import first
 
 
 class Budget(Part):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.contracts.answer_accounts import AnswerAccounts
-from shared.contracts.traffic import Window
+from biaswatch.shared.contracts.answer_accounts import AnswerAccounts
+from biaswatch.shared.contracts.traffic import Window
 
 AnswerKey = tuple[str, str]
 """The window's run and the answer."""

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from shared.contracts.identity import Name, Token
-from shared.contracts.record import Part
+from biaswatch.shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.record import Part
 
 TraceId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 SpanId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]

@@ -7,10 +7,10 @@ from math import isfinite
 
 from pydantic import Field, model_validator
 
-from shared.contracts.against import Against
-from shared.contracts.identity import Name, Token, derived_id_of_list
-from shared.contracts.probe import Message, Probe, Role
-from shared.contracts.record import Part, nothing_yet
+from biaswatch.shared.contracts.against import Against
+from biaswatch.shared.contracts.identity import Name, Token, derived_id_of_list
+from biaswatch.shared.contracts.probe import Message, Probe, Role
+from biaswatch.shared.contracts.record import Part, nothing_yet
 
 
 class Claim(StrEnum):

@@ -5,8 +5,8 @@ from array import array
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-from shared.contracts.suite import SuiteHeader, SuiteProbe
-from shared.contracts.suite_outline import SuiteOutline
+from biaswatch.shared.contracts.suite import SuiteHeader, SuiteProbe
+from biaswatch.shared.contracts.suite_outline import SuiteOutline
 
 SIDES = {"a": 0, "b": 1}
 OTHER_SIDE = 2

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from shared.contracts.identity import Name
-from shared.contracts.mistakes import first_mistake
-from shared.contracts.run import Run
-from shared.contracts.suite import Suite, SuiteHeader, SuiteProbe
-from shared.errors import UsageError
+from biaswatch.shared.contracts.identity import Name
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.contracts.run import Run
+from biaswatch.shared.contracts.suite import Suite, SuiteHeader, SuiteProbe
+from biaswatch.shared.errors import UsageError
 
 LARGEST_PROBE_BYTES = 256 * 1024
 """Of a probe as JSON; its response holds it beside an answer of up to 200 KiB, and must fit on the

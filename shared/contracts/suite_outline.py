@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from shared.contracts.suite import Suite, SuiteHeader
+from biaswatch.shared.contracts.suite import Suite, SuiteHeader
 
 
 @dataclass(frozen=True)

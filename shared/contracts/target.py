@@ -9,12 +9,12 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from shared.contracts.computed_once import computed_once
-from shared.contracts.identity import Name, derived_id, token_of
-from shared.contracts.mistakes import as_usage_error, first_mistake
-from shared.contracts.providers import PROVIDERS
-from shared.contracts.record import Part, nothing_yet
-from shared.errors import UsageError
+from biaswatch.shared.contracts.computed_once import computed_once
+from biaswatch.shared.contracts.identity import Name, derived_id, token_of
+from biaswatch.shared.contracts.mistakes import as_usage_error, first_mistake
+from biaswatch.shared.contracts.providers import PROVIDERS
+from biaswatch.shared.contracts.record import Part, nothing_yet
+from biaswatch.shared.errors import UsageError
 
 ROLE = "role"
 ROLE_PLAY = "role-play "

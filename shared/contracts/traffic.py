@@ -6,8 +6,8 @@ from typing import Self
 
 from pydantic import AwareDatetime, Field, PositiveInt, model_validator
 
-from shared.contracts.identity import Name
-from shared.contracts.record import Part
+from biaswatch.shared.contracts.identity import Name
+from biaswatch.shared.contracts.record import Part
 
 TRAFFIC = "traffic"
 """The provider of targets that nobody asks: users do, and their answers are sent in."""

@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import NonNegativeInt
 
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.record import TEXT, Part, Record
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import TEXT, Part, Record
 
 
 class PairAnswers(StrEnum):

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shared.contracts.spans import CallSpan
-from shared.conventions import genai, genai_events, langfuse, openinference, openllmetry
-from shared.conventions.mapping import (
+from biaswatch.shared.contracts.spans import CallSpan
+from biaswatch.shared.conventions import genai, genai_events, langfuse, openinference, openllmetry
+from biaswatch.shared.conventions.mapping import (
     FACT,
     GROUP,
     FieldMapping,
@@ -20,9 +20,9 @@ from shared.conventions.mapping import (
     labels_at,
     value_at,
 )
-from shared.conventions.messages import answer_text, label_of, messages_of
-from shared.conventions.recorded import RecordedContent, ending_of
-from shared.conventions.signals import Signal
+from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of
+from biaswatch.shared.conventions.recorded import RecordedContent, ending_of
+from biaswatch.shared.conventions.signals import Signal
 
 CONVENTIONS: Mapping[str, Callable[[Signal], RecordedContent | None]] = {
     "langfuse": langfuse.read,

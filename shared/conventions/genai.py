@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from shared.contracts.probe import Message, Role
-from shared.conventions.messages import first_label, messages_of, parsed, text_of
-from shared.conventions.recorded import RecordedContent, ending_of
-from shared.conventions.signals import Signal
+from biaswatch.shared.contracts.probe import Message, Role
+from biaswatch.shared.conventions.messages import first_label, messages_of, parsed, text_of
+from biaswatch.shared.conventions.recorded import RecordedContent, ending_of
+from biaswatch.shared.conventions.signals import Signal
 
 DETAILS = "gen_ai.client.inference.operation.details"
 ANSWERING = {"chat", "text_completion", "generate_content"}

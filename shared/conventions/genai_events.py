@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from shared.conventions.messages import messages_of, text_of
-from shared.conventions.recorded import RecordedContent, ending_of
-from shared.conventions.signals import Signal
+from biaswatch.shared.conventions.messages import messages_of, text_of
+from biaswatch.shared.conventions.recorded import RecordedContent, ending_of
+from biaswatch.shared.conventions.signals import Signal
 
 MESSAGES = {"gen_ai.system.message": "system", "gen_ai.user.message": "user",
             "gen_ai.assistant.message": "assistant"}  # fmt: skip

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shared.conventions.messages import first_label, messages_of, parsed, text_of
-from shared.conventions.recorded import RecordedContent, ending_of
-from shared.conventions.signals import Fields, Signal
+from biaswatch.shared.conventions.messages import first_label, messages_of, parsed, text_of
+from biaswatch.shared.conventions.recorded import RecordedContent, ending_of
+from biaswatch.shared.conventions.signals import Fields, Signal
 
 GENERATION = "generation"
 

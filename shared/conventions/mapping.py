@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from shared.contracts.identity import Name, Token
-from shared.conventions.messages import label_of
+from biaswatch.shared.contracts.identity import Name, Token
+from biaswatch.shared.conventions.messages import label_of
 
 GROUP, FACT = "biaswatch.group.", "biaswatch.fact."
 """Attributes that name a group or a fact by themselves, without any mapping."""

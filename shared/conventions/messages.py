@@ -8,10 +8,10 @@ from math import isnan
 from typing import Any
 from uuid import UUID
 
-from shared.contracts.probe import Message, Role
-from shared.parsing.json_objects import encodable
-from shared.parsing.labels import label_text
-from shared.parsing.python_literals import python_literal
+from biaswatch.shared.contracts.probe import Message, Role
+from biaswatch.shared.parsing.json_objects import encodable
+from biaswatch.shared.parsing.labels import label_text
+from biaswatch.shared.parsing.python_literals import python_literal
 
 ROLES = {"system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "human": Role.USER,
          "assistant": Role.ASSISTANT, "ai": Role.ASSISTANT, "model": Role.ASSISTANT}  # fmt: skip

@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from shared.conventions.messages import first_label, messages_of, numbered, parsed, text_of
-from shared.conventions.recorded import RecordedContent, ending_of
-from shared.conventions.signals import Signal
+from biaswatch.shared.conventions.messages import (
+    first_label,
+    messages_of,
+    numbered,
+    parsed,
+    text_of,
+)
+from biaswatch.shared.conventions.recorded import RecordedContent, ending_of
+from biaswatch.shared.conventions.signals import Signal
 
 
 def read(signal: Signal) -> RecordedContent | None:

@@ -1,8 +1,8 @@
 """OpenLLMetry (Traceloop) up to 0.50: numbered prompts and completions; later ones use GenAI's."""
 
-from shared.conventions.messages import first_label, messages_of, numbered, text_of
-from shared.conventions.recorded import RecordedContent, ending_of
-from shared.conventions.signals import Signal
+from biaswatch.shared.conventions.messages import first_label, messages_of, numbered, text_of
+from biaswatch.shared.conventions.recorded import RecordedContent, ending_of
+from biaswatch.shared.conventions.signals import Signal
 
 ANSWERING = {"chat", "completion"}
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import TypedDict
 
-from shared.contracts.probe import Message
+from biaswatch.shared.contracts.probe import Message
 
 NOT_IN_TOKENS = re.compile(r"[^A-Za-z0-9_-]+")
 LONGEST_REASON = 96

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.parsing.json_objects import without_half_pairs
+from biaswatch.shared.parsing.json_objects import without_half_pairs
 
 Fields = Mapping[str, Any]
 MAX_TIME_NS = 2**64 - 1

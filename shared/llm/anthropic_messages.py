@@ -4,11 +4,18 @@ from typing import Any
 
 import anthropic
 
-from shared.llm.content_parts import message_reasoning
-from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall, Tokens
-from shared.llm.provider_errors import cut_off, finish_of
-from shared.llm.reply_values import at, count_of, label_of, shortened, storable, tokens_of
-from shared.llm.sdk_model import Sdk, SdkModel
+from biaswatch.shared.llm.content_parts import message_reasoning
+from biaswatch.shared.llm.port import (
+    AnswerSchema,
+    CallFailed,
+    Failure,
+    ModelAnswer,
+    ModelCall,
+    Tokens,
+)
+from biaswatch.shared.llm.provider_errors import cut_off, finish_of
+from biaswatch.shared.llm.reply_values import at, count_of, label_of, shortened, storable, tokens_of
+from biaswatch.shared.llm.sdk_model import Sdk, SdkModel
 
 ANTHROPIC = Sdk(anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError)
 MAX_TOKENS = 4096

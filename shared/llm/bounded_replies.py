@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
+from biaswatch.shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
 
 LARGEST_REPLY_BYTES = 4 * 1024 * 1024
 ACCEPTED = "gzip, deflate"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from shared.llm.reply_values import at, storable
-from shared.parsing.model_reasoning import joined_reasoning
+from biaswatch.shared.llm.reply_values import at, storable
+from biaswatch.shared.parsing.model_reasoning import joined_reasoning
 
 TEXT_TYPES = frozenset({"text", "output_text"})
 REASONING_TYPES = frozenset(

@@ -10,12 +10,12 @@ import httpx2
 import yaml
 from pydantic import JsonValue
 
-from shared.contracts import Target
-from shared.contracts.providers.http import Application
-from shared.errors import UsageError
-from shared.files import checked, read_text
-from shared.llm.bounded_replies import ACCEPTED, CallProgress, bounded_body, call_progress
-from shared.llm.port import (
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked, read_text
+from biaswatch.shared.llm.bounded_replies import ACCEPTED, CallProgress, bounded_body, call_progress
+from biaswatch.shared.llm.port import (
     HOST_KEY_SOURCE,
     PURPOSE_HEADER,
     UNKNOWN_TOKENS,
@@ -28,10 +28,10 @@ from shared.llm.port import (
     off_limits,
     unsendable,
 )
-from shared.llm.provider_errors import failure_of_status, failure_without_text
-from shared.llm.reply_values import json_of, storable
-from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError
-from shared.parsing.yaml_values import parse_yaml
+from biaswatch.shared.llm.provider_errors import failure_of_status, failure_without_text
+from biaswatch.shared.llm.reply_values import json_of, storable
+from biaswatch.shared.network import GuardedTransport, PrivateAddressError, UnknownHostError
+from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import openai
 
-from shared.llm.content_parts import answer_text, message_reasoning, refusal_text
-from shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
-from shared.llm.provider_errors import cut_off, finish_of
-from shared.llm.reply_values import at, label_of, shortened, storable, tokens_of
-from shared.llm.sdk_model import Sdk, SdkModel
+from biaswatch.shared.llm.content_parts import answer_text, message_reasoning, refusal_text
+from biaswatch.shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
+from biaswatch.shared.llm.provider_errors import cut_off, finish_of
+from biaswatch.shared.llm.reply_values import at, label_of, shortened, storable, tokens_of
+from biaswatch.shared.llm.sdk_model import Sdk, SdkModel
 
 OPENAI = Sdk(openai, openai.AsyncOpenAI, openai.OpenAIError)
 

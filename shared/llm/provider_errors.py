@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from shared.llm.error_documents import (
+from biaswatch.shared.llm.error_documents import (
     CODE_FIELDS,
     MAX_ERROR_PARTS,
     error_document,
@@ -16,10 +16,17 @@ from shared.llm.error_documents import (
     provider_message,
     values_of,
 )
-from shared.llm.port import TARGET_SAYS, UNKNOWN_TOKENS, CallFailed, Failure, Tokens, key_refused
-from shared.llm.reply_values import at, label_of
-from shared.network import retry_after_s
-from shared.shown_text import on_one_line
+from biaswatch.shared.llm.port import (
+    TARGET_SAYS,
+    UNKNOWN_TOKENS,
+    CallFailed,
+    Failure,
+    Tokens,
+    key_refused,
+)
+from biaswatch.shared.llm.reply_values import at, label_of
+from biaswatch.shared.network import retry_after_s
+from biaswatch.shared.shown_text import on_one_line
 
 _STATUSES = {
     402: Failure.QUOTA,

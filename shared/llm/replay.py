@@ -17,11 +17,18 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, field_validator
 
-from shared.contracts import Target
-from shared.contracts.identity import Name
-from shared.errors import UsageError
-from shared.files import checked, json_lines, read_text
-from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, ModelEndpoint, RecordedStep
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.identity import Name
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked, json_lines, read_text
+from biaswatch.shared.llm.port import (
+    CallFailed,
+    Failure,
+    ModelAnswer,
+    ModelCall,
+    ModelEndpoint,
+    RecordedStep,
+)
 
 RecordingKey = tuple[str, str, int]
 LARGEST_BYTES = 256 * 1024 * 1024

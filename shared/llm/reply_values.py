@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
+from biaswatch.shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
 
 LONGEST_LABEL = 200
 """Characters of a name that a provider gives: a model, a fingerprint, a finish reason."""

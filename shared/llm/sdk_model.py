@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import httpx2
 
-from shared.contracts import Target
-from shared.contracts.target import NOT_PARAMETERS
-from shared.llm.bounded_replies import BoundedClient, CallProgress, call_progress
-from shared.llm.port import (
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.target import NOT_PARAMETERS
+from biaswatch.shared.llm.bounded_replies import BoundedClient, CallProgress, call_progress
+from biaswatch.shared.llm.port import (
     PURPOSE_HEADER,
     UNKNOWN_TOKENS,
     AnswerSchema,
@@ -25,9 +25,14 @@ from shared.llm.port import (
     off_limits,
     unsendable,
 )
-from shared.llm.provider_errors import failure_in_reply, failure_of_status
-from shared.llm.reply_values import json_of, stated_tokens
-from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, is_named
+from biaswatch.shared.llm.provider_errors import failure_in_reply, failure_of_status
+from biaswatch.shared.llm.reply_values import json_of, stated_tokens
+from biaswatch.shared.network import (
+    GuardedTransport,
+    PrivateAddressError,
+    UnknownHostError,
+    is_named,
+)
 
 REPEAT_HEADER = "X-Biaswatch-Repeat"
 ATTEMPT_HEADER = "X-Biaswatch-Attempt"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from shared.errors import ConfigurationError
+from biaswatch.shared.errors import ConfigurationError
 
 DeviceName = Literal["auto", "cpu", "cuda"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from shared.models.batching import BatchSizes, OutOfMemory, best_size, run_in_batches
-from shared.models.packaged import installation_hint
+from biaswatch.shared.models.batching import BatchSizes, OutOfMemory, best_size, run_in_batches
+from biaswatch.shared.models.packaged import installation_hint
 
 LONGEST = 512
 """Tokens of a window, where a model would take more: what these models were trained on."""

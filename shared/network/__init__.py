@@ -1,14 +1,14 @@
 """Reaching servers that others name: public addresses alone, and when to come back."""
 
-from shared.network.addresses import Address, is_public
-from shared.network.guard import (
+from biaswatch.shared.network.addresses import Address, is_public
+from biaswatch.shared.network.guard import (
     GuardedTransport,
     PrivateAddressError,
     UnknownHostError,
     checked_address,
     is_named,
 )
-from shared.network.retry_after import retry_after_s
+from biaswatch.shared.network.retry_after import retry_after_s
 
 __all__ = [
     "Address",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 
 import httpx2
 
-from shared.network.addresses import Address, is_public
+from biaswatch.shared.network.addresses import Address, is_public
 
 MOST_CONNECTIONS = 1000
 PORTS = {"http": 80, "https": 443}

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pyarrow.fs
 
-from shared.errors import TransientError, UsageError
+from biaswatch.shared.errors import TransientError, UsageError
 
 KINDS = ("s3", "gs", "file")
 UNFINISHED = ".unfinished"

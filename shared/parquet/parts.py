@@ -7,8 +7,8 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import WORD
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.rows import WORD
 
 READ_BYTES = 1024 * 1024
 

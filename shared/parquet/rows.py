@@ -10,7 +10,7 @@ import pyarrow
 import pyarrow.parquet
 from pydantic_core import to_json
 
-from shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.folder import ParquetFolder
 
 RECORDS, TEXTS, NUMBERS = "records", "texts", "numbers"
 AT_ONCE = 2000

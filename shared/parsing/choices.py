@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Iterator
 from string import ascii_uppercase
 
-from shared.lookup import first
-from shared.parsing.json_objects import Unreadable, objects_in, texts_in, values_of
-from shared.parsing.typography import with_plain_quotes
+from biaswatch.shared.lookup import first
+from biaswatch.shared.parsing.json_objects import Unreadable, objects_in, texts_in, values_of
+from biaswatch.shared.parsing.typography import with_plain_quotes
 
 NO_CHOICE, SEVERAL_CHOICES = "no choice", "several choices"
 FIELDS = ("answer", "final_answer", "final answer", "choice", "chosen", "option")

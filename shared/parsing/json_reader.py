@@ -5,8 +5,8 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from shared.errors import UsageError
-from shared.parsing.json_stream import ENDS, LARGEST_VALUE, after_blanks
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.parsing.json_stream import ENDS, LARGEST_VALUE, after_blanks
 
 READ_BYTES = 64 * 1024
 """Bytes that are read at once."""

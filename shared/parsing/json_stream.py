@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any
 
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 BLANK = " \t\n\r"
 ENDS = f"{BLANK},:]}}"

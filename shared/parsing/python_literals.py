@@ -7,8 +7,8 @@ from datetime import date, datetime
 from math import inf, nan
 from typing import Any
 
-from shared.parsing.json_objects import encodable
-from shared.parsing.nesting import MOST_LEVELS
+from biaswatch.shared.parsing.json_objects import encodable
+from biaswatch.shared.parsing.nesting import MOST_LEVELS
 
 NAMED_VALUES = {
     "None": None, "True": True, "False": False, "nan": nan, "NaN": nan, "NaT": None, "inf": inf,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from shared.parsing.json_objects import Unreadable, values_of
+from biaswatch.shared.parsing.json_objects import Unreadable, values_of
 
 NONE, SEVERAL, EMPTY = "no yes or no", "both yes and no", "empty reply"
 FIELDS = ("answer", "final_answer", "final answer", "verdict", "consistent", "is_consistent")

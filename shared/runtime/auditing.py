@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from shared.bus.port import Publisher
-from shared.contracts.audit import AuditAnchor, AuditedAct, AuditEntry
-from shared.errors import BiaswatchError
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.telemetry import AUDIT_ENTRIES, AUDIT_UNANCHORED, log
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts.audit import AuditAnchor, AuditedAct, AuditEntry
+from biaswatch.shared.errors import BiaswatchError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import AUDIT_ENTRIES, AUDIT_UNANCHORED, log
 
 
 class AuditWriter:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from shared.lookup import first
-from shared.telemetry import log
+from biaswatch.shared.lookup import first
+from biaswatch.shared.telemetry import log
 
 MAX_CONNECTIONS = 4000
 """Connections of one process, whatever its limit of open files; one takes about 40 KiB."""

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from shared.bus.port import Publisher
-from shared.contracts import Record
-from shared.runtime.jobs import Job
-from shared.runtime.republication import Republication
-from shared.store import Closing, Gathers
-from shared.telemetry import log
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.republication import Republication
+from biaswatch.shared.store import Closing, Gathers
+from biaswatch.shared.telemetry import log
 
 Lacking = Callable[[Closing], int]
 """Return how much the store lacks of what follows from a closing; it blocks, and is cheap."""

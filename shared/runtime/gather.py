@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue
 
-from shared.bus.port import Publisher
-from shared.bus.retry_policy import RetryPolicy, delay_s
-from shared.contracts import Record
-from shared.errors import ConfigurationError
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.runtime.republication import Republication
-from shared.store import Closing, Gathers
-from shared.telemetry import RepeatedWarning
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.republication import Republication
+from biaswatch.shared.store import Closing, Gathers
+from biaswatch.shared.telemetry import RepeatedWarning
 
 CLOSING_AGAIN = RetryPolicy()
 

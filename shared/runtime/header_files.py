@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from shared.errors import ConfigurationError
-from shared.files import read_text, yaml_mapping
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.files import read_text, yaml_mapping
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 EXPECTED = "a file of headers is a mapping of names to values"

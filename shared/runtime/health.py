@@ -13,7 +13,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import REGISTRY, make_wsgi_app
 
-from shared.errors import ConfigurationError
+from biaswatch.shared.errors import ConfigurationError
 
 STALLED_AFTER_S = 30.0
 """An event loop that is blocked for this long does not recover by itself."""

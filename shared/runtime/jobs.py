@@ -7,9 +7,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from shared.bus.retry_policy import RetryPolicy, delay_s, is_outage
-from shared.errors import BiaswatchError, ConfigurationError
-from shared.telemetry import TROUBLES, log
+from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s, is_outage
+from biaswatch.shared.errors import BiaswatchError, ConfigurationError
+from biaswatch.shared.telemetry import TROUBLES, log
 
 T = TypeVar("T")
 Work = Callable[[T], Awaitable[object]]

@@ -7,7 +7,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from shared.runtime.connections import REFUSAL, OpenConnections
+from biaswatch.shared.runtime.connections import REFUSAL, OpenConnections
 
 
 @dataclass(frozen=True)

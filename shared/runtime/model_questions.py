@@ -14,12 +14,19 @@ from itertools import islice
 
 from pydantic import JsonValue
 
-from shared.contracts import Cancellation, Probe, Purpose, Record, Response, response_id_of
-from shared.runtime.blocking import in_thread
-from shared.runtime.follow_up import FollowUp
-from shared.runtime.gather import Gather, OnClose, Reconciliation
-from shared.store import Closing, Records, Store
-from shared.telemetry import log
+from biaswatch.shared.contracts import (
+    Cancellation,
+    Probe,
+    Purpose,
+    Record,
+    Response,
+    response_id_of,
+)
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.follow_up import FollowUp
+from biaswatch.shared.runtime.gather import Gather, OnClose, Reconciliation
+from biaswatch.shared.store import Closing, Records, Store
+from biaswatch.shared.telemetry import log
 
 MOST_ASKED_AGAIN = 2000
 """How many questions of a run are asked again at one look."""

@@ -2,7 +2,7 @@
 
 import sys
 
-from shared.errors import ConfigurationError
+from biaswatch.shared.errors import ConfigurationError
 
 LEAST_FILES = 256
 """Open files that a process of the platform needs."""

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from shared.errors import ConfigurationError, TransientError
-from shared.runtime.header_files import headers_in
-from shared.runtime.settings import Settings
-from shared.telemetry import RepeatedWarning, forward_logs
-from shared.tracing import HandledBatch, current_context, set_tracer
+from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.runtime.header_files import headers_in
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.telemetry import RepeatedWarning, forward_logs
+from biaswatch.shared.tracing import HandledBatch, current_context, set_tracer
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

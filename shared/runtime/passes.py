@@ -4,13 +4,18 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from shared.bus.port import Publisher
-from shared.contracts import Record
-from shared.errors import BackPressureError, ConfigurationError, PoisonError, TransientError
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.store import PlanningCursor, PlanningCursors
-from shared.telemetry import RepeatedWarning, log
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.errors import (
+    BackPressureError,
+    ConfigurationError,
+    PoisonError,
+    TransientError,
+)
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.store import PlanningCursor, PlanningCursors
+from biaswatch.shared.telemetry import RepeatedWarning, log
 
 LOOK_S = 1.0
 """How often passes are looked for that another process has begun, or left when it died."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from shared.bus.jetstream import Connection
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import GuardedJob, Job, guarded
+from biaswatch.shared.bus.jetstream import Connection
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import GuardedJob, Job, guarded
 
 EVERY_S = 5.0
 BUS = Job(Connection.probe, "ask the bus whether it is available", every_s=EVERY_S)

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from shared.errors import BiaswatchError, StoreNotPreparedError, TransientError
-from shared.runtime.memory import bound_garbage, return_memory
-from shared.runtime.open_files import raise_open_files
-from shared.runtime.own_telemetry import own_telemetry
-from shared.runtime.service import Service
-from shared.runtime.settings import S, load_settings
-from shared.telemetry import configure_logs, log
+from biaswatch.shared.errors import BiaswatchError, StoreNotPreparedError, TransientError
+from biaswatch.shared.runtime.memory import bound_garbage, return_memory
+from biaswatch.shared.runtime.open_files import raise_open_files
+from biaswatch.shared.runtime.own_telemetry import own_telemetry
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.settings import S, load_settings
+from biaswatch.shared.telemetry import configure_logs, log
 
 LOOK_FOR_PARENT_S = 1.0
 LOOK_FOR_STORE_S = 1.0

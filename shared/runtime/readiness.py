@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from shared.bus.worker import Worker
-from shared.runtime.health import StageHealth
-from shared.runtime.jobs import GuardedJob
+from biaswatch.shared.bus.worker import Worker
+from biaswatch.shared.runtime.health import StageHealth
+from biaswatch.shared.runtime.jobs import GuardedJob
 
 WORKING = "working"
 

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from shared.bus.port import Publisher
-from shared.contracts import Record
-from shared.errors import BackPressureError, PoisonError
-from shared.lookup import first
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.telemetry import log
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.errors import BackPressureError, PoisonError
+from biaswatch.shared.lookup import first
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.telemetry import log
 
 BACK_PRESSURE_S = 0.5
 

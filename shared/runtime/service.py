@@ -10,20 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher
-from shared.bus.port import Publisher
-from shared.bus.retry_policy import RetryPolicy
-from shared.bus.stage import Stage
-from shared.bus.topology import durable_of
-from shared.bus.worker import Worker
-from shared.contracts import ROUTES, route_of
-from shared.errors import TransientError
-from shared.runtime import probes
-from shared.runtime.health import HealthServer, JobHealth, ServiceHealth
-from shared.runtime.jobs import GuardedJob, Job, Work, guarded
-from shared.runtime.readiness import WORKING, stage_health, why_unready
-from shared.runtime.settings import Settings
-from shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import durable_of
+from biaswatch.shared.bus.worker import Worker
+from biaswatch.shared.contracts import ROUTES, route_of
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime import probes
+from biaswatch.shared.runtime.health import HealthServer, JobHealth, ServiceHealth
+from biaswatch.shared.runtime.jobs import GuardedJob, Job, Work, guarded
+from biaswatch.shared.runtime.readiness import WORKING, stage_health, why_unready
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
 
 BEAT_S = 0.5
 CANCEL_AGAIN_S = 1.0

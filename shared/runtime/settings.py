@@ -6,8 +6,8 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AliasChoices, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from shared.contracts.mistakes import first_mistake
-from shared.errors import ConfigurationError
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import ConfigurationError
 
 S = TypeVar("S", bound="Settings")
 

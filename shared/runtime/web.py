@@ -7,17 +7,17 @@ from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shared.errors import ConfigurationError
-from shared.runtime.connections import (
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.connections import (
     MAX_CONNECTIONS,
     LogNowAndThen,
     OpenConnections,
     note_accept_errors,
 )
-from shared.runtime.open_files import most_connections, open_files_limit
+from biaswatch.shared.runtime.open_files import most_connections, open_files_limit
 
 if TYPE_CHECKING:
-    from shared.runtime.limited_protocol import ConnectionLimits
+    from biaswatch.shared.runtime.limited_protocol import ConnectionLimits
 
 GRACE_S = 2
 """How long open responses may take to end; clients that follow a run would never close theirs."""
@@ -36,7 +36,7 @@ async def web_server(
     """
     import uvicorn
 
-    from shared.runtime.limited_protocol import ConnectionLimits, LimitedProtocol
+    from biaswatch.shared.runtime.limited_protocol import ConnectionLimits, LimitedProtocol
 
     note = LogNowAndThen()
     note_accept_errors(asyncio.get_running_loop(), note)

@@ -1,17 +1,17 @@
 """The store of all records: SQLite by default, PostgreSQL in production."""
 
-from shared.store.answer_file_writer import AnswerFilesLocation
-from shared.store.calls import Calls
-from shared.store.closings import Closing
-from shared.store.gathers import Gathers
-from shared.store.monitor_rounds import Schedule
-from shared.store.paused_targets import PausedTargets
-from shared.store.planned_probes import PlannedProbes
-from shared.store.planning_cursors import PlanningCursor, PlanningCursors
-from shared.store.record_counts import WriteResult
-from shared.store.records import Records
-from shared.store.run_progress import CountedRun
-from shared.store.store import Store, migrate
+from biaswatch.shared.store.answer_file_writer import AnswerFilesLocation
+from biaswatch.shared.store.calls import Calls
+from biaswatch.shared.store.closings import Closing
+from biaswatch.shared.store.gathers import Gathers
+from biaswatch.shared.store.monitor_rounds import Schedule
+from biaswatch.shared.store.paused_targets import PausedTargets
+from biaswatch.shared.store.planned_probes import PlannedProbes
+from biaswatch.shared.store.planning_cursors import PlanningCursor, PlanningCursors
+from biaswatch.shared.store.record_counts import WriteResult
+from biaswatch.shared.store.records import Records
+from biaswatch.shared.store.run_progress import CountedRun
+from biaswatch.shared.store.store import Store, migrate
 
 __all__ = [
     "AnswerFilesLocation",

@@ -5,11 +5,22 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Engine, and_, exists, func, not_, or_, select, true, update
 
-from shared.contracts.alarm_delivery import TRIAL, AlarmDelivery, ChannelStatus, DeliveryState
-from shared.store.alarm_tables import ALARM_DELIVERIES, CHANNELS
-from shared.store.engine import chunks, insert_new, read_transaction, upsert, write_transaction
-from shared.store.membership import among
-from shared.store.scope import ScopeNow, everything
+from biaswatch.shared.contracts.alarm_delivery import (
+    TRIAL,
+    AlarmDelivery,
+    ChannelStatus,
+    DeliveryState,
+)
+from biaswatch.shared.store.alarm_tables import ALARM_DELIVERIES, CHANNELS
+from biaswatch.shared.store.engine import (
+    chunks,
+    insert_new,
+    read_transaction,
+    upsert,
+    write_transaction,
+)
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.scope import ScopeNow, everything
 
 _MINE = ALARM_DELIVERIES.c
 _EARLIER = ALARM_DELIVERIES.alias("earlier")

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Index, Integer, String, Table, Text
 
-from shared.store.tables import UtcDateTime, metadata
+from biaswatch.shared.store.tables import UtcDateTime, metadata
 
 ALARM_DELIVERIES = Table(
     "alarm_delivery",

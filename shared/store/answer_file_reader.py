@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from shared.errors import ConfigurationError, TransientError
-from shared.store.archive_files import ArchiveFile
+from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.store.archive_files import ArchiveFile
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from shared.parquet.folder import ParquetFolder
+    from biaswatch.shared.parquet.folder import ParquetFolder
 
 KEPT_BYTES = 8 * 1024 * 1024
 """Of parts of files: who goes through a window needs those of one stretch of time."""
@@ -145,7 +145,7 @@ def parquet_parts() -> Any:
         What it takes is not installed.
     """
     try:
-        from shared.parquet import parts
+        from biaswatch.shared.parquet import parts
     except ModuleNotFoundError:
         raise ConfigurationError(WITHOUT_PARQUET) from None
     return parts
@@ -160,7 +160,7 @@ def open_folder(uri: str) -> "ParquetFolder":
         Its address is wrong, or what it takes is not installed.
     """
     try:
-        from shared.parquet.folder import AGAIN, ParquetFolder
+        from biaswatch.shared.parquet.folder import AGAIN, ParquetFolder
     except ModuleNotFoundError:
         raise ConfigurationError(WITHOUT_PARQUET) from None
     return ParquetFolder(uri, then=AGAIN)

@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from shared.contracts import Purpose, Record
-from shared.store.record_rows import PURPOSES
-from shared.store.tables import KEYS
-from shared.store.texts import Purged, body_of, texts_of
+from biaswatch.shared.contracts import Purpose, Record
+from biaswatch.shared.store.record_rows import PURPOSES
+from biaswatch.shared.store.tables import KEYS
+from biaswatch.shared.store.texts import Purged, body_of, texts_of
 
 PRODUCTION = PURPOSES[Purpose.PRODUCTION]
 Row = dict[str, Any]

@@ -15,20 +15,20 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select, update
 
-from shared.contracts import Purpose, Record, Response
-from shared.contracts.identity import BEGINNING_HEX_DIGITS
-from shared.errors import ConfigurationError, TransientError, UsageError
-from shared.store.answer_file_reader import open_folder
-from shared.store.answer_file_rows import PRODUCTION, record_row, text_rows
-from shared.store.answer_files import TEXT, AnswerFiles
-from shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles, is_file
-from shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
-from shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_run
-from shared.store.engine import chunks, read_transaction, write_transaction
-from shared.store.membership import among
-from shared.store.record_counts import CountedAs, count_new, counted_as
-from shared.store.tables import RECORDS
-from shared.store.texts import Purged, purged
+from biaswatch.shared.contracts import Purpose, Record, Response
+from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS
+from biaswatch.shared.errors import ConfigurationError, TransientError, UsageError
+from biaswatch.shared.store.answer_file_reader import open_folder
+from biaswatch.shared.store.answer_file_rows import PRODUCTION, record_row, text_rows
+from biaswatch.shared.store.answer_files import TEXT, AnswerFiles
+from biaswatch.shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles, is_file
+from biaswatch.shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
+from biaswatch.shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_run
+from biaswatch.shared.store.engine import chunks, read_transaction, write_transaction
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.record_counts import CountedAs, count_new, counted_as
+from biaswatch.shared.store.tables import RECORDS
+from biaswatch.shared.store.texts import Purged, purged
 
 TRIES = 5
 """How often a file is written anew because somebody else brought some of its answers meanwhile."""
@@ -142,8 +142,8 @@ class AnswerFileWriter:
 
     def _write_files(self, run_id: str, new: ByKind, gone: Purged) -> list[ArchiveFile]:
         """Write the files of some records, in the order of their ids."""
-        from shared.parquet.rows import RECORDS as OF_RECORDS
-        from shared.parquet.rows import TEXTS as OF_TEXTS
+        from biaswatch.shared.parquet.rows import RECORDS as OF_RECORDS
+        from biaswatch.shared.parquet.rows import TEXTS as OF_TEXTS
 
         ordered = {kind: [found[id_] for id_ in sorted(found)] for kind, found in new.items()}
         files = [
@@ -159,7 +159,7 @@ class AnswerFileWriter:
         return files
 
     def _write_file(self, run_id: str, kind: str, dataset: str, rows: Sequence[Row]) -> ArchiveFile:
-        from shared.parquet.rows import SCHEMAS, RowsWriter, live_path_of
+        from biaswatch.shared.parquet.rows import SCHEMAS, RowsWriter, live_path_of
 
         schema = SCHEMAS[dataset]
         ids = schema.names[0]

@@ -10,15 +10,15 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, update
 
-from shared.contracts.identity import BEGINNING_HEX_DIGITS, ID_HEX_DIGITS
-from shared.errors import TransientError
-from shared.store.answer_file_reader import AnswerFileReader, Row
-from shared.store.archive_files import COLUMNS, ArchiveFile
-from shared.store.archive_tables import ARCHIVE_FILES
-from shared.store.archived_runs import MOVED_KINDS
-from shared.store.engine import read_transaction, write_transaction
-from shared.store.text_tables import TEXTS
-from shared.store.texts import TextOwner, purged
+from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, ID_HEX_DIGITS
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store.answer_file_reader import AnswerFileReader, Row
+from biaswatch.shared.store.archive_files import COLUMNS, ArchiveFile
+from biaswatch.shared.store.archive_tables import ARCHIVE_FILES
+from biaswatch.shared.store.archived_runs import MOVED_KINDS
+from biaswatch.shared.store.engine import read_transaction, write_transaction
+from biaswatch.shared.store.text_tables import TEXTS
+from biaswatch.shared.store.texts import TextOwner, purged
 
 TEXT = TEXTS.name
 """The kind of file that holds what people and models wrote."""

@@ -8,10 +8,10 @@ from datetime import datetime
 
 from sqlalchemy import Column, ColumnElement, Engine, and_, delete, func, or_, select, tuple_
 
-from shared.store.engine import insert_new, read_transaction, write_transaction
-from shared.store.scope import ScopeNow, everything
-from shared.store.traffic_tables import ANSWER_PARTS
-from shared.store.unwatched_answers import count_unwatched
+from biaswatch.shared.store.engine import insert_new, read_transaction, write_transaction
+from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.traffic_tables import ANSWER_PARTS
+from biaswatch.shared.store.unwatched_answers import count_unwatched
 
 MOST_READ = 2000
 AT_ONCE = 200

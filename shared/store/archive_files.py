@@ -6,10 +6,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select, update
 
-from shared.store.archive_tables import ARCHIVE_FILES
-from shared.store.engine import read_transaction, write_transaction
-from shared.store.text_tables import PURGES
-from shared.store.texts import BEFORE, EVERY_TENANT, RUN
+from biaswatch.shared.store.archive_tables import ARCHIVE_FILES
+from biaswatch.shared.store.engine import read_transaction, write_transaction
+from biaswatch.shared.store.text_tables import PURGES
+from biaswatch.shared.store.texts import BEFORE, EVERY_TENANT, RUN
 
 COLUMNS = ARCHIVE_FILES.c
 

@@ -8,12 +8,17 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy import Engine, delete, select
 
-from shared.contracts import Record
-from shared.store.answer_files import AnswerFiles
-from shared.store.engine import MOST_PARAMETERS, insert_new, read_transaction, write_transaction
-from shared.store.membership import among
-from shared.store.tables import KEYS, RECORDS
-from shared.store.text_tables import TEXTS, unit_part_of
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.store.answer_files import AnswerFiles
+from biaswatch.shared.store.engine import (
+    MOST_PARAMETERS,
+    insert_new,
+    read_transaction,
+    write_transaction,
+)
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.tables import KEYS, RECORDS
+from biaswatch.shared.store.text_tables import TEXTS, unit_part_of
 
 Row = dict[str, Any]
 _OF_TEXTS = [column for column in TEXTS.columns if column is not TEXTS.c.unit_part]

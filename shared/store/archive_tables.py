@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, Text, false
 
-from shared.store.tables import UtcDateTime, metadata
+from biaswatch.shared.store.tables import UtcDateTime, metadata
 
 ARCHIVED_RUNS = Table(
     "archived_run",

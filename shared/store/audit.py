@@ -9,10 +9,16 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, insert, select, text
 
-from shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry, written
-from shared.store.engine import MOST_PARAMETERS, read_transaction, write_transaction
-from shared.store.scope import ScopeNow, everything
-from shared.store.tables import AUDIT
+from biaswatch.shared.contracts.audit import (
+    AuditAction,
+    AuditedAct,
+    AuditEntry,
+    next_entry,
+    written,
+)
+from biaswatch.shared.store.engine import MOST_PARAMETERS, read_transaction, write_transaction
+from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.tables import AUDIT
 
 BEGINNING_OF_AN_ID = re.compile("[0-9a-f]{8,32}")
 NEVER = datetime.min.replace(tzinfo=UTC)

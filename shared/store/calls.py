@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Engine, delete, select, update
 
-from shared.contracts import Budget, Probe
-from shared.store.engine import chunks, read_transaction, upsert, write_transaction
-from shared.store.inserts import insert_records
-from shared.store.membership import among
-from shared.store.tables import BEGUN_CALLS, CALLS, SPENDING
-from shared.store.texts import purged
+from biaswatch.shared.contracts import Budget, Probe
+from biaswatch.shared.store.engine import chunks, read_transaction, upsert, write_transaction
+from biaswatch.shared.store.inserts import insert_records
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.tables import BEGUN_CALLS, CALLS, SPENDING
+from biaswatch.shared.store.texts import purged
 
 NO_BUDGET = Budget()
 

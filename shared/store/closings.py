@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from shared.contracts import FOLLOWED_UP_FOR, ClosedBy, GatherState
+from biaswatch.shared.contracts import FOLLOWED_UP_FOR, ClosedBy, GatherState
 
 
 @dataclass(frozen=True)

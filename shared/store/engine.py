@@ -21,13 +21,13 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from sqlalchemy.pool import NullPool, QueuePool
 
-from shared.errors import ConfigurationError, TransientError
-from shared.store.answering_connections import (
+from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.store.answering_connections import (
     STATEMENT_S,
     connection_parameters,
     end_silent_connections,
 )
-from shared.store.rested_connections import try_rested_connections
+from biaswatch.shared.store.rested_connections import try_rested_connections
 
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 MOST_PARAMETERS = 500

@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select, update
 
-from shared.contracts import ExtractorStatus, OwnGap, derived_id
-from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
-from shared.store.membership import among
-from shared.store.tables import BASELINES, CALIBRATIONS, EXTRACTORS
+from biaswatch.shared.contracts import ExtractorStatus, OwnGap, derived_id
+from biaswatch.shared.store.engine import chunks, insert_new, read_transaction, write_transaction
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.tables import BASELINES, CALIBRATIONS, EXTRACTORS
 
 
 class Extractors:

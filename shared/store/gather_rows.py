@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import JsonValue
 from sqlalchemy import Connection, Engine, Select, and_, select, update
 
-from shared.contracts import ClosedBy
-from shared.store.engine import chunks, insert_new, read_transaction
-from shared.store.inserts import insert_missing
-from shared.store.membership import among
-from shared.store.tables import GATHER_ITEMS, GATHERS
+from biaswatch.shared.contracts import ClosedBy
+from biaswatch.shared.store.engine import chunks, insert_new, read_transaction
+from biaswatch.shared.store.inserts import insert_missing
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.tables import GATHER_ITEMS, GATHERS
 
 TOGETHER = 5000
 """How many arrivals are noted in one transaction."""

@@ -6,14 +6,14 @@ from datetime import datetime
 from pydantic import JsonValue
 from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, update
 
-from shared.contracts import ClosedBy, GatherState, Record
-from shared.store.answer_files import AnswerFiles
-from shared.store.closings import Closing, closing_of, state_of_row
-from shared.store.engine import chunks, read_transaction, write_transaction
-from shared.store.gather_rows import TOGETHER, GatherRows
-from shared.store.membership import among
-from shared.store.planning_cursors import PlanningCursor, restart
-from shared.store.tables import GATHER_ITEMS, GATHERS, RECORDS
+from biaswatch.shared.contracts import ClosedBy, GatherState, Record
+from biaswatch.shared.store.answer_files import AnswerFiles
+from biaswatch.shared.store.closings import Closing, closing_of, state_of_row
+from biaswatch.shared.store.engine import chunks, read_transaction, write_transaction
+from biaswatch.shared.store.gather_rows import TOGETHER, GatherRows
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.planning_cursors import PlanningCursor, restart
+from biaswatch.shared.store.tables import GATHER_ITEMS, GATHERS, RECORDS
 
 
 class Gathers(GatherRows):

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy import Connection, Dialect, Table
 
-from shared.store.tables import UtcDateTime, check_zones
+from biaswatch.shared.store.tables import UtcDateTime, check_zones
 
 Row = Mapping[str, Any]
 ROWS_A_STATEMENT = 4

@@ -1,8 +1,8 @@
 """The pairs and reports of a run that judges have judged, from the store."""
 
-from shared.contracts import Evaluation, PairVerdict
-from shared.contracts.judged_item import ORACLE, JudgedItem, judged_pairs, judged_reports
-from shared.store.records import Records
+from biaswatch.shared.contracts import Evaluation, PairVerdict
+from biaswatch.shared.contracts.judged_item import ORACLE, JudgedItem, judged_pairs, judged_reports
+from biaswatch.shared.store.records import Records
 
 
 class JudgedItems:

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 from sqlalchemy import Engine, and_, func, select
 
-from shared.contracts import Correction, Label, Round
-from shared.store.engine import chunks, read_transaction
-from shared.store.membership import among
-from shared.store.tables import RECORDS
+from biaswatch.shared.contracts import Correction, Label, Round
+from biaswatch.shared.store.engine import chunks, read_transaction
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.tables import RECORDS
 
 
 class LabelledRuns:

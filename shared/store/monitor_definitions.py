@@ -2,11 +2,11 @@
 
 from sqlalchemy import Engine, and_, func, or_, select
 
-from shared.contracts import RUN_GATHER, Monitor, Purpose, Run
-from shared.store.engine import read_transaction
-from shared.store.records import Records
-from shared.store.scope import ScopeNow
-from shared.store.tables import GATHERS, RECORDS
+from biaswatch.shared.contracts import RUN_GATHER, Monitor, Purpose, Run
+from biaswatch.shared.store.engine import read_transaction
+from biaswatch.shared.store.records import Records
+from biaswatch.shared.store.scope import ScopeNow
+from biaswatch.shared.store.tables import GATHERS, RECORDS
 
 
 class MonitorDefinitions:

@@ -7,11 +7,19 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Engine, and_, func, select, update
 
-from shared.contracts import Description, Monitor, Purpose, Round, Run, ScheduledMonitor, derived_id
-from shared.store.engine import chunks, insert_new, read_transaction, write_transaction
-from shared.store.membership import among
-from shared.store.records import Records
-from shared.store.tables import ENROLLED_UNITS, RECORDS, SCHEDULE
+from biaswatch.shared.contracts import (
+    Description,
+    Monitor,
+    Purpose,
+    Round,
+    Run,
+    ScheduledMonitor,
+    derived_id,
+)
+from biaswatch.shared.store.engine import chunks, insert_new, read_transaction, write_transaction
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.records import Records
+from biaswatch.shared.store.tables import ENROLLED_UNITS, RECORDS, SCHEDULE
 
 MOST_KNOWN = 5000
 """Monitors, and runs of theirs, that are kept decoded: the schedule is read every second."""

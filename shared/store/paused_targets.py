@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import Engine, delete, select
 
-from shared.contracts.paused_target import PausedTarget
-from shared.store.engine import chunks, read_transaction, upsert, write_transaction
-from shared.store.membership import among
-from shared.store.tables import PAUSED_TARGETS
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.store.engine import chunks, read_transaction, upsert, write_transaction
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.tables import PAUSED_TARGETS
 
 
 class PausedTargets:

@@ -5,9 +5,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice, product
 
-from shared.contracts import Probe, Run, SuiteOutline, SuiteProbe, Target, drawn_sets, probe_of
-from shared.store.engine import MOST_PARAMETERS
-from shared.store.suites import Suites
+from biaswatch.shared.contracts import (
+    Probe,
+    Run,
+    SuiteOutline,
+    SuiteProbe,
+    Target,
+    drawn_sets,
+    probe_of,
+)
+from biaswatch.shared.store.engine import MOST_PARAMETERS
+from biaswatch.shared.store.suites import Suites
 
 
 class PlannedProbes:

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, select, update
 
-from shared.store.engine import insert_new, read_transaction, upsert, write_transaction
-from shared.store.run_tables import PLANNING_CURSORS
+from biaswatch.shared.store.engine import insert_new, read_transaction, upsert, write_transaction
+from biaswatch.shared.store.run_tables import PLANNING_CURSORS
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from sqlalchemy import Engine, text
 
-from shared.errors import TransientError
-from shared.store.answering_connections import PING_S
-from shared.store.engine import engine_of, read_transaction
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store.answering_connections import PING_S
+from biaswatch.shared.store.engine import engine_of, read_transaction
 
 READ_ONLY = text("SELECT current_setting('transaction_read_only')")
 

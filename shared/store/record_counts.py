@@ -7,10 +7,10 @@ from operator import itemgetter
 
 from sqlalchemy import Connection
 
-from shared.contracts import Diagnosis, Features, PairVerdict, Response
-from shared.store.engine import upsert
-from shared.store.record_rows import Row
-from shared.store.run_tables import RECORD_COUNTS
+from biaswatch.shared.contracts import Diagnosis, Features, PairVerdict, Response
+from biaswatch.shared.store.engine import upsert
+from biaswatch.shared.store.record_rows import Row
+from biaswatch.shared.store.run_tables import RECORD_COUNTS
 
 COUNTED = {kind.kind for kind in (Response, Features, Diagnosis, PairVerdict)}
 """What progress is told by."""

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from shared.contracts import Purpose, Record
-from shared.store.tables import KEYS
-from shared.store.text_tables import unit_part_of
-from shared.store.texts import Purged, body_of, texts_of
+from biaswatch.shared.contracts import Purpose, Record
+from biaswatch.shared.store.tables import KEYS
+from biaswatch.shared.store.text_tables import unit_part_of
+from biaswatch.shared.store.texts import Purged, body_of, texts_of
 
 Row = dict[str, Any]
 PURPOSES = {purpose: purpose.value for purpose in Purpose}

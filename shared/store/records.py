@@ -9,18 +9,23 @@ from typing import Any, TypeVar, cast
 from pydantic_core import from_json
 from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, select
 
-from shared.contracts import Probe, Purpose, Record, Response, Run
-from shared.contracts.identity import is_id
-from shared.store.archived_runs import here
-from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
-from shared.store.inserts import insert_missing, insert_records
-from shared.store.membership import among
-from shared.store.record_counts import CountedAs, WriteResult, count_new, counted_as
-from shared.store.record_rows import Row, row_of, text_rows_of
-from shared.store.scope import ScopeNow, everything
-from shared.store.tables import RECORDS
-from shared.store.text_tables import TEXTS
-from shared.store.texts import assemble, purged, texts_by_record
+from biaswatch.shared.contracts import Probe, Purpose, Record, Response, Run
+from biaswatch.shared.contracts.identity import is_id
+from biaswatch.shared.store.archived_runs import here
+from biaswatch.shared.store.engine import (
+    MOST_PARAMETERS,
+    chunks,
+    read_transaction,
+    write_transaction,
+)
+from biaswatch.shared.store.inserts import insert_missing, insert_records
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.record_counts import CountedAs, WriteResult, count_new, counted_as
+from biaswatch.shared.store.record_rows import Row, row_of, text_rows_of
+from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.tables import RECORDS
+from biaswatch.shared.store.text_tables import TEXTS
+from biaswatch.shared.store.texts import assemble, purged, texts_by_record
 
 R = TypeVar("R", bound=Record)
 ByKind = dict[str, dict[str, Record]]

@@ -12,7 +12,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from shared.store.answering_connections import pinging
+from biaswatch.shared.store.answering_connections import pinging
 
 RESTED_S = 1.0
 """A connection that was in use so short a time ago is used without being tried."""

@@ -2,8 +2,15 @@
 
 from contextlib import closing
 
-from shared.contracts import Assessment, Completion, Diagnosis, Features, PairVerdict, Response
-from shared.store.records import Records
+from biaswatch.shared.contracts import (
+    Assessment,
+    Completion,
+    Diagnosis,
+    Features,
+    PairVerdict,
+    Response,
+)
+from biaswatch.shared.store.records import Records
 
 
 class RunConclusions:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Engine, and_, bindparam, select
 
-from shared.contracts import RUN_GATHER, GatherState, Purpose, Record
-from shared.store.closings import state_of_row
-from shared.store.engine import chunks, read_transaction
-from shared.store.run_tables import RECORD_COUNTS
-from shared.store.tables import GATHERS
+from biaswatch.shared.contracts import RUN_GATHER, GatherState, Purpose, Record
+from biaswatch.shared.store.closings import state_of_row
+from biaswatch.shared.store.engine import chunks, read_transaction
+from biaswatch.shared.store.run_tables import RECORD_COUNTS
+from biaswatch.shared.store.tables import GATHERS
 
 COUNTS = RECORD_COUNTS.c
 WITH_COUNTS = (

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, String, Table, Text
 
-from shared.store.tables import UtcDateTime, metadata
+from biaswatch.shared.store.tables import UtcDateTime, metadata
 
 SUITES = Table(
     "suite",

@@ -5,8 +5,8 @@ from enum import StrEnum
 
 from sqlalchemy import Engine, delete, select, update
 
-from shared.store.engine import insert_new, write_transaction
-from shared.store.run_tables import SENT_FORMS
+from biaswatch.shared.store.engine import insert_new, write_transaction
+from biaswatch.shared.store.run_tables import SENT_FORMS
 
 KEPT = timedelta(days=1)
 """Longer than a page's form can be sent."""

@@ -8,39 +8,39 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
-from shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError
-from shared.store.alarm_deliveries import AlarmDeliveries, Channels
-from shared.store.answer_file_writer import AnswerFilesLocation, AnswerFileWriter
-from shared.store.answer_files import AnswerFiles
-from shared.store.answer_parts import AnswerParts
-from shared.store.answering_connections import STATEMENT_S
-from shared.store.archive_files import ArchiveFiles
-from shared.store.archive_rows import ArchiveRows
-from shared.store.archived_runs import ArchivedRuns
-from shared.store.audit import AuditTrail
-from shared.store.calls import Calls
-from shared.store.engine import READS, engine_of, explain_open_errors
-from shared.store.extractors import Baselines, Calibrations, Extractors
-from shared.store.gathers import Gathers
-from shared.store.judged_items import JudgedItems
-from shared.store.labelled_runs import LabelledRuns
-from shared.store.monitor_definitions import MonitorDefinitions, RunsUnderWay
-from shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
-from shared.store.paused_targets import PausedTargets
-from shared.store.planning_cursors import PlanningCursors
-from shared.store.probe import StoreProbe
-from shared.store.run_conclusions import RunConclusions
-from shared.store.run_progress import CountedRuns
-from shared.store.run_tables import JUDGING_CURSORS
-from shared.store.scope import ScopeNow, everything
-from shared.store.sent_forms import SentForms
-from shared.store.stored_records import StoredRecords
-from shared.store.suites import UNNAMED, Suites
-from shared.store.texts import Purges
-from shared.store.unanswered import Unanswered
-from shared.store.unwatched_answers import UnwatchedAnswers
-from shared.store.window_answers import WindowAnswers
-from shared.store.window_readings import WindowReadings
+from biaswatch.shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError
+from biaswatch.shared.store.alarm_deliveries import AlarmDeliveries, Channels
+from biaswatch.shared.store.answer_file_writer import AnswerFilesLocation, AnswerFileWriter
+from biaswatch.shared.store.answer_files import AnswerFiles
+from biaswatch.shared.store.answer_parts import AnswerParts
+from biaswatch.shared.store.answering_connections import STATEMENT_S
+from biaswatch.shared.store.archive_files import ArchiveFiles
+from biaswatch.shared.store.archive_rows import ArchiveRows
+from biaswatch.shared.store.archived_runs import ArchivedRuns
+from biaswatch.shared.store.audit import AuditTrail
+from biaswatch.shared.store.calls import Calls
+from biaswatch.shared.store.engine import READS, engine_of, explain_open_errors
+from biaswatch.shared.store.extractors import Baselines, Calibrations, Extractors
+from biaswatch.shared.store.gathers import Gathers
+from biaswatch.shared.store.judged_items import JudgedItems
+from biaswatch.shared.store.labelled_runs import LabelledRuns
+from biaswatch.shared.store.monitor_definitions import MonitorDefinitions, RunsUnderWay
+from biaswatch.shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
+from biaswatch.shared.store.paused_targets import PausedTargets
+from biaswatch.shared.store.planning_cursors import PlanningCursors
+from biaswatch.shared.store.probe import StoreProbe
+from biaswatch.shared.store.run_conclusions import RunConclusions
+from biaswatch.shared.store.run_progress import CountedRuns
+from biaswatch.shared.store.run_tables import JUDGING_CURSORS
+from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.sent_forms import SentForms
+from biaswatch.shared.store.stored_records import StoredRecords
+from biaswatch.shared.store.suites import UNNAMED, Suites
+from biaswatch.shared.store.texts import Purges
+from biaswatch.shared.store.unanswered import Unanswered
+from biaswatch.shared.store.unwatched_answers import UnwatchedAnswers
+from biaswatch.shared.store.window_answers import WindowAnswers
+from biaswatch.shared.store.window_readings import WindowReadings
 
 MIGRATION_LOCK = 8_210_077
 """The number of the advisory lock, the same in every version: its holder migrates."""

@@ -11,16 +11,16 @@ from typing import TypeVar
 from pydantic_core import from_json
 from sqlalchemy import Connection, Engine
 
-from shared.contracts import Features, Probe, Record, Response
-from shared.contracts.identity import BEGINNING_HEX_DIGITS, is_id
-from shared.store.answer_file_writer import AnswerFileWriter, goes_to_file
-from shared.store.answer_files import AnswerFiles
-from shared.store.archived_runs import lock_run
-from shared.store.engine import chunks
-from shared.store.record_counts import WriteResult
-from shared.store.record_rows import Row
-from shared.store.records import PAGE, ByKind, Records
-from shared.store.scope import ScopeNow, everything
+from biaswatch.shared.contracts import Features, Probe, Record, Response
+from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, is_id
+from biaswatch.shared.store.answer_file_writer import AnswerFileWriter, goes_to_file
+from biaswatch.shared.store.answer_files import AnswerFiles
+from biaswatch.shared.store.archived_runs import lock_run
+from biaswatch.shared.store.engine import chunks
+from biaswatch.shared.store.record_counts import WriteResult
+from biaswatch.shared.store.record_rows import Row
+from biaswatch.shared.store.records import PAGE, ByKind, Records
+from biaswatch.shared.store.scope import ScopeNow, everything
 
 R = TypeVar("R", bound=Record)
 IN_FILES: tuple[type[Record], ...] = (Response, Probe, Features)

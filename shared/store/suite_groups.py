@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from shared.contracts import SuiteProbe
-from shared.store.run_tables import SUITE_GROUPS
+from biaswatch.shared.contracts import SuiteProbe
+from biaswatch.shared.store.run_tables import SUITE_GROUPS
 
 POSITION = "I"
 """Four bytes, the least significant first: so are positions kept."""

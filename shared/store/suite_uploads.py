@@ -10,17 +10,22 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, select, update
 
-from shared.contracts import SuiteHeader, SuiteOutline, SuiteProbe
-from shared.contracts.expansion import set_of
-from shared.contracts.suite import suite_hash
-from shared.contracts.suite_counts import SuiteCounts
-from shared.contracts.suite_limits import ProbeCheck
-from shared.errors import UsageError
-from shared.store.engine import MOST_PARAMETERS, insert_new, read_transaction, write_transaction
-from shared.store.membership import among
-from shared.store.run_tables import SUITE_GROUPS, SUITE_PROBES, SUITE_TENANTS, SUITES
-from shared.store.suite_groups import GroupPositions
-from shared.store.texts import Purged, purged
+from biaswatch.shared.contracts import SuiteHeader, SuiteOutline, SuiteProbe
+from biaswatch.shared.contracts.expansion import set_of
+from biaswatch.shared.contracts.suite import suite_hash
+from biaswatch.shared.contracts.suite_counts import SuiteCounts
+from biaswatch.shared.contracts.suite_limits import ProbeCheck
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store.engine import (
+    MOST_PARAMETERS,
+    insert_new,
+    read_transaction,
+    write_transaction,
+)
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.run_tables import SUITE_GROUPS, SUITE_PROBES, SUITE_TENANTS, SUITES
+from biaswatch.shared.store.suite_groups import GroupPositions
+from biaswatch.shared.store.texts import Purged, purged
 
 UPLOAD = "upload-"
 """What stands in the place of the hash, which has no hyphen, until it is known."""

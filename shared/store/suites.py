@@ -7,13 +7,18 @@ from operator import attrgetter
 
 from sqlalchemy import ColumnElement, Engine, RowMapping, select, update
 
-from shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe
-from shared.store.engine import MOST_PARAMETERS, chunks, read_transaction, write_transaction
-from shared.store.membership import among
-from shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
-from shared.store.scope import ScopeNow, everything
-from shared.store.suite_groups import SuiteGroup, groups_in, positions_in
-from shared.store.suite_uploads import SuiteUpload
+from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe
+from biaswatch.shared.store.engine import (
+    MOST_PARAMETERS,
+    chunks,
+    read_transaction,
+    write_transaction,
+)
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
+from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.suite_groups import SuiteGroup, groups_in, positions_in
+from biaswatch.shared.store.suite_uploads import SuiteUpload
 
 UNNAMED = "default"
 """The tenant of what is stored by no tenant in particular."""

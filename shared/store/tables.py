@@ -21,7 +21,7 @@ from sqlalchemy import (
     false,
 )
 
-from shared.contracts import ROUTES, Probe
+from biaswatch.shared.contracts import ROUTES, Probe
 
 KEYS: dict[str, tuple[str, ...]] = {
     "response": ("probe_id",),

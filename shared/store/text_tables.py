@@ -4,7 +4,7 @@ import hashlib
 
 from sqlalchemy import Column, Index, SmallInteger, String, Table, Text
 
-from shared.store.tables import UtcDateTime, metadata
+from biaswatch.shared.store.tables import UtcDateTime, metadata
 
 UNIT_PARTS = 64
 """Few, so that what is written together lies on few pages; many, so that a purge reads little."""

@@ -10,13 +10,13 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, or_, select, update
 
-from shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Response
-from shared.contracts.judged_item import ORACLE
-from shared.store.engine import insert_new, read_transaction, write_transaction
-from shared.store.membership import among
-from shared.store.scope import ScopeNow, everything
-from shared.store.tables import CALLS, RECORDS
-from shared.store.text_tables import PURGES, TEXTS, unit_part_of
+from biaswatch.shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Response
+from biaswatch.shared.contracts.judged_item import ORACLE
+from biaswatch.shared.store.engine import insert_new, read_transaction, write_transaction
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.tables import CALLS, RECORDS
+from biaswatch.shared.store.text_tables import PURGES, TEXTS, unit_part_of
 
 NOTHING: tuple[object, ...] = (None, (), [], {})
 """What a field of texts holds where there is none; an empty text is one."""

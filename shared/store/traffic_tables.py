@@ -2,8 +2,8 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, Text
 
-from shared.contracts import ACCOUNTS
-from shared.store.tables import UtcDateTime, metadata
+from biaswatch.shared.contracts import ACCOUNTS
+from biaswatch.shared.store.tables import UtcDateTime, metadata
 
 TRAFFIC_WINDOWS = Table(
     "traffic_window",

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from sqlalchemy import Engine, func, select
 
-from shared.contracts import Purpose, Response
-from shared.store.engine import read_transaction
-from shared.store.records import Records
-from shared.store.scope import ScopeNow, everything
-from shared.store.tables import RECORDS
-from shared.store.text_tables import TEXTS
+from biaswatch.shared.contracts import Purpose, Response
+from biaswatch.shared.store.engine import read_transaction
+from biaswatch.shared.store.records import Records
+from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.tables import RECORDS
+from biaswatch.shared.store.text_tables import TEXTS
 
 MAX_SENTENCES = 50
 """Different sentences of a run that are read, the most frequent first."""

@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, select
 
-from shared.contracts import UnwatchedSource
-from shared.store.engine import read_transaction, upsert, write_transaction
-from shared.store.scope import ScopeNow, everything
-from shared.store.traffic_tables import UNWATCHED_ANSWERS
+from biaswatch.shared.contracts import UnwatchedSource
+from biaswatch.shared.store.engine import read_transaction, upsert, write_transaction
+from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.traffic_tables import UNWATCHED_ANSWERS
 
 MOST_SOURCES = 1000
 """Of one tenant, by name: a sender may invent as many names as it likes."""

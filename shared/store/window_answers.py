@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, func, select, update
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     ACCOUNTS,
     AccountedWindow,
     AnswerAccounts,
@@ -22,11 +22,11 @@ from shared.contracts import (
     SentAnswer,
     Window,
 )
-from shared.contracts.sent_answers import AnswerKey
-from shared.store.engine import chunks, read_transaction, upsert, write_transaction
-from shared.store.membership import among
-from shared.store.tables import RECORDS
-from shared.store.traffic_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
+from biaswatch.shared.contracts.sent_answers import AnswerKey
+from biaswatch.shared.store.engine import chunks, read_transaction, upsert, write_transaction
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.tables import RECORDS
+from biaswatch.shared.store.traffic_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
 
 AT_ONCE = 5000
 """Members that are read together."""

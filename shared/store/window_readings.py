@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from shared.contracts import Features, Probe, Run, member_features_id
-from shared.store.records import Records
-from shared.store.window_answers import WindowAnswers
+from biaswatch.shared.contracts import Features, Probe, Run, member_features_id
+from biaswatch.shared.store.records import Records
+from biaswatch.shared.store.window_answers import WindowAnswers
 
 AT_ONCE = 500
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.contracts import ExtractorStatus
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.shared.contracts import ExtractorStatus
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.integration.gateway.test_hostile_requests import BATCH, BRIEF, MONITOR, RUN_BODY, SUITE
 from tests.support.api import api_on
 from tests.support.measured_runs import (

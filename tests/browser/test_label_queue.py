@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import SampleRequest
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import Label, LabelSample, standing_labels
-from shared.store import Store, migrate
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Label, LabelSample, standing_labels
+from biaswatch.shared.store import Store, migrate
 from tests.support.labelled_run import write_labelled_run
 from tests.support.records import AT
 from tests.support.served_pages import served

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.contracts import ExtractorPin, Suite, SuiteProbe, probes_of
-from shared.store import Store, migrate
+from biaswatch.shared.contracts import ExtractorPin, Suite, SuiteProbe, probes_of
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import AT, make_response, make_run
 from tests.support.served_pages import served
 

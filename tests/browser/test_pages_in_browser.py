@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from services.diagnoser.domain.channels.messages import link_of
-from shared.contracts import Alarm
+from biaswatch.services.diagnoser.domain.channels.messages import link_of
+from biaswatch.shared.contracts import Alarm
 from tests.support.browsed_platform import (
     HUGE,
     NASTY,

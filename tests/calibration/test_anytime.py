@@ -8,10 +8,10 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.change import Baseline, Detector
-from shared.stats.anytime.four_fifths import SelectionShares
-from shared.stats.anytime.odds import Batch, CommonOdds
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.change import Baseline, Detector
+from biaswatch.shared.stats.anytime.four_fifths import SelectionShares
+from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from tests.support import evidence_looks as looks
 from tests.support.evidence_checks import (
     CLAIMS,

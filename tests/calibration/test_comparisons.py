@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shared.stats.comparisons.verdicts import Decision
+from biaswatch.shared.stats.comparisons.verdicts import Decision
 from tools.comparison_calibration.comparators.independent import welch
 from tools.comparison_calibration.comparators.tails import p_values_of
 from tools.comparison_calibration.judgement import judged, kept

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.gap_test import compare_samples
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.shared.stats.samples import Vector
 
 Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 RATES = np.concatenate([[0, 0.002, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.998, 1]])

@@ -6,16 +6,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
-from shared.stats.comparisons.gap_test import GapResult, compare_samples
-from shared.stats.comparisons.missingness import missingness
-from shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
-from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
-from shared.stats.comparisons.ranks import mann_whitney
-from shared.stats.comparisons.verdicts import Decision, conclude
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.samples import AnswersByPrompt, Vector
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.effect_size import (
+    cliffs_delta,
+    cohens_d,
+    hedges_g,
+    paired_d,
+)
+from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples
+from biaswatch.shared.stats.comparisons.missingness import missingness
+from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
+from biaswatch.shared.stats.comparisons.permutation_test import label_permutation, sign_flip
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.comparisons.verdicts import Decision, conclude
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.samples import AnswersByPrompt, Vector
 
 TABLES = 1000
 MORE_TABLES = 2000

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.stats.groups.cells import Table
-from shared.stats.groups.permutations import permute_labels
-from shared.stats.groups.spreads import METRICS
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.permutations import permute_labels
+from biaswatch.shared.stats.groups.spreads import METRICS
 
 TABLES = 1000
 TIMES = 199

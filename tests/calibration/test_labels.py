@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shared.contracts import LabelDraw, Verdict
+from biaswatch.shared.contracts import LabelDraw, Verdict
 from tests.support.labelled_studies import LabelledStudy, ratings, simulate, simulated_outcome
 from tools.label_calibration import cases
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.findings.group_intervals import GroupIntervals
-from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.observations import Observations
-from shared.contracts import Claim
+from biaswatch.services.diagnoser.domain.findings.group_intervals import GroupIntervals
+from biaswatch.services.diagnoser.domain.findings.groupings import grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.contracts import Claim
 
 RUNS, ALPHA = 1000, 0.05
 LEAST = 1 - ALPHA - 3.5 * (ALPHA * (1 - ALPHA) / RUNS) ** 0.5

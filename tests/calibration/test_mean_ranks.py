@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.stats.groups.mean_precision import group_means
-from shared.stats.groups.mean_ranks import ranks_of_means
+from biaswatch.shared.stats.groups.mean_precision import group_means
+from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means
 
 TABLES, ALPHA = 500, 0.05
 LEAST = 1 - ALPHA - 3.5 * (ALPHA * (1 - ALPHA) / TABLES) ** 0.5

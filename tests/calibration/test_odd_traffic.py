@@ -7,11 +7,11 @@ from math import inf, log, nan
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.method import method_of
-from services.diagnoser.domain.monitors.round_answers import Counts, summed
-from services.diagnoser.domain.monitors.traffic_matching import count_users, user_matches
-from services.diagnoser.domain.monitors.traffic_users import window_users
-from shared.contracts import Method, Traffic
+from biaswatch.services.diagnoser.domain.monitors.method import method_of
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts, summed
+from biaswatch.services.diagnoser.domain.monitors.traffic_matching import count_users, user_matches
+from biaswatch.services.diagnoser.domain.monitors.traffic_users import window_users
+from biaswatch.shared.contracts import Method, Traffic
 from tests.support.evidence_checks import most_allowed
 from tests.support.traffic_streams import ALPHA, DAY_S, Stream, comparison_of, daily, steady
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, plan_of

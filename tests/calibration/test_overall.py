@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.stats.groups.cells import Table
-from shared.stats.groups.overall import overall_test
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.overall import overall_test
 
 TABLES, TIMES, ALPHA = 400, 99, 0.05
 MOST = ALPHA + 3.5 * (ALPHA * (1 - ALPHA) / TABLES) ** 0.5

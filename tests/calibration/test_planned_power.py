@@ -5,10 +5,19 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
-from shared.contracts import Claim, Verdict
-from shared.stats.comparisons.assumed_answers import AssumedAnswers
-from shared.stats.comparisons.planned_power import PlannedTest, StudyShape, simulated_power
+from biaswatch.services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    MeasuredResponse,
+    diagnose,
+    folded,
+)
+from biaswatch.shared.contracts import Claim, Verdict
+from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
+from biaswatch.shared.stats.comparisons.planned_power import (
+    PlannedTest,
+    StudyShape,
+    simulated_power,
+)
 
 Rng = np.random.Generator
 Rows = list[MeasuredResponse]

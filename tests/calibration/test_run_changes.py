@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
-from services.diagnoser.domain.changes.run_changes import ChangeOf, ChangePlan, compare_runs
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.contracts import Claim
+from biaswatch.services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
+from biaswatch.services.diagnoser.domain.changes.run_changes import (
+    ChangeOf,
+    ChangePlan,
+    compare_runs,
+)
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.contracts import Claim
 from tests.support.two_runs import Drawn, Rng, matched_of, run_of
 
 RUNS, ALPHA = 100, 0.05

@@ -6,8 +6,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from shared.contracts import AlarmState, Verdict
-from shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap
+from biaswatch.shared.contracts import AlarmState, Verdict
+from biaswatch.shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap
 from tests.support.labelled_monitors import LabelledMonitor, watched, without_error
 from tools.label_calibration.monitors import ANSWERS, GAP_OF_TWO, NO_GAP
 

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.method import counted
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.method import counted
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
     RoundScope,
     summed,
 )
-from services.diagnoser.domain.monitors.selections import impact_ratio_of
-from shared.contracts import Claim, Comparison, WatchedFeature, WatchedPair
-from shared.formatting import number
+from biaswatch.services.diagnoser.domain.monitors.selections import impact_ratio_of
+from biaswatch.shared.contracts import Claim, Comparison, WatchedFeature, WatchedPair
+from biaswatch.shared.formatting import number
 from tests.support.evidence_checks import most_allowed
 
 ALPHA = 0.05

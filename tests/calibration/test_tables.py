@@ -6,13 +6,19 @@ from math import log
 import numpy as np
 import pytest
 
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.tables.contingency import ContingencyTable, no_margin
-from shared.stats.tables.independence import FEW_EXPECTED, boschloo, chi_square, declared, fisher
-from shared.stats.tables.odds_ratio import conditional_odds_ratio, sample_odds_ratio
-from shared.stats.tables.paired_table import paired_table
-from shared.stats.tables.risks import relative_risk, risk_difference, selection_rate
-from shared.stats.tables.stratified import stratified
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
+from biaswatch.shared.stats.tables.independence import (
+    FEW_EXPECTED,
+    boschloo,
+    chi_square,
+    declared,
+    fisher,
+)
+from biaswatch.shared.stats.tables.odds_ratio import conditional_odds_ratio, sample_odds_ratio
+from biaswatch.shared.stats.tables.paired_table import paired_table
+from biaswatch.shared.stats.tables.risks import relative_risk, risk_difference, selection_rate
+from biaswatch.shared.stats.tables.stratified import stratified
 
 ALPHA = 0.05
 MOST_REJECTED = ALPHA + 0.015

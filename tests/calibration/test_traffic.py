@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.method import method_of
-from services.diagnoser.domain.monitors.round_answers import summed
-from services.diagnoser.domain.monitors.traffic import count_window
-from shared.contracts import Method
+from biaswatch.services.diagnoser.domain.monitors.method import method_of
+from biaswatch.services.diagnoser.domain.monitors.round_answers import summed
+from biaswatch.services.diagnoser.domain.monitors.traffic import count_window
+from biaswatch.shared.contracts import Method
 from tests.support.evidence_checks import most_allowed
 from tests.support.records import make_traffic_monitor
 from tests.support.traffic_streams import (

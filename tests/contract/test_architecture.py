@@ -23,11 +23,11 @@ def test_no_other_distribution_ships_a_package_of_our_names() -> None:
 @pytest.mark.parametrize(
     ("module", "forbidden"),
     [
-        ("shared.contracts", (*HEAVY, "nats", "sqlalchemy")),
-        ("shared.bus.worker", (*HEAVY, "nats", "sqlalchemy")),
-        ("services.recorder.app", HEAVY),
-        ("services.extractor.app", (*HEAVY, "numpy")),
-        ("services.evaluator.app", (*HEAVY, "numpy")),
+        ("biaswatch.shared.contracts", (*HEAVY, "nats", "sqlalchemy")),
+        ("biaswatch.shared.bus.worker", (*HEAVY, "nats", "sqlalchemy")),
+        ("biaswatch.services.recorder.app", HEAVY),
+        ("biaswatch.services.extractor.app", (*HEAVY, "numpy")),
+        ("biaswatch.services.evaluator.app", (*HEAVY, "numpy")),
         ("biaswatch.cli.application", HEAVY),
     ],
 )

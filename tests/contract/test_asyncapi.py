@@ -6,7 +6,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from shared.contracts import ROUTES
+from biaswatch.shared.contracts import ROUTES
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = json.loads((ROOT / "docs" / "asyncapi.json").read_text())

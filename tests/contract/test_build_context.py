@@ -1,12 +1,10 @@
-"""What images and wheels are made of: the source, and no key that lies beside it."""
+"""An image is built from the source and from no key beside it."""
 
 import shutil
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-
-from hatch_build import LEFT_OUT
 
 PLANTED = "planted-in-the-context"
 BESIDE = (
@@ -63,21 +61,3 @@ def tree(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 def test_no_key_beside_or_within_the_source_goes_into_an_image(tree: Path) -> None:
     assert context(tree) == {"services/gateway/app.py", "deploy/image/install"}
-
-
-def test_no_key_within_the_source_goes_into_a_wheel(tree: Path, tmp_path: Path) -> None:
-    copied = tmp_path / "wheel"
-    for folder in ("services", "shared", "biaswatch", "suites"):
-        shutil.copytree(tree / folder, copied / folder, ignore=LEFT_OUT)
-    found = {path.relative_to(copied).as_posix() for path in copied.rglob("*") if path.is_file()}
-    assert found == {"services/gateway/app.py"}
-
-
-def test_no_source_is_left_out_with_the_keys(request: pytest.FixtureRequest) -> None:
-    root = request.config.rootpath
-    for folder in ("shared", "services", "biaswatch", "suites"):
-        files = [path.name for path in (root / folder).rglob("*") if path.is_file()]
-        left = LEFT_OUT(str(root), files)
-        assert {
-            name for name in left if name.endswith((".py", ".json", ".jsonl", ".html"))
-        } == set()

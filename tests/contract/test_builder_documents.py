@@ -4,9 +4,9 @@ from pathlib import Path
 
 import yaml
 
-from services.builder.domain.plan import Inquiry, Keywords, Plan
-from services.builder.settings import BuilderSettings
-from shared.runtime.settings import Settings
+from biaswatch.services.builder.domain.plan import Inquiry, Keywords, Plan
+from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.shared.runtime.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "building-benchmarks.md").read_text()
 

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from shared.contracts import ROUTES, Record, record_of
+from biaswatch.shared.contracts import ROUTES, Record, record_of
 from tools.schemas import monitor_schema_text
 
 ROOT = Path(__file__).parents[2]

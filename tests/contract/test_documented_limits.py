@@ -7,36 +7,41 @@ from typing import Any
 import pytest
 
 from biaswatch.readers import parquet_files, table_files
-from services.builder.settings import BuilderSettings
-from services.evaluator.settings import EvaluatorSettings
-from services.extractor.settings import ExtractorSettings
-from services.gateway import intake_slots, middleware, strict_requests
-from services.gateway.otlp import intake, protobuf_messages, protobuf_signals, wire
-from services.gateway.runs.requests import MOST_JUDGEMENTS, MOST_TARGETS
-from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.requests import (
+from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.services.evaluator.settings import EvaluatorSettings
+from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.services.gateway import intake_slots, middleware, strict_requests
+from biaswatch.services.gateway.otlp import intake, protobuf_messages, protobuf_signals, wire
+from biaswatch.services.gateway.runs.requests import MOST_JUDGEMENTS, MOST_TARGETS
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.requests import (
     MAX_BATCH,
     MAX_CLOCK_SKEW,
     MAX_EXCHANGE_BYTES,
     MAX_LABELS,
     MAX_MESSAGES,
 )
-from services.gateway.traffic.routes import MOST_QUEUED
-from services.generator.domain.outcome import LARGEST_ANSWER_BYTES
-from services.generator.settings import GeneratorSettings
-from services.oracle.settings import OracleSettings
-from services.planner.settings import PlannerSettings
-from shared.bus.port import MAX_RECORD_BYTES
-from shared.bus.retry_policy import RetryPolicy
-from shared.bus.topology import DISK_SHARE, StreamLimits
-from shared.contracts.dropin import MOST_FEATURES
-from shared.contracts.suite_limits import LARGEST_PROBE_BYTES, MOST_MONITORS, MOST_PROBES, MOST_RUNS
-from shared.files import LARGEST_LINE_BYTES
-from shared.llm.bounded_replies import LARGEST_REPLY_BYTES
-from shared.llm.replay import LARGEST_BYTES
-from shared.parsing import nesting, yaml_values
-from shared.runtime.connections import MAX_CONNECTIONS
-from shared.runtime.open_files import LEAST_FILES, RESERVED_FILES
+from biaswatch.services.gateway.traffic.routes import MOST_QUEUED
+from biaswatch.services.generator.domain.outcome import LARGEST_ANSWER_BYTES
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.services.oracle.settings import OracleSettings
+from biaswatch.services.planner.settings import PlannerSettings
+from biaswatch.shared.bus.port import MAX_RECORD_BYTES
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.bus.topology import DISK_SHARE, StreamLimits
+from biaswatch.shared.contracts.dropin import MOST_FEATURES
+from biaswatch.shared.contracts.suite_limits import (
+    LARGEST_PROBE_BYTES,
+    MOST_MONITORS,
+    MOST_PROBES,
+    MOST_RUNS,
+)
+from biaswatch.shared.files import LARGEST_LINE_BYTES
+from biaswatch.shared.llm.bounded_replies import LARGEST_REPLY_BYTES
+from biaswatch.shared.llm.replay import LARGEST_BYTES
+from biaswatch.shared.parsing import nesting, yaml_values
+from biaswatch.shared.runtime.connections import MAX_CONNECTIONS
+from biaswatch.shared.runtime.open_files import LEAST_FILES, RESERVED_FILES
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 USUAL = StreamLimits()

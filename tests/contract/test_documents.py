@@ -5,10 +5,10 @@ from pathlib import Path
 
 from prometheus_client.metrics import MetricWrapperBase
 
-from shared import telemetry
-from shared.bus.topology import StreamLimits, streams
-from shared.contracts import ROUTES
-from shared.runtime.settings import Settings
+from biaswatch.shared import telemetry
+from biaswatch.shared.bus.topology import StreamLimits, streams
+from biaswatch.shared.contracts import ROUTES
+from biaswatch.shared.runtime.settings import Settings
 
 ARCHITECTURE = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text()
 

@@ -9,9 +9,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from services.gateway.openapi import operations
-from services.gateway.strict_requests import StrictRoute
-from shared.store import Store, migrate
+from biaswatch.services.gateway.openapi import operations
+from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.contracts import record_of
+from biaswatch.shared.contracts import record_of
 
 SAMPLES = sorted(
     (Path(__file__).parents[2] / "shared" / "contracts" / "samples").glob("*.json")

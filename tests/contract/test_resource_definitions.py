@@ -7,9 +7,9 @@ import jsonschema
 import pytest
 import yaml
 
-from services.gateway.monitors.requests import MONITOR_REQUEST
-from services.gateway.runs.requests import RunRequest
-from shared.contracts import Suite
+from biaswatch.services.gateway.monitors.requests import MONITOR_REQUEST
+from biaswatch.services.gateway.runs.requests import RunRequest
+from biaswatch.shared.contracts import Suite
 from tests.support.structural_schemas import (
     as_json_schema,
     pruned,

@@ -3,7 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
-from shared.store.answer_file_reader import WITHOUT_PARQUET
+from biaswatch.shared.store.answer_file_reader import WITHOUT_PARQUET
 from tests.support.manifests import FILES_SECRET, READ_FILES, objects
 
 PLACE = {"name": "BIASWATCH_RECORDER_ANSWER_FILES", "value": "s3://biaswatch-answers/live"}

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.accounts import server_config
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import key_names
-from shared.bus.server import find_binary
-from shared.bus.topology import StreamLimits, streams
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import key_names
+from biaswatch.shared.bus.server import find_binary
+from biaswatch.shared.bus.topology import StreamLimits, streams
 from tests.support.manifests import ROOT, clean, objects
 from tools.deploy_secrets import certificates
 

@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from services.extractor.settings import ExtractorSettings
-from shared.bus.topology import StreamLimits, durables, streams
+from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.shared.bus.topology import StreamLimits, durables, streams
 from tests.support.manifests import OVERLAYS, READ_FILES, ROOT, clean, objects, pods, rendered
 from tools.deployment.monitoring import NAMESPACE
 from tools.deployment.services import bus_services

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shared import telemetry
-from shared.contracts import ROUTES
+from biaswatch.shared import telemetry
+from biaswatch.shared.contracts import ROUTES
 from tests.support.manifests import ROOT, clean
 
 FOLDER = ROOT / "deploy" / "prometheus"

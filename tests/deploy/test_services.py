@@ -7,7 +7,7 @@ import sys
 import pytest
 import yaml
 
-from shared.bus.permissions import service_names as with_a_key
+from biaswatch.shared.bus.permissions import service_names as with_a_key
 from tests.support.manifests import FILES_SECRET, OVERLAYS, READ_FILES, ROOT, objects, pods
 from tools.deployment.services import OPERATOR, bus_services, secrets_of, service_names, spec_of
 
@@ -71,7 +71,7 @@ def test_a_container_is_given_longer_to_end_than_its_service_takes() -> None:
 
 
 def test_the_longest_call_of_the_generator_ends_within_its_grace() -> None:
-    from services.generator.settings import GeneratorSettings
+    from biaswatch.services.generator.settings import GeneratorSettings
 
     longest_s = GeneratorSettings.model_fields["generator_timeout_s"].default
     assert spec_of("generator").grace_s > longest_s

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from biaswatch.local.platform import embedded_platform
-from shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.runtime.settings import Settings, load_settings
 
 FILES = Path(__file__).parents[2] / "deploy" / "helm" / "biaswatch" / "files"
 

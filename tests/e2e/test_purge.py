@@ -11,7 +11,7 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from shared.bus.jetstream import Connection, JetStreamPublisher
+from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.bus_contents import on_the_bus
 from tests.support.commands import CommandLine

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.contracts import Response, Run
-from shared.store import Store, migrate
+from biaswatch.shared.contracts import Response, Run
+from biaswatch.shared.store import Store, migrate
 from tests.support.commands import CommandLine
 from tests.support.waiting import until
 
@@ -151,8 +151,8 @@ def test_each_service_can_be_a_process_and_may_be_killed(
     with command.up("--processes") as platform:
         going = command.start("run", suite, "--target", "simulator:slow", "--json")
         until(lambda: store.records.count(Response) >= 2)
-        until(lambda: children(platform.pid, "services.extractor.app"))
-        for pid in children(platform.pid, "services.extractor.app"):
+        until(lambda: children(platform.pid, "biaswatch.services.extractor.app"))
+        for pid in children(platform.pid, "biaswatch.services.extractor.app"):
             os.kill(pid, signal.SIGKILL)
         said, complaint = going.communicate()
         assert going.returncode == 0, complaint
@@ -182,8 +182,8 @@ def test_a_command_that_follows_a_run_outlives_the_gateway(
         for _ in range(2):
             answered = store.records.count(Response)
             until(partial(has_more_than, store, answered))
-            until(lambda: children(platform.pid, "services.gateway.app"))
-            for pid in children(platform.pid, "services.gateway.app"):
+            until(lambda: children(platform.pid, "biaswatch.services.gateway.app"))
+            for pid in children(platform.pid, "biaswatch.services.gateway.app"):
                 os.kill(pid, signal.SIGKILL)
         said, complaint = going.communicate()
         assert going.returncode == 0, complaint

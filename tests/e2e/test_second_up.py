@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from shared.bus.server import alive
+from biaswatch.shared.bus.server import alive
 from tests.support.commands import CommandLine
 from tests.support.waiting import until
 

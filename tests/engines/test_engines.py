@@ -25,11 +25,11 @@ from biaswatch.engines.queries import (
 from biaswatch.engines.summed_diagnosis import EngineTable, summed_diagnosis
 from biaswatch.main import main
 from biaswatch.readers.tables import TableColumns, frame_observations
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
-from shared.contracts import Against
-from shared.errors import UsageError
-from shared.stats.groups.catalogue import parse_statistic
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from biaswatch.shared.contracts import Against
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.groups.catalogue import parse_statistic
 from tests.support.engine_tables import FEATURES, engine, make_table, write_parquet
 
 SUMMED = SummedColumns("team", FEATURES, ("language",), shifts=(1000120.0, 0.03, 0.2))

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.dead_letters import dead_letters
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.contracts import Features, Probe, Response, subject_of
-from shared.errors import BiaswatchError
-from shared.store import Store, migrate
+from biaswatch.shared.bus.dead_letters import dead_letters
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import Features, Probe, Response, subject_of
+from biaswatch.shared.errors import BiaswatchError
+from biaswatch.shared.store import Store, migrate
 from tests.support.fleet import Fleet
 from tests.support.records import RUN_ID, make_probe
 from tests.support.toy_stages import POISON, STAGES

@@ -8,18 +8,18 @@ from typing import Any
 import httpx2
 import pytest
 
-from services.builder.handlers.web_fetching import FetchLimits, PageFetcher
-from services.diagnoser.domain.channels.attempts import Delivered
-from services.diagnoser.handlers.channels.http_channels import post_to_monitors_webhook
-from services.generator.handlers.endpoints import connection_to
-from services.generator.settings import GeneratorSettings
-from shared.contracts import parse_target
-from shared.contracts.providers.http import Application
-from shared.errors import UsageError
-from shared.llm.anthropic_messages import AnthropicMessages
-from shared.llm.http_app import HttpApp
-from shared.llm.openai_formats import OpenAIChat, OpenAIResponses
-from shared.llm.port import CallFailed, Failure, ModelCall
+from biaswatch.services.builder.handlers.web_fetching import FetchLimits, PageFetcher
+from biaswatch.services.diagnoser.domain.channels.attempts import Delivered
+from biaswatch.services.diagnoser.handlers.channels.http_channels import post_to_monitors_webhook
+from biaswatch.services.generator.handlers.endpoints import connection_to
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.contracts import parse_target
+from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.llm.anthropic_messages import AnthropicMessages
+from biaswatch.shared.llm.http_app import HttpApp
+from biaswatch.shared.llm.openai_formats import OpenAIChat, OpenAIResponses
+from biaswatch.shared.llm.port import CallFailed, Failure, ModelCall
 from tests.support.model_server import Message, model_server
 from tests.support.records import make_alarm
 from tests.support.waiting import PATIENCE_S

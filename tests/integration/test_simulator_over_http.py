@@ -10,9 +10,14 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import openai
 import pytest
 
-from services.simulator.app import build
-from services.simulator.domain.planted_bias import DEFAULT_MODELS, Faults, LaterGaps, PlantedModel
-from services.simulator.settings import SimulatorSettings
+from biaswatch.services.simulator.app import build
+from biaswatch.services.simulator.domain.planted_bias import (
+    DEFAULT_MODELS,
+    Faults,
+    LaterGaps,
+    PlantedModel,
+)
+from biaswatch.services.simulator.settings import SimulatorSettings
 from tests.support.model_server import model_server
 from tests.support.waiting import PATIENCE_S
 
@@ -221,7 +226,7 @@ async def test_a_wrong_key_and_a_wrong_path_are_told_in_openais_shape(
 
 def started(**environment: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "services.simulator.app"],
+        [sys.executable, "-m", "biaswatch.services.simulator.app"],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from services.builder.app import build_of
-from services.builder.domain.build_data import BuildLog, SentenceMatch
-from services.builder.domain.group_words import own_words
-from services.builder.domain.plan import Concept, Plan
-from services.builder.domain.ranking import Ranking, nearest, on_topic, words_of
-from services.builder.domain.sentences import sentences
-from services.builder.handlers.rankings import ranking_of
-from services.builder.settings import BuilderSettings
+from biaswatch.services.builder.app import build_of
+from biaswatch.services.builder.domain.build_data import BuildLog, SentenceMatch
+from biaswatch.services.builder.domain.group_words import own_words
+from biaswatch.services.builder.domain.plan import Concept, Plan
+from biaswatch.services.builder.domain.ranking import Ranking, nearest, on_topic, words_of
+from biaswatch.services.builder.domain.sentences import sentences
+from biaswatch.services.builder.handlers.rankings import ranking_of
+from biaswatch.services.builder.settings import BuilderSettings
 
 pytestmark = pytest.mark.models
 PAGES = Path(__file__).parents[1] / "unit" / "builder" / "pages"

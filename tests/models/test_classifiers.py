@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from services.extractor.domain import Extractor, Reading, Unscorable, measured_all
-from services.extractor.extractors import (
+from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable, measured_all
+from biaswatch.services.extractor.extractors import (
     personality,
     regard,
     sentiment,
@@ -17,12 +17,12 @@ from services.extractor.extractors import (
     toxicity,
     toxicity_junglelee,
 )
-from services.extractor.extractors._models import classified
-from services.extractor.handlers.loading import configured, load
-from shared.errors import ConfigurationError
-from shared.models.device import ModelOptions
-from shared.models.forward_passes import ModelUnavailable
-from shared.models.text_models import Classifier
+from biaswatch.services.extractor.extractors._models import classified
+from biaswatch.services.extractor.handlers.loading import configured, load
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.forward_passes import ModelUnavailable
+from biaswatch.shared.models.text_models import Classifier
 
 pytestmark = pytest.mark.models
 FAMILIES = ["distilbert", "bert", "deberta"]
@@ -159,7 +159,8 @@ def test_the_default_models_are_those_of_the_paper() -> None:
 
 
 FOLDER = Path(sentiment.__file__).parent
-LAZY = [path.stem for path in FOLDER.glob("[a-z]*.py") if "shared.models" in path.read_text()]
+SHARED_MODELS = "biaswatch.shared.models"
+LAZY = [path.stem for path in FOLDER.glob("[a-z]*.py") if SHARED_MODELS in path.read_text()]
 
 
 @pytest.mark.parametrize("name", LAZY)

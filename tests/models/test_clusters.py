@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.extractor.domain.cluster_assignments import cluster_assignments
-from services.extractor.domain.clusters import clustered, distances, sorted_into
-from shared.models.device import ModelOptions
-from shared.models.text_models import Embedder
+from biaswatch.services.extractor.domain.cluster_assignments import cluster_assignments
+from biaswatch.services.extractor.domain.clusters import clustered, distances, sorted_into
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.text_models import Embedder
 from tests.support.records import make_probe, make_response
 
 pytestmark = pytest.mark.models

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from services.extractor.domain import Reading, measured_all
-from services.extractor.extractors.embedding_distance import EmbeddingDistanceExtractor
-from services.extractor.handlers.loading import load
-from shared.models.device import ModelOptions
-from shared.models.text_models import Embedder
+from biaswatch.services.extractor.domain import Reading, measured_all
+from biaswatch.services.extractor.extractors.embedding_distance import EmbeddingDistanceExtractor
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.text_models import Embedder
 
 pytestmark = pytest.mark.models
 TEXTS = [

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import httpx2
 
-from shared.bus.stage import Stage
-from shared.contracts import Exchange
-from shared.runtime.web import free_port
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Exchange
+from biaswatch.shared.runtime.web import free_port
 from tests.otlp_clients.test_real_clients import ROOT, Collector, collector, model, store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.waiting import PATIENCE_S, eventually

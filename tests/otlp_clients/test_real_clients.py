@@ -13,22 +13,22 @@ from pydantic import SecretStr
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from biaswatch.importing.log_files import LogFile
-from services.extractor.handlers.loading import load
-from services.extractor.handlers.measuring import MeasureResponses
-from services.gateway.app import web_app
-from services.gateway.background import signal_intake
-from services.gateway.otlp.intake import PATIENCE, JoinedAnswers
-from services.gateway.otlp.wire import format_of, signals_of, unpacked
-from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.routes import publish_exchanges
-from services.simulator.app import build
-from services.simulator.settings import SimulatorSettings
-from shared.bus.stage import Stage
-from shared.contracts import Exchange, Method, Response, WatchedFeature
-from shared.conventions.mapping import MappingFile
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.services.extractor.handlers.measuring import MeasureResponses
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.background import signal_intake
+from biaswatch.services.gateway.otlp.intake import PATIENCE, JoinedAnswers
+from biaswatch.services.gateway.otlp.wire import format_of, signals_of, unpacked
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.routes import publish_exchanges
+from biaswatch.services.simulator.app import build
+from biaswatch.services.simulator.settings import SimulatorSettings
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Exchange, Method, Response, WatchedFeature
+from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.commands import CommandLine
 from tests.support.diagnosed_logs import export_of, numbers

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from shared.contracts import Features, Probe, Record, Response
-from shared.store import AnswerFilesLocation, Store
+from biaswatch.shared.contracts import Features, Probe, Record, Response
+from biaswatch.shared.store import AnswerFilesLocation, Store
 from tests.support.traffic_platform import HOUR, MONITOR, NOON, TrafficPlatform, said
 
 KINDS: tuple[type[Record], ...] = (Probe, Response, Features)

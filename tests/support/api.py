@@ -5,11 +5,11 @@ from itertools import repeat
 
 from fastapi import FastAPI
 
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import Record
-from shared.errors import BiaswatchError
-from shared.store import Store
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.errors import BiaswatchError
+from biaswatch.shared.store import Store
 
 
 class CheckedPublisher:

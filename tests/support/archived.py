@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from shared.contracts import RUN_GATHER, Features, Probe, Record, Response
-from shared.parquet.folder import ParquetFolder
-from shared.store import Store
+from biaswatch.shared.contracts import RUN_GATHER, Features, Probe, Record, Response
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.store import Store
 from tests.support.records import AT, make_features, make_probe, make_response, make_run
 
 CLOSED = AT + timedelta(hours=1)

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import httpx2
 
-from services.diagnoser.handlers import CloseRounds
-from shared.contracts import (
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.shared.contracts import (
     Diagnosis,
     Estimate,
     ExtractorPin,
@@ -29,7 +29,7 @@ from shared.contracts import (
     Verdict,
     probes_of,
 )
-from shared.store import Store, migrate
+from biaswatch.shared.store import Store, migrate
 from tests.support.judged_run import RUN as JUDGED
 from tests.support.judged_run import write_judged_run
 from tests.support.monitored import play

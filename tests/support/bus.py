@@ -10,15 +10,21 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from shared.bus.dead_letters import DeadLetter, dead_letters
-from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
-from shared.bus.jetstream.admin import Lag
-from shared.bus.retry_policy import RetryPolicy
-from shared.bus.server import EmbeddedServer
-from shared.bus.stage import Stage
-from shared.bus.topology import durable_of
-from shared.bus.worker import Worker
-from shared.contracts import Record, route_of
+from biaswatch.shared.bus.dead_letters import DeadLetter, dead_letters
+from biaswatch.shared.bus.jetstream import (
+    Admin,
+    Connection,
+    JetStreamConsumer,
+    JetStreamPublisher,
+    provision,
+)
+from biaswatch.shared.bus.jetstream.admin import Lag
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import durable_of
+from biaswatch.shared.bus.worker import Worker
+from biaswatch.shared.contracts import Record, route_of
 from tests.support.waiting import PATIENCE_S, eventually
 
 QUICK = RetryPolicy(first_delay_s=0.02, longest_delay_s=0.1)

@@ -11,10 +11,10 @@ from typing import Any
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from shared.bus.jetstream import Admin
-from shared.bus.jetstream.admin import JetStreamRefusal, durable_config
-from shared.bus.permissions import INGEST, permissions_of_key, service_names
-from shared.bus.topology import (
+from biaswatch.shared.bus.jetstream import Admin
+from biaswatch.shared.bus.jetstream.admin import JetStreamRefusal, durable_config
+from biaswatch.shared.bus.permissions import INGEST, permissions_of_key, service_names
+from biaswatch.shared.bus.topology import (
     DEAD_EXCHANGES,
     DEAD_LETTERS,
     DEAD_STREAMS,
@@ -23,8 +23,8 @@ from shared.bus.topology import (
     dead_subject,
     durables,
 )
-from shared.contracts import ROUTES, Exchange, Route, route_of
-from shared.errors import BiaswatchError
+from biaswatch.shared.contracts import ROUTES, Exchange, Route, route_of
+from biaswatch.shared.errors import BiaswatchError
 
 STREAMS = [*(route.stream for route in ROUTES), *DEAD_STREAMS]
 READERS = [(route, service) for route in ROUTES for service in route.consumers]

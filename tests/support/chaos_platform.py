@@ -20,17 +20,17 @@ from typing import Any
 import httpx2
 
 from biaswatch.local.processes import A_PERSON_IS_NEEDED
-from shared.bus.accounts import server_config
-from shared.bus.dead_letters import DeadLetter, dead_letters
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import OPERATOR, key_names
-from shared.bus.server import EmbeddedServer
-from shared.contracts import ROUTES, RUN_GATHER, Diagnosis, Record, Response, Run
-from shared.errors import BiaswatchError, TransientError
-from shared.runtime.web import free_port
-from shared.store import Store
-from shared.store.tables import RECORDS
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.dead_letters import DeadLetter, dead_letters
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import OPERATOR, key_names
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import ROUTES, RUN_GATHER, Diagnosis, Record, Response, Run
+from biaswatch.shared.errors import BiaswatchError, TransientError
+from biaswatch.shared.runtime.web import free_port
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.tables import RECORDS
 from tests.support.waiting import PATIENCE_S
 
 SERVICES = ("planner", "generator", "extractor", "recorder", "diagnoser")
@@ -150,7 +150,7 @@ class ChaosPlatform:
     def start(self, services: Sequence[str] = SERVICES, *, turned: bool = False) -> None:
         """Start processes; with `turned`, on the clock that the test turns."""
         for name in services:
-            command = [f"services.{name}.app"]
+            command = [f"biaswatch.services.{name}.app"]
             if turned:
                 command = ["tests.support.shifted_service", name, str(self._clock)]
             log = self._folder / f"{name}-{len(self._services)}.log"

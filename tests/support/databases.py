@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.store import Store, migrate
+from biaswatch.shared.store import Store, migrate
 
 BOTH = ("sqlite", "postgresql")
 _numbers = count()

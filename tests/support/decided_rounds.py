@@ -7,11 +7,19 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.monitors.alarms import alarms
-from services.diagnoser.domain.monitors.evidence import closed_round, evidence_of, increment_of
-from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL
-from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts, RoundData
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.monitors.alarms import alarms
+from biaswatch.services.diagnoser.domain.monitors.evidence import (
+    closed_round,
+    evidence_of,
+    increment_of,
+)
+from biaswatch.services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+    Counts,
+    RoundCounts,
+    RoundData,
+)
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     AlarmState,
@@ -23,7 +31,7 @@ from shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from tests.support.monitored import round_run
 from tests.support.records import AT, make_monitor, make_plan
 

@@ -7,10 +7,10 @@ from typing import Any
 from biaswatch.exporting.files import write_rows
 from biaswatch.exporting.rows import exported_rows, runs_named
 from biaswatch.local.client import GatewayClient
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.api import CheckedPublisher
 
 

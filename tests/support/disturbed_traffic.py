@@ -15,12 +15,18 @@ from pathlib import Path
 
 import httpx2
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, RecordQueue, provision
-from shared.bus.port import Queue
-from shared.bus.server import EmbeddedServer
-from shared.contracts import Exchange, Monitor, Traffic, Upkeep, window_at
-from shared.runtime.web import free_port
-from shared.store import Store, migrate
+from biaswatch.shared.bus.jetstream import (
+    Admin,
+    Connection,
+    JetStreamPublisher,
+    RecordQueue,
+    provision,
+)
+from biaswatch.shared.bus.port import Queue
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import Exchange, Monitor, Traffic, Upkeep, window_at
+from biaswatch.shared.runtime.web import free_port
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_traffic_monitor
 from tests.support.waiting import PATIENCE_S
 
@@ -124,7 +130,7 @@ class Platform:
         port = str(self.metrics_port if service == "diagnoser" else 0)
         with (self.folder / f"{service}.log").open("ab") as log:
             self.processes[service] = subprocess.Popen(
-                [sys.executable, "-m", f"services.{service}.app"],
+                [sys.executable, "-m", f"biaswatch.services.{service}.app"],
                 env={**self.environment, "BIASWATCH_HEALTH_PORT": port},
                 stdout=log,
                 stderr=log,

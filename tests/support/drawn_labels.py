@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shared.stats.labels.drawn_labels import DrawnLabels
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.labels.drawn_labels import DrawnLabels
+from biaswatch.shared.stats.samples import Vector
 
 
 def every_drawn(labels: Vector, probabilities: Vector) -> DrawnLabels:

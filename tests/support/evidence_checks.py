@@ -5,9 +5,9 @@ from math import ceil, inf, sqrt
 
 import numpy as np
 
-from shared.stats.anytime.bets import Floats
-from shared.stats.anytime.change import Baseline
-from shared.stats.anytime.planning import fixed_size
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.change import Baseline
+from biaswatch.shared.stats.anytime.planning import fixed_size
 from tests.support import evidence_looks as looks
 from tests.support.evidence_claims import bank, population
 from tests.support.evidence_streams import (

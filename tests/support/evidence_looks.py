@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from shared.stats.anytime import pairs, two_groups
-from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
-from shared.stats.anytime.change import Baseline
-from shared.stats.anytime.four_fifths import FOUR_FIFTHS
-from shared.stats.anytime.odds_grid import GRID, NULL, UNIT, beyond, mixed, normalisers
-from shared.stats.anytime.two_groups import TwoHistograms
+from biaswatch.shared.stats.anytime import pairs, two_groups
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.change import Baseline
+from biaswatch.shared.stats.anytime.four_fifths import FOUR_FIFTHS
+from biaswatch.shared.stats.anytime.odds_grid import GRID, NULL, UNIT, beyond, mixed, normalisers
+from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 
 Ints = NDArray[np.int64]
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import DiagnoseRun
-from services.extractor.extractors import rating, words
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers import DiagnoseRun
+from biaswatch.services.extractor.extractors import rating, words
+from biaswatch.shared.contracts import (
     ClosedBy,
     Completion,
     Diagnosis,
@@ -25,7 +25,7 @@ from shared.contracts import (
     probes_of,
     response_id_of,
 )
-from shared.store import Store, migrate
+from biaswatch.shared.store import Store, migrate
 
 MEASURES = {"rating": rating, "words": words}
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import DiagnoseRun
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers import DiagnoseRun
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     ClosedBy,
     ExtractorPin,
@@ -19,7 +19,7 @@ from shared.contracts import (
     parse_target,
     probes_of,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 from tests.support.records import AT, make_completion
 
 EXTRACTOR = "judge"

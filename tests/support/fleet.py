@@ -8,12 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.server import EmbeddedServer
 from tests.support.waiting import PATIENCE_S
 
 SERVER = "server"
 WORKER = "worker"
 BETWEEN_KILLS_S = (0.1, 0.9)
+
+
+def app_of(service: str) -> str:
+    """Return the module that runs a service."""
+    return f"biaswatch.services.{service}.app"
 
 
 class Fleet:
@@ -39,7 +44,7 @@ class Fleet:
     def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         environment = dict(self._environment)
         if self._keys:
-            service = command[0].split(".")[1]
+            service = command[0].split(".")[-2]
             environment["BIASWATCH_NATS_SEED_FILE"] = str(self._keys / f"{service}.seed")
         return subprocess.Popen(
             [sys.executable, "-m", *command],

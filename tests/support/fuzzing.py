@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from shared.errors import BiaswatchError
+from biaswatch.shared.errors import BiaswatchError
 
 bounded = settings(
     max_examples=40,

@@ -16,7 +16,7 @@ async def generator(nats_url: str, store_url: str, **environment: str) -> AsyncI
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "services.generator.app",
+        "biaswatch.services.generator.app",
         cwd=ROOT,
         env={
             **os.environ,

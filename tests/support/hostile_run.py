@@ -8,14 +8,14 @@ from unittest import mock
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.platform import embedded_platform
-from services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
-from services.generator.domain.pausing import MOST_REFUSALS
-from shared.contracts import Response, Suite
-from shared.contracts.providers.http import Application
-from shared.contracts.suite import SuiteProbe
-from shared.runtime.settings import Settings, load_settings
-from shared.store import Store
-from shared.telemetry import configure_logs
+from biaswatch.services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
+from biaswatch.services.generator.domain.pausing import MOST_REFUSALS
+from biaswatch.shared.contracts import Response, Suite
+from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.contracts.suite import SuiteProbe
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import configure_logs
 from tests.support.hostile_replies import SHAPES, WIRES
 from tests.support.hostile_server import hostile_server
 

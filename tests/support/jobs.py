@@ -3,8 +3,8 @@
 import asyncio
 from typing import TypeVar
 
-from shared.bus.retry_policy import RetryPolicy
-from shared.runtime.jobs import GuardedJob, Job
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.runtime.jobs import GuardedJob, Job
 
 T = TypeVar("T")
 QUICK = RetryPolicy(first_delay_s=0.01, longest_delay_s=0.02)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from services.simulator.domain.judging import leads_to
+from biaswatch.services.simulator.domain.judging import leads_to
 
 SAID = re.compile(r"^Question: (?:.*)\nReasoning: (.*)\nAnswer: (.*)$")
 """One side of a pair, as it is shown to people."""

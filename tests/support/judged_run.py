@@ -5,8 +5,15 @@ from datetime import UTC, datetime
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from shared.contracts import ExtractorPin, Features, Judging, Record, derived_id, probes_of
-from shared.store import Store
+from biaswatch.shared.contracts import (
+    ExtractorPin,
+    Features,
+    Judging,
+    Record,
+    derived_id,
+    probes_of,
+)
+from biaswatch.shared.store import Store
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import make_response, make_run, make_verdict
 

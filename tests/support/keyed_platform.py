@@ -7,34 +7,34 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from services.diagnoser import app as diagnoser
-from services.diagnoser.settings import DiagnoserSettings
-from services.evaluator import app as evaluator
-from services.evaluator.settings import EvaluatorSettings
-from services.extractor import app as extractor
-from services.extractor.settings import ExtractorSettings
-from services.gateway.runs.commands import RunCommands
-from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.views import RunProgress, RunState
-from services.generator import app as generator
-from services.generator.settings import GeneratorSettings
-from services.oracle import app as oracle
-from services.oracle.settings import OracleSettings
-from services.planner import app as planner
-from services.planner.settings import PlannerSettings
-from services.recorder import app as recorder
-from services.recorder.settings import RecorderSettings
-from services.simulator import app as simulator
-from shared.bus.accounts import server_config
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import OPERATOR, key_names
-from shared.bus.server import EmbeddedServer
-from shared.contracts import Record, Route, Run
-from shared.runtime.blocking import in_thread
-from shared.runtime.service import Service
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.diagnoser import app as diagnoser
+from biaswatch.services.diagnoser.settings import DiagnoserSettings
+from biaswatch.services.evaluator import app as evaluator
+from biaswatch.services.evaluator.settings import EvaluatorSettings
+from biaswatch.services.extractor import app as extractor
+from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.services.gateway.runs.commands import RunCommands
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.views import RunProgress, RunState
+from biaswatch.services.generator import app as generator
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.services.oracle import app as oracle
+from biaswatch.services.oracle.settings import OracleSettings
+from biaswatch.services.planner import app as planner
+from biaswatch.services.planner.settings import PlannerSettings
+from biaswatch.services.recorder import app as recorder
+from biaswatch.services.recorder.settings import RecorderSettings
+from biaswatch.services.simulator import app as simulator
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import OPERATOR, key_names
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import Record, Route, Run
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.waiting import PATIENCE_S, eventually
 
 HERE = "127.0.0.1"

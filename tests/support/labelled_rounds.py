@@ -3,14 +3,14 @@
 from datetime import datetime, timedelta
 from random import Random
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import CloseRounds
-from services.diagnoser.handlers.labels import CorrectByLabels
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     Label,
@@ -25,8 +25,8 @@ from shared.contracts import (
     probes_of,
     response_id_of,
 )
-from shared.contracts.features import ExtractorStatus
-from shared.store import Store
+from biaswatch.shared.contracts.features import ExtractorStatus
+from biaswatch.shared.store import Store
 from tests.support.monitored import Values, play
 from tests.support.records import AT, make_monitor, make_plan
 

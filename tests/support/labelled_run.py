@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import (
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import (
     ExtractorPin,
     Features,
     Label,
@@ -18,8 +18,8 @@ from shared.contracts import (
     SuiteProbe,
     probes_of,
 )
-from shared.contracts.features import ExtractorStatus
-from shared.store import Store
+from biaswatch.shared.contracts.features import ExtractorStatus
+from biaswatch.shared.store import Store
 from tests.support.records import AT, make_run
 
 GROUPS = ("asian", "white")

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.planted_labels.rows import LabelledOutcome, outcome
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
-from services.diagnoser.domain.labels import FindingCorrection, corrections
-from services.diagnoser.domain.labels.answer_columns import Case, fold_answers
-from services.gateway.labels.drawing import label_sample
-from services.gateway.labels.read_columns import ReadAnswer, ReadColumns
-from services.gateway.labels.requests import SampleRequest
-from shared.contracts import Label, LabelDraw, LabelSample, Run, derived_id, person_id_of
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
+from biaswatch.services.diagnoser.domain.labels import FindingCorrection, corrections
+from biaswatch.services.diagnoser.domain.labels.answer_columns import Case, fold_answers
+from biaswatch.services.gateway.labels.drawing import label_sample
+from biaswatch.services.gateway.labels.read_columns import ReadAnswer, ReadColumns
+from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.shared.contracts import Label, LabelDraw, LabelSample, Run, derived_id, person_id_of
 from tests.support.records import make_run
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)

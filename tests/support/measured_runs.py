@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Claim,
     ExtractorPin,
     ExtractorStatus,
@@ -19,7 +19,7 @@ from shared.contracts import (
     probes_of,
     response_id_of,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 
 AT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 EXTRACTORS = {"words": ("words", "words_per_sentence"), "vader": ("sentiment",)}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     ClosedBy,
     Completion,
     Ending,
@@ -16,7 +16,7 @@ from shared.contracts import (
     Response,
     Run,
 )
-from shared.store import PlannedProbes, Store
+from biaswatch.shared.store import PlannedProbes, Store
 from tests.support.records import AT
 
 Values = Callable[[Probe, int], dict[str, float | None] | None]

@@ -10,8 +10,8 @@ from biaswatch.cli.diagnosis_input import DiagnosisInput
 from biaswatch.cli.log_diagnosis import log_input
 from biaswatch.importing.formats import LogFormat
 from biaswatch.readers.run_tables import RunColumns
-from services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
-from shared.contracts import Against, Claim
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.contracts import Against, Claim
 
 OPTIONS = DiagnosisOptions(
     ["mean"], 0.05, 0.0, "bonferroni", 0, 0, 0, False, Claim.POPULATION, Against.AUTO

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from shared.stats.anytime.bets import STAKES
-from shared.stats.anytime.change_search import (
+from biaswatch.shared.stats.anytime.bets import STAKES
+from biaswatch.shared.stats.anytime.change_search import (
     KEPT,
     References,
     is_due,
     log_evidence,
     made_references,
 )
-from shared.stats.anytime.late_starts import LateStarts
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.spending import share_of_attempt
+from biaswatch.shared.stats.anytime.late_starts import LateStarts
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.spending import share_of_attempt
 
 BETS = 2 * len(STAKES)
 NOTHING = References(

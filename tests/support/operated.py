@@ -42,7 +42,7 @@ class OperatedCluster:
             "BIASWATCH_HEALTH_PORT": "0",
             "BIASWATCH_HEALTH_HOST": "127.0.0.1",
         }
-        words = [sys.executable, "-m", "services.operator.app"]
+        words = [sys.executable, "-m", "biaswatch.services.operator.app"]
         environment = {**os.environ, **given}
         if user is not None:
             words = [*as_user(user), *words]

@@ -7,7 +7,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
-from shared.conventions.signals import Signal
+from biaswatch.shared.conventions.signals import Signal
 
 SERVICE = {"service.name": "support"}
 

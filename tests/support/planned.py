@@ -2,9 +2,9 @@
 
 import asyncio
 
-from services.planner.runs import RunPlanner
-from shared.contracts import Record, Run
-from shared.store import Store
+from biaswatch.services.planner.runs import RunPlanner
+from biaswatch.shared.contracts import Record, Run
+from biaswatch.shared.store import Store
 
 
 def planned(store: Store, plans: RunPlanner, run: Run) -> list[Record]:

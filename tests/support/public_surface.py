@@ -14,15 +14,15 @@ from fastapi import FastAPI
 from prometheus_client import REGISTRY
 from typer.main import get_command
 
-import services
+from biaswatch import services
 from biaswatch.cli.application import app
 from biaswatch.readers.suites import load_suite
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.bus.topology import StreamLimits, durables, streams
-from shared.contracts import ROUTES
-from shared.runtime.settings import Settings
-from shared.store.tables import metadata
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.bus.topology import StreamLimits, durables, streams
+from biaswatch.shared.contracts import ROUTES
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.store.tables import metadata
 
 _NOTHING: Any = SimpleNamespace(publish=None, scoped=lambda _: _NOTHING)
 """A store and a bus that nobody asks anything."""
@@ -102,7 +102,7 @@ def _services() -> list[str]:
 
 
 def _settings(service: str) -> set[str]:
-    module = importlib.import_module(f"services.{service}.settings")
+    module = importlib.import_module(f"biaswatch.services.{service}.settings")
     return {
         field
         for each in vars(module).values()

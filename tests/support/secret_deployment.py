@@ -10,8 +10,8 @@ import httpx2
 import yaml
 from sqlalchemy import make_url
 
-from shared.contracts.access import verifier_of
-from shared.runtime.web import free_port
+from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.runtime.web import free_port
 from tests.support.waiting import PATIENCE_S, eventually
 
 BY_NAME = {
@@ -82,7 +82,7 @@ class SecretDeployment:
         seed = {"BIASWATCH_NATS_SEED_FILE": str(self.folder / "keys" / f"{name}.seed")}
         with (self.folder / f"{name}.log").open("ab") as log:
             self.running[name] = subprocess.Popen(
-                [sys.executable, "-m", f"services.{name}.app"],
+                [sys.executable, "-m", f"biaswatch.services.{name}.app"],
                 stdout=log, stderr=log, env={**self._environment, **ports, **seed, **other},
             )  # fmt: skip
 

@@ -5,8 +5,8 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.api import api_on
 
 PATIENCE_S = 60

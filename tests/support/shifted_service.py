@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shared.runtime.process import serve
+from biaswatch.shared.runtime.process import serve
 
 
 def shifted(file: Path) -> type[datetime]:
@@ -29,7 +29,7 @@ def shifted(file: Path) -> type[datetime]:
 def main() -> int:
     """Run the service; its composition root is where every service reads the clock."""
     name, file = sys.argv[1], Path(sys.argv[2])
-    app = import_module(f"services.{name}.app")
+    app = import_module(f"biaswatch.services.{name}.app")
     build: Callable[..., Any] = vars(app)["build"]
     if "datetime" in vars(app):
         vars(app)["datetime"] = shifted(file)

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.contracts import Description, Monitor, Traffic, Upkeep
-from shared.errors import BiaswatchError
-from shared.store import Store, migrate
-from shared.telemetry import configure_logs
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import Description, Monitor, Traffic, Upkeep
+from biaswatch.shared.errors import BiaswatchError
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.telemetry import configure_logs
 from tests.support.records import make_traffic_monitor
 
 SERVICES = ("gateway", "extractor", "recorder", "planner", "diagnoser")
@@ -74,7 +74,8 @@ def processes(environment: dict[str, str]) -> Iterator[dict[str, int]]:
     """Run each service as a process of its own while the context lasts."""
     running = {
         name: subprocess.Popen(
-            [sys.executable, "-m", f"services.{name}.app"], env={**os.environ, **environment}
+            [sys.executable, "-m", f"biaswatch.services.{name}.app"],
+            env={**os.environ, **environment},
         )
         for name in SERVICES
     }

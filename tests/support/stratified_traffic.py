@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Described,
     Estimate,
     Monitor,
@@ -14,8 +14,8 @@ from shared.contracts import (
     WatchedFeature,
     window_at,
 )
-from shared.contracts.comparison import Method
-from shared.contracts.round_evidence import round_evidence
+from biaswatch.shared.contracts.comparison import Method
+from biaswatch.shared.contracts.round_evidence import round_evidence
 from tests.support.records import (
     make_description,
     make_evidence,

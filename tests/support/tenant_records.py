@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Alarm,
     Brief,
@@ -26,11 +26,11 @@ from shared.contracts import (
     WatchedPair,
     probes_of,
 )
-from shared.contracts.alarm_delivery import AlarmDelivery, ChannelStatus, DeliveryState
-from shared.contracts.paused_target import PausedTarget
-from shared.contracts.round_evidence import round_evidence
-from shared.store import Store
-from shared.store.scope import Scope
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, ChannelStatus, DeliveryState
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.round_evidence import round_evidence
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.scope import Scope
 from tests.support.records import (
     AT,
     make_alarm,

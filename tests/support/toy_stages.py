@@ -9,14 +9,14 @@ from typing import Any
 
 from pydantic import Field
 
-from shared.bus.retry_policy import RetryPolicy
-from shared.bus.stage import Stage
-from shared.contracts import Ending, Features, Probe, Record, Response
-from shared.errors import PoisonError
-from shared.runtime.process import serve
-from shared.runtime.service import Service
-from shared.runtime.settings import Settings
-from shared.store import Store
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Ending, Features, Probe, Record, Response
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.runtime.process import serve
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.store import Store
 from tests.support.records import make_target
 
 POISON = "poison"

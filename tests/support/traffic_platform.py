@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import CloseRounds, DiagnoseRun, OnCompletion
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.planner.monitor_rounds import RoundScheduler
-from services.planner.runs import RunPlanner, completion_of
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers import CloseRounds, DiagnoseRun, OnCompletion
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.planner.monitor_rounds import RoundScheduler
+from biaswatch.services.planner.runs import RunPlanner, completion_of
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Description,
     Exchange,
@@ -24,7 +24,7 @@ from shared.contracts import (
     evidence_in,
     increments_in,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 from tests.support.planned import planned
 from tests.support.records import make_exchange, make_traffic_monitor
 

@@ -7,12 +7,12 @@ from math import ceil, cos, inf, log, pi, sin, sqrt
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.method import method_of
-from services.diagnoser.domain.monitors.round_answers import summed
-from services.diagnoser.domain.monitors.traffic_matching import count_users
-from shared.contracts import Comparison, Method, Traffic, WatchedFeature, WatchedPair
-from shared.stats.anytime.bets import Floats
-from shared.stats.anytime.matched_planning import Arrivals, plan_matched
+from biaswatch.services.diagnoser.domain.monitors.method import method_of
+from biaswatch.services.diagnoser.domain.monitors.round_answers import summed
+from biaswatch.services.diagnoser.domain.monitors.traffic_matching import count_users
+from biaswatch.shared.contracts import Comparison, Method, Traffic, WatchedFeature, WatchedPair
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, plan_of
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)

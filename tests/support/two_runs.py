@@ -4,8 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from services.diagnoser.domain.changes.matched_prompts import MatchedPrompts, matched_prompts
-from services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.changes.matched_prompts import (
+    MatchedPrompts,
+    matched_prompts,
+)
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
 
 Rng = np.random.Generator
 Drawn = Callable[[Rng, str, int], float]

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from services.extractor.handlers.loading import load
-from services.extractor.handlers.measuring import MeasureResponses
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from shared.contracts import ExtractorStatus, Monitor, Record, Response
-from shared.store import Store, migrate
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.services.extractor.handlers.measuring import MeasureResponses
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.shared.contracts import ExtractorStatus, Monitor, Record, Response
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_traffic_monitor
 
 AT_ONCE = 500

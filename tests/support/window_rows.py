@@ -7,17 +7,17 @@ from io import BytesIO
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.round_answers import Values
-from services.diagnoser.domain.monitors.traffic import Entrants
-from services.diagnoser.domain.monitors.window_columns import WindowColumns
-from services.diagnoser.domain.monitors.window_writing import (
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Values
+from biaswatch.services.diagnoser.domain.monitors.traffic import Entrants
+from biaswatch.services.diagnoser.domain.monitors.window_columns import WindowColumns
+from biaswatch.services.diagnoser.domain.monitors.window_writing import (
     EPOCH,
     MemberReading,
     WindowAnswer,
     WindowWriter,
 )
-from shared.contracts import Comparison, MonitorPlan, Traffic
-from shared.stats.anytime.bets import Bools
+from biaswatch.shared.contracts import Comparison, MonitorPlan, Traffic
+from biaswatch.shared.stats.anytime.bets import Bools
 from tests.support.records import make_traffic_monitor
 
 

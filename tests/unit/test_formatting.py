@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.formatting import computed_p, coverage, interval, number, p_equals, p_value
+from biaswatch.shared.formatting import computed_p, coverage, interval, number, p_equals, p_value
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.errors import UsageError
-from shared.parsing.json_stream import LARGEST_VALUE, ListInObject
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.parsing.json_stream import LARGEST_VALUE, ListInObject
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.network import is_named, is_public, retry_after_s
+from biaswatch.shared.network import is_named, is_public, retry_after_s
 
 
 @pytest.mark.parametrize(

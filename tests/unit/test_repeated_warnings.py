@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from shared.errors import TransientError
-from shared.telemetry import TROUBLES, RepeatedWarning, configure_logs
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.telemetry import TROUBLES, RepeatedWarning, configure_logs
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.figures import draw
 from biaswatch.render.report import ReportFormat, report_text
 from biaswatch.render.terminal import print_diagnoses
-from services.builder.domain.quality_report import _cell
-from services.diagnoser.domain.channels.alertmanager import alerts_of
-from services.diagnoser.domain.channels.declarations import AlertmanagerChannel
-from services.diagnoser.domain.channels.messages import message_of
-from services.gateway.dashboard.rendering import _environment, page
-from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
-from shared.shown_text import isolated, on_one_line, shown, visible
+from biaswatch.services.builder.domain.quality_report import _cell
+from biaswatch.services.diagnoser.domain.channels.alertmanager import alerts_of
+from biaswatch.services.diagnoser.domain.channels.declarations import AlertmanagerChannel
+from biaswatch.services.diagnoser.domain.channels.messages import message_of
+from biaswatch.services.gateway.dashboard.rendering import _environment, page
+from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
+from biaswatch.shared.shown_text import isolated, on_one_line, shown, visible
 from tests.support.records import make_alarm, make_diagnosis, make_progress
 
 TURNED = "\u202eelam\u202c"

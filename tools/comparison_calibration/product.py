@@ -3,14 +3,18 @@
 from dataclasses import dataclass
 from unittest.mock import patch
 
-from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
-from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.stats.comparisons.verdicts import Decision
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.services.diagnoser.domain.findings.comparisons import (
+    GroupComparison,
+    compare,
+    corrected,
+)
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
+from biaswatch.services.diagnoser.domain.findings.groupings import grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.stats.comparisons.verdicts import Decision
+from biaswatch.shared.stats.estimate import IntervalEstimate
 from tools.comparison_calibration.study import Bounds, Kind, Rng, Shape, Study
 
 Interval = tuple[float, float]

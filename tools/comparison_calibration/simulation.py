@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from shared.stats.comparisons.verdicts import Decision
+from biaswatch.shared.stats.comparisons.verdicts import Decision
 from tools.comparison_calibration.comparators import comparators_of
 from tools.comparison_calibration.comparators.tails import GapPValues, holm_rejects, p_values_of
 from tools.comparison_calibration.product import Interval, ProductVerdict, product_verdicts

@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.contracts import Claim
+from biaswatch.shared.contracts import Claim
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator

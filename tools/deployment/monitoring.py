@@ -2,7 +2,7 @@
 
 import yaml
 
-from shared.contracts import Route
+from biaswatch.shared.contracts import Route
 from tools.deployment.services import OPERATOR, ROOT, bus_services, routes_read_by
 from tools.deployment.workloads import Object, kubernetes_object
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.contracts import ROUTES, Route
-from shared.contracts.providers import key_variables
+from biaswatch.shared.contracts import ROUTES, Route
+from biaswatch.shared.contracts.providers import key_variables
 
 ROOT = Path(__file__).parents[2]
 SIMULATOR, OPERATOR = "simulator", "operator"

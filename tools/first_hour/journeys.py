@@ -102,7 +102,7 @@ def journeys(source: Path) -> list[Journey]:
                 up,
                 JourneyAction("biaswatch monitor apply examples/traffic.yaml", "support"),
                 JourneyAction(install),
-                JourneyAction("python -m services.simulator.app", "listens", stays=True),
+                JourneyAction("python -m biaswatch.services.simulator.app", "listens", stays=True),
                 JourneyAction(serving, "Uvicorn running", stays=True),
                 JourneyAction(asked, "answer"),
                 JourneyAction("biaswatch monitor windows support", "1 waiting", again=True),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shared.contracts import LabelDraw
+from biaswatch.shared.contracts import LabelDraw
 from tests.support.labelled_studies import LabelledStudy, rates, ratings
 
 WRONG = {"a": 0.05, "b": 0.15}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.round_answers import Counts
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts
 from tests.support.decided_rounds import Floats, of_pairs
 
 Draw = Callable[[np.random.Generator, Floats], Floats]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.contracts import AlarmKind, AlarmState, Monitor
+from biaswatch.shared.contracts import AlarmKind, AlarmState, Monitor
 from tests.support.decided_rounds import DecidedRounds, Floats, watching
 from tools.monitor_calibration.answers import Bank, flat, rates, ratings, steady
 

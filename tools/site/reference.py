@@ -13,14 +13,14 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 from typer.main import get_command
 
-import services
+from biaswatch import services
 from biaswatch.cli.application import app
 from biaswatch.cli.verbs import VERBS
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared import telemetry
-from shared.contracts import ROUTES
-from shared.runtime.settings import Settings
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared import telemetry
+from biaswatch.shared.contracts import ROUTES
+from biaswatch.shared.runtime.settings import Settings
 
 _NOTHING: Any = SimpleNamespace(publish=None, scoped=lambda _: _NOTHING)
 """A store and a bus that nobody asks anything."""
@@ -127,7 +127,7 @@ def _setting(kind: type[Settings], name: str, field: FieldInfo) -> tuple[str, st
 
 def _service_settings() -> Iterator[tuple[str, type[Settings]]]:
     for module in sorted(each.name for each in pkgutil.iter_modules(services.__path__)):
-        found = importlib.import_module(f"services.{module}.settings")
+        found = importlib.import_module(f"biaswatch.services.{module}.settings")
         for value in vars(found).values():
             if isinstance(value, type) and issubclass(value, Settings) and value is not Settings:
                 yield module, value

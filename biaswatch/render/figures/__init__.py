@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biaswatch.local.run_results import RunResults
+from biaswatch.services.gateway.runs.model_names import FromTarget, ModelNames
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.shown_text import on_one_line, shown, visible
 from biaswatch.written_files import written_whole
-from services.gateway.runs.model_names import FromTarget, ModelNames
-from shared.errors import UsageError
-from shared.shown_text import on_one_line, shown, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

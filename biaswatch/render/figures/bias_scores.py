@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import DARK, MINUS, PALE, WORDS, new_figure, shortened, target_names
-from shared.contracts import Estimate
+from biaswatch.shared.contracts import Estimate
 
 CONDITIONS = {
     "ambig": "ambiguous contexts: (1 - accuracy) x s_DIS",

@@ -17,11 +17,11 @@ from biaswatch.render.figures import (
     plain_targets,
     shortened,
 )
-from services.gateway.dashboard.run_findings import strongest_first
-from services.gateway.runs.model_names import ModelNames
-from shared.contracts import Verdict
-from shared.formatting import VERDICT_WORDS, coverage
-from shared.shown_text import visible
+from biaswatch.services.gateway.dashboard.run_findings import strongest_first
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.shared.contracts import Verdict
+from biaswatch.shared.formatting import VERDICT_WORDS, coverage
+from biaswatch.shared.shown_text import visible
 
 MOST_ROWS, MOST_FEATURES = 30, 4
 ROW_IN, PANEL_IN = 0.25, 0.85

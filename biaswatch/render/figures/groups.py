@@ -18,9 +18,9 @@ from biaswatch.render.figures import (
     target_names,
 )
 from biaswatch.render.figures.facets import draw_interval, share_axes
-from shared.contracts import Diagnosis, Estimate, GroupSummary, Verdict
-from shared.formatting import coverage, p_equals
-from shared.shown_text import visible
+from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary, Verdict
+from biaswatch.shared.formatting import coverage, p_equals
+from biaswatch.shared.shown_text import visible
 
 LEAST_GROUPS = 3
 MOST_PANELS = 6

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from services.builder.domain.build_data import BuildLog, PromptItem
-from services.builder.domain.plan import Branching
-from services.builder.domain.words import CLOSING, OPENING, whole_words_only
+from biaswatch.services.builder.domain.build_data import BuildLog, PromptItem
+from biaswatch.services.builder.domain.plan import Branching
+from biaswatch.services.builder.domain.words import CLOSING, OPENING, whole_words_only
 
 SENTENCE_START = re.compile(rf"(?:^|[.!?…][{re.escape(CLOSING)}]*\s+)[{re.escape(OPENING)}]*$")
 AROUND = 200

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from services.builder.domain.build_data import BuildLog, PromptItem
-from services.builder.domain.plan import Branching
-from services.builder.domain.ranking import Ranking, words_of
-from services.builder.domain.words import APOSTROPHES, contains_word, tokens
+from biaswatch.services.builder.domain.build_data import BuildLog, PromptItem
+from biaswatch.services.builder.domain.plan import Branching
+from biaswatch.services.builder.domain.ranking import Ranking, words_of
+from biaswatch.services.builder.domain.words import APOSTROPHES, contains_word, tokens
 
 OWN = 0.45
 """A word this near to the root may be one of its own."""

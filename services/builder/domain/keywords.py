@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from services.builder.domain.build_data import BuildLog, Documents, PromptItem
-from services.builder.domain.model_questions import (
+from biaswatch.services.builder.domain.build_data import BuildLog, Documents, PromptItem
+from biaswatch.services.builder.domain.model_questions import (
     LanguageModel,
     ModelQuestion,
     keyword_question,
@@ -12,9 +12,9 @@ from services.builder.domain.model_questions import (
     term_pairs_in,
     yes_or_no,
 )
-from services.builder.domain.plan import AskForKeywords, Branching, Concept, ProposeTerms
-from services.builder.domain.ranking import Ranking, nearest, topic_of, words_of
-from services.builder.domain.words import contains_word
+from biaswatch.services.builder.domain.plan import AskForKeywords, Branching, Concept, ProposeTerms
+from biaswatch.services.builder.domain.ranking import Ranking, nearest, topic_of, words_of
+from biaswatch.services.builder.domain.words import contains_word
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from services.builder.domain.plan import Inquiry
-from services.builder.domain.words import DASH, QUOTES, contains_word
-from shared.parsing import json_in
-from shared.parsing.quoting import quoted
-from shared.parsing.refusals import declines
+from biaswatch.services.builder.domain.plan import Inquiry
+from biaswatch.services.builder.domain.words import DASH, QUOTES, contains_word
+from biaswatch.shared.parsing import json_in
+from biaswatch.shared.parsing.quoting import quoted
+from biaswatch.shared.parsing.refusals import declines
 
 LONGEST_QUESTION_WORDS = 45
 TRIES = 3

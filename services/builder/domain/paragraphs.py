@@ -3,7 +3,14 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from services.builder.domain.words import CLOSING, FINITE, NOUN_MARKS, OPENERS, OPENING, STOP
+from biaswatch.services.builder.domain.words import (
+    CLOSING,
+    FINITE,
+    NOUN_MARKS,
+    OPENERS,
+    OPENING,
+    STOP,
+)
 
 BULLET = re.compile(r"\s*(?:[-*+\u2022\u00b7\u2023\u2013]|\(?\d{1,3}[.)])\s+\S")
 MARKDOWN = re.compile(r"\s*#{1,6}\s+\S")

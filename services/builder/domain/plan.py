@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.identity import Name, Token
 
 Phrase = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 

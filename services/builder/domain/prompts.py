@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from services.builder.domain.build_data import BuildLog, PromptItem, SentenceMatch
-from services.builder.domain.model_questions import (
+from biaswatch.services.builder.domain.build_data import BuildLog, PromptItem, SentenceMatch
+from biaswatch.services.builder.domain.model_questions import (
     TRIES,
     LanguageModel,
     question_about_sentence,
     question_problem,
 )
-from services.builder.domain.plan import Prompts
-from services.builder.domain.verbs import RULE_NAME, VerbFinder
-from services.builder.domain.words import contains_word
-from shared.contracts.identity import derived_id
+from biaswatch.services.builder.domain.plan import Prompts
+from biaswatch.services.builder.domain.verbs import RULE_NAME, VerbFinder
+from biaswatch.services.builder.domain.words import contains_word
+from biaswatch.shared.contracts.identity import derived_id
 
 FIELD = re.compile(r"\{(concept|keyword|sentence)\}")
 """What a template may name."""

@@ -8,10 +8,14 @@ from itertools import combinations
 from statistics import mean, median
 from typing import Any
 
-from services.builder.domain.comparison_power import ComparisonPower, power_table
-from services.builder.domain.group_words import bare_words, named_words_left, presupposed_things
-from services.builder.domain.reading_ease import FRAGMENTS, reading_ease
-from services.builder.domain.words import contains_word, tokens
+from biaswatch.services.builder.domain.comparison_power import ComparisonPower, power_table
+from biaswatch.services.builder.domain.group_words import (
+    bare_words,
+    named_words_left,
+    presupposed_things,
+)
+from biaswatch.services.builder.domain.reading_ease import FRAGMENTS, reading_ease
+from biaswatch.services.builder.domain.words import contains_word, tokens
 
 NEAR = 0.8
 """Share of common word triples from which two prompts about one concept are near-duplicates."""

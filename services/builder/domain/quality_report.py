@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from services.builder.domain.build_data import BuildLog
-from services.builder.domain.quality import SuiteQuality
-from services.builder.domain.suite_files import zero_hits
-from shared.shown_text import isolated, on_one_line
+from biaswatch.services.builder.domain.build_data import BuildLog
+from biaswatch.services.builder.domain.quality import SuiteQuality
+from biaswatch.services.builder.domain.suite_files import zero_hits
+from biaswatch.shared.shown_text import isolated, on_one_line
 
 MARKUP = re.compile(r"[&\\`*_\[\]<>|!#]")
 FAULTS = {

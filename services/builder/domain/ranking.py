@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from services.builder.domain.build_data import BuildLog, SentenceMatch
-from services.builder.domain.plan import Concept
-from services.builder.domain.words import APOSTROPHES, STOP, contains_word, tokens
+from biaswatch.services.builder.domain.build_data import BuildLog, SentenceMatch
+from biaswatch.services.builder.domain.plan import Concept
+from biaswatch.services.builder.domain.words import APOSTROPHES, STOP, contains_word, tokens
 
 OFF_TOPIC = 0.15
 """A sentence less near to its concept and its source than this is about something else."""

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from services.builder.domain.sentences import WHOLE
-from services.builder.domain.words import tokens
+from biaswatch.services.builder.domain.sentences import WHOLE
+from biaswatch.services.builder.domain.words import tokens
 
 FRAGMENTS = "fragments of sentences have no sentence length"
 FEWEST_WORDS = 100

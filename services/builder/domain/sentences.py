@@ -5,9 +5,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from services.builder.domain.build_data import Documents, SentenceMatch
-from services.builder.domain.paragraphs import paragraphs
-from services.builder.domain.words import (
+from biaswatch.services.builder.domain.build_data import Documents, SentenceMatch
+from biaswatch.services.builder.domain.paragraphs import paragraphs
+from biaswatch.services.builder.domain.words import (
     CLOSING,
     DASH,
     MAY_END,

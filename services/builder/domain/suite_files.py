@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from services.builder.domain.build_data import BuildLog, Omission, PromptItem
-from services.builder.domain.plan import Plan
-from services.builder.domain.quality import SuiteQuality
-from shared.contracts.identity import derived_id, token_of
+from biaswatch.services.builder.domain.build_data import BuildLog, Omission, PromptItem
+from biaswatch.services.builder.domain.plan import Plan
+from biaswatch.services.builder.domain.quality import SuiteQuality
+from biaswatch.shared.contracts.identity import derived_id, token_of
 
 PROBES_FILE = "probes.jsonl"
 OF_HIT = ("keyword", "source_tag", "position", "licence")

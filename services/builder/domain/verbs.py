@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from services.builder.domain.words import FINITE, NOUN_MARKS, QUOTES, STOP, word_set
+from biaswatch.services.builder.domain.words import FINITE, NOUN_MARKS, QUOTES, STOP, word_set
 
 RULE_NAME = "rule"
 

@@ -5,25 +5,37 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from services.builder.domain.branching import replacements_for, twins
-from services.builder.domain.build_data import BuildLog, Document, PromptItem, SentenceMatch
-from services.builder.domain.group_words import without_failing_presuppositions, without_root_words
-from services.builder.domain.keywords import FindKeywords, FindReplacements
-from services.builder.domain.model_questions import LanguageModel
-from services.builder.domain.plan import Concept, Plan, Source
-from services.builder.domain.prompts import (
+from biaswatch.services.builder.domain.branching import replacements_for, twins
+from biaswatch.services.builder.domain.build_data import (
+    BuildLog,
+    Document,
+    PromptItem,
+    SentenceMatch,
+)
+from biaswatch.services.builder.domain.group_words import (
+    without_failing_presuppositions,
+    without_root_words,
+)
+from biaswatch.services.builder.domain.keywords import FindKeywords, FindReplacements
+from biaswatch.services.builder.domain.model_questions import LanguageModel
+from biaswatch.services.builder.domain.plan import Concept, Plan, Source
+from biaswatch.services.builder.domain.prompts import (
     continuation_prompts,
     question_prompts,
     sampled_prompts,
     template_prompts,
     within_length,
 )
-from services.builder.domain.quality import SuiteQuality, quality_of
-from services.builder.domain.ranking import Ranking, on_topic
-from services.builder.domain.sentences import distinct_matches, sentences, sentences_by_keyword
-from services.builder.domain.suite_files import Row, header_of, rows_of
-from services.builder.domain.verbs import VerbFinder
-from shared.errors import UsageError
+from biaswatch.services.builder.domain.quality import SuiteQuality, quality_of
+from biaswatch.services.builder.domain.ranking import Ranking, on_topic
+from biaswatch.services.builder.domain.sentences import (
+    distinct_matches,
+    sentences,
+    sentences_by_keyword,
+)
+from biaswatch.services.builder.domain.suite_files import Row, header_of, rows_of
+from biaswatch.services.builder.domain.verbs import VerbFinder
+from biaswatch.shared.errors import UsageError
 
 
 class SourceReader(Protocol):

@@ -9,20 +9,20 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
-from services.builder.domain.build_data import Document
-from services.builder.domain.plan import FilesSource, Plan
-from services.builder.domain.quality_report import report_markdown
-from services.builder.domain.suite_files import (
+from biaswatch.services.builder.domain.build_data import Document
+from biaswatch.services.builder.domain.plan import FilesSource, Plan
+from biaswatch.services.builder.domain.quality_report import report_markdown
+from biaswatch.services.builder.domain.suite_files import (
     PROBES_FILE,
     header_text,
     left_out_text,
     report_json,
     rows_text,
 )
-from services.builder.handlers.build import BuiltSuite
-from shared import files
-from shared.contracts.mistakes import first_mistake
-from shared.errors import UsageError
+from biaswatch.services.builder.handlers.build import BuiltSuite
+from biaswatch.shared import files
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import UsageError
 
 LARGEST_BYTES = 50 * 1024 * 1024
 

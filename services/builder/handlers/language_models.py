@@ -5,14 +5,23 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from services.builder.domain.model_questions import ModelQuestion, ModelReply
-from shared.bus.port import Publisher
-from shared.contracts import Ending, Message, Probe, Purpose, Response, Role, Target, response_id_of
-from shared.contracts.identity import derived_id
-from shared.errors import TransientError, UsageError
-from shared.files import json_lines, read_text
-from shared.runtime.blocking import in_thread
-from shared.runtime.model_questions import ModelReplies
+from biaswatch.services.builder.domain.model_questions import ModelQuestion, ModelReply
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import (
+    Ending,
+    Message,
+    Probe,
+    Purpose,
+    Response,
+    Role,
+    Target,
+    response_id_of,
+)
+from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.files import json_lines, read_text
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.model_questions import ModelReplies
 
 KEY_PREFIX = "builder."
 """How the keys of the builder's questions begin."""

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from services.builder.domain.quality import SuiteQuality
-from services.builder.domain.quality_report import FAULTS
-from services.builder.domain.suite_files import Row
-from shared.errors import UsageError
-from shared.shown_text import visible
+from biaswatch.services.builder.domain.quality import SuiteQuality
+from biaswatch.services.builder.domain.quality_report import FAULTS
+from biaswatch.services.builder.domain.suite_files import Row
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.shown_text import visible
 
 INK, PALE = "#1f4e79", "#b8c9d9"
 MOST_BARS = 40

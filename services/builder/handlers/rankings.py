@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from services.builder.domain.ranking import Ranking
-from services.builder.domain.words import STOP, contains_word, tokens
-from shared.errors import UsageError
-from shared.models.device import ModelOptions
-from shared.models.forward_passes import ModelUnavailable
-from shared.models.packaged import MINILM, installation_hint
+from biaswatch.services.builder.domain.ranking import Ranking
+from biaswatch.services.builder.domain.words import STOP, contains_word, tokens
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.forward_passes import ModelUnavailable
+from biaswatch.shared.models.packaged import MINILM, installation_hint
 
 BATCH = 32
 LONGEST_TERM_WORDS = 8
@@ -102,7 +102,7 @@ def ranking_of(choice: Literal["auto", "lexical", "embeddings"], model: str | No
     options = ModelOptions()
     try:
         options.require()
-        from shared.models.text_models import Embedder
+        from biaswatch.shared.models.text_models import Embedder
     except ModuleNotFoundError as error:
         return _fallback(choice, f"{error.name} is not installed: install the extra `models`")
     # Some hundred short texts: finding the best batch would take longer than they do.

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from services.builder.domain.build_data import Document
-from services.builder.domain.model_questions import LanguageModel, article_request
-from services.builder.domain.plan import FilesSource, Source, UrlSource, WikipediaSource
-from services.builder.domain.ranking import Ranking, nearest
-from services.builder.domain.sentences import sentences
-from services.builder.handlers.build_files import read_files
-from services.builder.handlers.web_fetching import Page, PageFetcher
-from services.builder.handlers.web_pages import PageCache, Robots, text_of
-from shared.errors import UsageError
+from biaswatch.services.builder.domain.build_data import Document
+from biaswatch.services.builder.domain.model_questions import LanguageModel, article_request
+from biaswatch.services.builder.domain.plan import FilesSource, Source, UrlSource, WikipediaSource
+from biaswatch.services.builder.domain.ranking import Ranking, nearest
+from biaswatch.services.builder.domain.sentences import sentences
+from biaswatch.services.builder.handlers.build_files import read_files
+from biaswatch.services.builder.handlers.web_fetching import Page, PageFetcher
+from biaswatch.services.builder.handlers.web_pages import PageCache, Robots, text_of
+from biaswatch.shared.errors import UsageError
 
 READ: Mapping[str, Callable[[str], str]] = {
     "text/html": text_of, "application/xhtml+xml": text_of, "text/plain": str,

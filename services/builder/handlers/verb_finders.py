@@ -2,8 +2,8 @@
 
 from typing import Any, Literal
 
-from services.builder.domain.verbs import RuleVerbs, VerbFinder
-from shared.errors import UsageError
+from biaswatch.services.builder.domain.verbs import RuleVerbs, VerbFinder
+from biaswatch.shared.errors import UsageError
 
 MODEL = "en_core_web_sm"
 

@@ -9,8 +9,13 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from shared.errors import UsageError
-from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.network import (
+    GuardedTransport,
+    PrivateAddressError,
+    UnknownHostError,
+    retry_after_s,
+)
 
 MOST_HOPS = 5
 PORTS = {"http": 80, "https": 443}

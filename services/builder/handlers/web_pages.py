@@ -13,13 +13,13 @@ from urllib.robotparser import RobotFileParser
 
 from lxml import etree
 
-from services.builder.handlers.web_fetching import (
+from biaswatch.services.builder.handlers.web_fetching import (
     LONGEST_WAIT_S,
     Page,
     PageFetcher,
     PageMissingError,
 )
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 
 class PageCache:

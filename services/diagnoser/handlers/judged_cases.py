@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from services.diagnoser.domain.findings import MeasuredResponse
-from shared.contracts import LabelSample
-from shared.contracts.judged_item import EVERY, JUDGES, JudgedItem
-from shared.store import Store
+from biaswatch.services.diagnoser.domain.findings import MeasuredResponse
+from biaswatch.shared.contracts import LabelSample
+from biaswatch.shared.contracts.judged_item import EVERY, JUDGES, JudgedItem
+from biaswatch.shared.store import Store
 
 Case = tuple[str, MeasuredResponse]
 MOST_JUDGES = 500

@@ -4,21 +4,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from services.diagnoser.domain.labels.answer_columns import AnswerColumns
-from services.diagnoser.domain.labels.labelled_alarms import labelled_alarm
-from services.diagnoser.domain.labels.labelled_tests import (
+from biaswatch.services.diagnoser.domain.labels.answer_columns import AnswerColumns
+from biaswatch.services.diagnoser.domain.labels.labelled_alarms import labelled_alarm
+from biaswatch.services.diagnoser.domain.labels.labelled_tests import (
     labelled_test_of,
     tested_by_labels,
     why_no_alarm,
 )
-from services.diagnoser.domain.labels.running_gaps import (
+from biaswatch.services.diagnoser.domain.labels.running_gaps import (
     Bounds,
     Counts,
     in_force,
     round_counts,
     summed_rounds,
 )
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     Comparison,
@@ -32,7 +32,7 @@ from shared.contracts import (
     Run,
     standing_labels,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 
 NOT_CLOSED = "the round is not closed yet"
 EARLIER_EPOCH = "the model or an instrument has changed since: a later epoch is watched now"

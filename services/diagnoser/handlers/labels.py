@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import chain
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.domain.labels import FindingCorrection, corrections
-from services.diagnoser.domain.labels.answer_columns import fold_answers
-from services.diagnoser.handlers.judged_cases import Case, judged_cases, judges_of
-from services.diagnoser.handlers.labelled_rounds import AddedRounds, LabelledRounds
-from services.diagnoser.handlers.run_cases import RunCases, declared_plan
-from services.diagnoser.handlers.window_cases import window_cases
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.domain.labels import FindingCorrection, corrections
+from biaswatch.services.diagnoser.domain.labels.answer_columns import fold_answers
+from biaswatch.services.diagnoser.handlers.judged_cases import Case, judged_cases, judges_of
+from biaswatch.services.diagnoser.handlers.labelled_rounds import AddedRounds, LabelledRounds
+from biaswatch.services.diagnoser.handlers.run_cases import RunCases, declared_plan
+from biaswatch.services.diagnoser.handlers.window_cases import window_cases
+from biaswatch.shared.contracts import (
     Correction,
     Label,
     LabelSample,
@@ -20,10 +20,10 @@ from shared.contracts import (
     SuiteOutline,
     labels_digest,
 )
-from shared.contracts.alarm_delivery import deliveries_of
-from shared.contracts.judged_item import JUDGES
-from shared.store import Store
-from shared.telemetry import log
+from biaswatch.shared.contracts.alarm_delivery import deliveries_of
+from biaswatch.shared.contracts.judged_item import JUDGES
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import log
 
 MOST_AT_ONCE = 512
 """Labels that are taken in together: a run is corrected once for all of them."""

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from services.diagnoser.handlers.labels import CorrectByLabels
-from shared.bus.port import Publisher
-from shared.contracts import Correction, Label, Record, Run, labels_digest
-from shared.runtime.blocking import in_thread
-from shared.store import Store
+from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import Correction, Label, Record, Run, labels_digest
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
 
 GRACE = timedelta(seconds=20)
 """Labels that are younger are on their usual way."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from prometheus_client import Gauge
 
-from shared.bus.port import Publisher
-from shared.contracts import (
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     Correction,
@@ -19,9 +19,9 @@ from shared.contracts import (
     latest_over_rounds,
     standing_of,
 )
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.telemetry import (
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import (
     MONITOR_ALARM,
     MONITOR_ALPHA,
     MONITOR_ALPHA_LEFT,

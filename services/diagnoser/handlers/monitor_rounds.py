@@ -6,15 +6,15 @@ from datetime import datetime
 from itertools import islice
 from tempfile import TemporaryFile
 
-from services.diagnoser.domain.monitors.alarms import alarms
-from services.diagnoser.domain.monitors.evidence import (
+from biaswatch.services.diagnoser.domain.monitors.alarms import alarms
+from biaswatch.services.diagnoser.domain.monitors.evidence import (
     closed_round,
     evidence_of,
     increment_of,
     models_of,
 )
-from services.diagnoser.domain.monitors.method import counted
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.method import counted
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
@@ -22,10 +22,10 @@ from services.diagnoser.domain.monitors.round_answers import (
     RoundScope,
     Values,
 )
-from services.diagnoser.domain.shared_values import SharedValues
-from services.diagnoser.handlers.garbage import nothing_collected
-from services.diagnoser.handlers.traffic_windows import TrafficWindows
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.shared_values import SharedValues
+from biaswatch.services.diagnoser.handlers.garbage import nothing_collected
+from biaswatch.services.diagnoser.handlers.traffic_windows import TrafficWindows
+from biaswatch.shared.contracts import (
     Alarm,
     Completion,
     Description,
@@ -41,11 +41,11 @@ from shared.contracts import (
     response_id_of,
     round_evidence,
 )
-from shared.contracts.alarm_delivery import deliveries_of
-from shared.errors import PoisonError, TransientError
-from shared.lookup import first
-from shared.store import PlannedProbes, Store
-from shared.telemetry import log
+from biaswatch.shared.contracts.alarm_delivery import deliveries_of
+from biaswatch.shared.errors import PoisonError, TransientError
+from biaswatch.shared.lookup import first
+from biaswatch.shared.store import PlannedProbes, Store
+from biaswatch.shared.telemetry import log
 
 SOON_S = 0.2
 AT_ONCE = 500

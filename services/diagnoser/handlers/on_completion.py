@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.diagnoser.handlers.monitor_rounds import CloseRounds
-from services.diagnoser.handlers.runs import DiagnoseRun
-from shared.contracts import Completion, Features, Record, Run
-from shared.errors import TransientError
-from shared.runtime.arrival_forecast import ArrivalForecast
-from shared.runtime.blocking import in_thread
-from shared.store import Store
+from biaswatch.services.diagnoser.handlers.monitor_rounds import CloseRounds
+from biaswatch.services.diagnoser.handlers.runs import DiagnoseRun
+from biaswatch.shared.contracts import Completion, Features, Record, Run
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.arrival_forecast import ArrivalForecast
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
 
 
 class OnCompletion:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
-from services.diagnoser.domain.shared_values import SharedValues
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
+from biaswatch.services.diagnoser.domain.shared_values import SharedValues
+from biaswatch.shared.contracts import (
     Features,
     Probe,
     Response,
@@ -17,8 +17,8 @@ from shared.contracts import (
     features_id_of,
     response_id_of,
 )
-from shared.errors import TransientError
-from shared.store import PlannedProbes, Store
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store import PlannedProbes, Store
 
 CRITERION = "criterion:"
 """How a scaffold's step is named that judges one criterion."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from services.diagnoser.domain.findings import (
+from biaswatch.services.diagnoser.domain.findings import (
     AnalysisPlan,
     MeasuredResponse,
     RunFinding,
@@ -17,11 +17,19 @@ from services.diagnoser.domain.findings import (
     folded,
     with_own_gaps,
 )
-from services.diagnoser.handlers.run_cases import RunCases, declared_plan
-from shared.contracts import Assessment, Claim, Completion, Diagnosis, Record, Run, Verdict
-from shared.errors import PoisonError
-from shared.store import Store
-from shared.telemetry import COMPARISONS
+from biaswatch.services.diagnoser.handlers.run_cases import RunCases, declared_plan
+from biaswatch.shared.contracts import (
+    Assessment,
+    Claim,
+    Completion,
+    Diagnosis,
+    Record,
+    Run,
+    Verdict,
+)
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import COMPARISONS
 
 CLAIMS = {
     Claim.POPULATION: "the population these prompts were drawn from; the prompt is the unit",

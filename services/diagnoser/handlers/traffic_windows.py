@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.evidence import CARRIED, models_of
-from services.diagnoser.domain.monitors.methods.matched import user_counts_of
-from services.diagnoser.domain.monitors.round_answers import RoundData
-from services.diagnoser.domain.monitors.traffic import (
+from biaswatch.services.diagnoser.domain.monitors.evidence import CARRIED, models_of
+from biaswatch.services.diagnoser.domain.monitors.methods.matched import user_counts_of
+from biaswatch.services.diagnoser.domain.monitors.round_answers import RoundData
+from biaswatch.services.diagnoser.domain.monitors.traffic import (
     Entrants,
     accounts_of,
     users_in_groups,
     window_descriptions,
 )
-from services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
-from services.diagnoser.domain.monitors.traffic_strata import most_strata
-from services.diagnoser.domain.monitors.window_columns import OpenFile, WindowColumns
-from services.diagnoser.domain.monitors.window_writing import (
+from biaswatch.services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
+from biaswatch.services.diagnoser.domain.monitors.traffic_strata import most_strata
+from biaswatch.services.diagnoser.domain.monitors.window_columns import OpenFile, WindowColumns
+from biaswatch.services.diagnoser.domain.monitors.window_writing import (
     MemberReading,
     WindowAnswer,
     WindowWriter,
 )
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Completion,
     Description,
@@ -36,11 +36,11 @@ from shared.contracts import (
     Run,
     member_features_id,
 )
-from shared.errors import PoisonError, TransientError
-from shared.runtime.arrival_forecast import ArrivalForecast
-from shared.stats.anytime.bets import Bools
-from shared.store import Store
-from shared.telemetry import log
+from biaswatch.shared.errors import PoisonError, TransientError
+from biaswatch.shared.runtime.arrival_forecast import ArrivalForecast
+from biaswatch.shared.stats.anytime.bets import Bools
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import log
 
 AT_ONCE = 500
 """Records that are in memory beside what is kept of a window."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from services.diagnoser.domain.findings import MeasuredResponse
-from shared.contracts import LabelSample, Run
-from shared.store import Store
+from biaswatch.services.diagnoser.domain.findings import MeasuredResponse
+from biaswatch.shared.contracts import LabelSample, Run
+from biaswatch.shared.store import Store
 
 
 def window_cases(

@@ -8,21 +8,29 @@ from datetime import datetime
 from statistics import fmean, stdev
 from typing import Any
 
-from services.evaluator.domain.checks.facts import facts_of
-from services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
-from services.evaluator.domain.checks.structure import fault
-from services.evaluator.domain.controls.control_questions import ControlRequest, control_replies
-from services.evaluator.domain.controls.standings import standings_of
-from services.evaluator.domain.marks import MarkedReport, is_right, mark_faults, without_marks
-from services.evaluator.domain.model_questions import (
+from biaswatch.services.evaluator.domain.checks.facts import facts_of
+from biaswatch.services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
+from biaswatch.services.evaluator.domain.checks.structure import fault
+from biaswatch.services.evaluator.domain.controls.control_questions import (
+    ControlRequest,
+    control_replies,
+)
+from biaswatch.services.evaluator.domain.controls.standings import standings_of
+from biaswatch.services.evaluator.domain.marks import (
+    MarkedReport,
+    is_right,
+    mark_faults,
+    without_marks,
+)
+from biaswatch.services.evaluator.domain.model_questions import (
     JudgementRequest,
     JudgeScore,
     judgement_in,
     report_in,
     response_text,
 )
-from services.evaluator.domain.rubric import Profile
-from shared.contracts import (
+from biaswatch.services.evaluator.domain.rubric import Profile
+from biaswatch.shared.contracts import (
     Agreement,
     Brief,
     DimensionScore,
@@ -32,8 +40,8 @@ from shared.contracts import (
     Response,
     Subject,
 )
-from shared.parsing import Unreadable
-from shared.stats.krippendorff import krippendorff_alpha
+from biaswatch.shared.parsing import Unreadable
+from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 
 CONTROLS_OFF = "controls were switched off"
 

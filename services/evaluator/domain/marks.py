@@ -8,10 +8,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from services.evaluator.domain.checks.facts import Fact, NumberRole, facts_of
-from services.evaluator.domain.checks.written_numbers import WrittenNumber, numbers_in
-from services.evaluator.domain.subjects import TESTS, decimal, interval_of, level_of, p_text
-from shared.contracts import Measure, Subject
+from biaswatch.services.evaluator.domain.checks.facts import Fact, NumberRole, facts_of
+from biaswatch.services.evaluator.domain.checks.written_numbers import WrittenNumber, numbers_in
+from biaswatch.services.evaluator.domain.subjects import (
+    TESTS,
+    decimal,
+    interval_of,
+    level_of,
+    p_text,
+)
+from biaswatch.shared.contracts import Measure, Subject
 
 MARK = re.compile(r"[ \t]?\[\[([\w. -]{1,60})\]\]")
 LONGEST = 20_000

@@ -5,10 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.evaluator.domain.report_prompt import writing_prompt
-from services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
-from shared.contracts import Brief, Ending, Message, Probe, Purpose, Response, Role, Target
-from shared.parsing import Unreadable, json_in, texts_in
+from biaswatch.services.evaluator.domain.report_prompt import writing_prompt
+from biaswatch.services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
+from biaswatch.shared.contracts import (
+    Brief,
+    Ending,
+    Message,
+    Probe,
+    Purpose,
+    Response,
+    Role,
+    Target,
+)
+from biaswatch.shared.parsing import Unreadable, json_in, texts_in
 
 KEY_PREFIX = "evaluator."
 """How the keys of the evaluator's questions begin."""

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from services.evaluator.domain.marks import mark_names
-from services.evaluator.domain.rubric import Profile
-from services.evaluator.domain.subjects import statistics_text
-from shared.contracts import Subject
-from shared.parsing.quoting import one_line, quoted_label, quoted_part
+from biaswatch.services.evaluator.domain.marks import mark_names
+from biaswatch.services.evaluator.domain.rubric import Profile
+from biaswatch.services.evaluator.domain.subjects import statistics_text
+from biaswatch.shared.contracts import Subject
+from biaswatch.shared.parsing.quoting import one_line, quoted_label, quoted_part
 
 
 @dataclass(frozen=True)

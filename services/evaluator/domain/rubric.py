@@ -8,7 +8,7 @@ from string import Template
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.evaluator.domain.subjects import (
+from biaswatch.services.evaluator.domain.subjects import (
     count_lines,
     decimal,
     interval_of,
@@ -17,11 +17,11 @@ from services.evaluator.domain.subjects import (
     measure_of,
     significance,
 )
-from shared.contracts import Measure, Subject
-from shared.contracts.identity import Token
-from shared.parsing.quoting import one_line, quoted_label, quoted_part
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.tables.ratio_agreement import ratio_agreement
+from biaswatch.shared.contracts import Measure, Subject
+from biaswatch.shared.contracts.identity import Token
+from biaswatch.shared.parsing.quoting import one_line, quoted_label, quoted_part
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.tables.ratio_agreement import ratio_agreement
 
 
 class Profile(BaseModel):

@@ -1,17 +1,17 @@
 """Subjects of a report, a 2x2 table or a gap of a diagnosis, and their statistics as prompts say.
 
-Reports are checked against these very digits, so numbers do not follow `shared.formatting`: they
-have fixed decimals.
+Reports are checked against these very digits, so numbers have fixed decimals rather than those of
+`biaswatch.shared.formatting`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
-from shared.formatting import COULD_UNDO
-from shared.parsing.quoting import one_line, quoted_label
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.tables.ratio_agreement import ratio_agreement
+from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
+from biaswatch.shared.formatting import COULD_UNDO
+from biaswatch.shared.parsing.quoting import one_line, quoted_label
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.tables.ratio_agreement import ratio_agreement
 
 RATIOS = {
     "odds_ratio": ("Odds Ratio", 1.0),

@@ -8,27 +8,27 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from services.evaluator.domain.controls.control_questions import (
+from biaswatch.services.evaluator.domain.controls.control_questions import (
     ControlRequest,
     control_requests,
     shipped_dimensions,
 )
-from services.evaluator.domain.evaluations import (
+from biaswatch.services.evaluator.domain.evaluations import (
     evaluation_of,
     evaluation_without_report,
     read_report,
     report_or_reason,
 )
-from services.evaluator.domain.model_questions import (
+from biaswatch.services.evaluator.domain.model_questions import (
     KEY_PREFIX,
     JudgementRequest,
     judging_probes,
     writing_probe,
 )
-from services.evaluator.domain.rubric import Profile, tasks_for
-from services.evaluator.handlers.rubric_files import Rubric, load_rubric
-from shared.bus.port import Publisher
-from shared.contracts import (
+from biaswatch.services.evaluator.domain.rubric import Profile, tasks_for
+from biaswatch.services.evaluator.handlers.rubric_files import Rubric, load_rubric
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import (
     Brief,
     ClosedBy,
     Evaluation,
@@ -38,11 +38,11 @@ from shared.contracts import (
     Response,
     response_id_of,
 )
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.runtime.model_questions import ModelQuestions, QuestionSet
-from shared.store import Closing, Store
-from shared.telemetry import log
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.model_questions import ModelQuestions, QuestionSet
+from biaswatch.shared.store import Closing, Store
+from biaswatch.shared.telemetry import log
 
 STAGE = "evaluator"
 WRITING, JUDGING = "write", "judge"

@@ -7,9 +7,9 @@ from pathlib import Path
 from string import Template
 from typing import TypeVar
 
-from services.evaluator.domain.rubric import FILLED, INPUTS, Dimension, Profile
-from shared.errors import ConfigurationError
-from shared.files import checked, read_text, yaml_mapping
+from biaswatch.services.evaluator.domain.rubric import FILLED, INPUTS, Dimension, Profile
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.files import checked, read_text, yaml_mapping
 
 SHIPPED = Path(__file__).parent.parent
 F = TypeVar("F", Dimension, Profile)

@@ -1,6 +1,6 @@
 """What an extractor is, and what it may return."""
 
-from services.extractor.domain.extractor import (
+from biaswatch.services.extractor.domain.extractor import (
     BatchExtractor,
     Extractor,
     Measured,

@@ -8,12 +8,16 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from services.extractor.domain import Measured, Reading
-from shared.stats.comparisons.compared_samples import Bounds, ComparedSamples, implied_bounds
-from shared.stats.comparisons.gap_test import compare_samples
-from shared.stats.comparisons.mean_interval import mean_interval
-from shared.stats.comparisons.multiplicity import holm
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.services.extractor.domain import Measured, Reading
+from biaswatch.shared.stats.comparisons.compared_samples import (
+    Bounds,
+    ComparedSamples,
+    implied_bounds,
+)
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
+from biaswatch.shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.estimate import IntervalEstimate
 
 SLOT = "{group}"
 ARTICLE = re.compile(r"((?<= )a|A) (?=[AEIOUaeiou])")

@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from services.extractor.domain.clusters import Cluster, Vectors, clustered, distances, sorted_into
-from services.extractor.domain.combining import Combining, Embed, combined
-from services.extractor.domain.extractor import Unscorable
-from shared.contracts import Ending, Response
+from biaswatch.services.extractor.domain.clusters import (
+    Cluster,
+    Vectors,
+    clustered,
+    distances,
+    sorted_into,
+)
+from biaswatch.services.extractor.domain.combining import Combining, Embed, combined
+from biaswatch.services.extractor.domain.extractor import Unscorable
+from biaswatch.shared.contracts import Ending, Response
 
 EVERYTHING = "all"
 AVERAGE = Combining()

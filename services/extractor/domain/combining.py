@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from services.extractor.domain.clusters import Cluster, Vectors
-from services.extractor.domain.extractor import Unscorable
+from biaswatch.services.extractor.domain.clusters import Cluster, Vectors
+from biaswatch.services.extractor.domain.extractor import Unscorable
 
 Embed = Callable[[Sequence[str]], Sequence[Any]]
 

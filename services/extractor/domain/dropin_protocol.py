@@ -7,9 +7,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from services.extractor.domain.extractor import Measured, Outcome, Reading, Unscorable, checked
-from shared.contracts.dropin import CONTRACT, Call, DropInSpec, TextToRead, service_name
-from shared.contracts.mistakes import first_mistake
+from biaswatch.services.extractor.domain.extractor import (
+    Measured,
+    Outcome,
+    Reading,
+    Unscorable,
+    checked,
+)
+from biaswatch.shared.contracts.dropin import CONTRACT, Call, DropInSpec, TextToRead, service_name
+from biaswatch.shared.contracts.mistakes import first_mistake
 
 NO_RESULT = "the extractor gave no result"
 TWICE = "the extractor gave two results"

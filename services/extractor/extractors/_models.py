@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from services.extractor.domain.extractor import Outcome, Reading, Unscorable, batch_of_one
-from shared.lookup import first
-from shared.models.device import ModelOptions
-from shared.models.forward_passes import ModelUnavailable
-from shared.models.text_models import Classifier
-from shared.telemetry import log
+from biaswatch.services.extractor.domain.extractor import Outcome, Reading, Unscorable, batch_of_one
+from biaswatch.shared.lookup import first
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.forward_passes import ModelUnavailable
+from biaswatch.shared.models.text_models import Classifier
+from biaswatch.shared.telemetry import log
 
 Scores = Mapping[str, float]
 Classify = Callable[[Sequence[str]], Sequence[Scores | Exception]]

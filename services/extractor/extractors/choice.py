@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from services.extractor.domain import Extractor, Reading, Unscorable
-from shared.parsing import Unreadable, choice_in
+from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable
+from biaswatch.shared.parsing import Unreadable, choice_in
 
 
 class ChoiceExtractor:

@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from services.extractor.domain import Extractor, Outcome, Reading, Unscorable, batch_of_one
-from services.extractor.extractors._models import unscorable_if_unavailable
-from shared.models.device import ModelOptions
-from shared.models.text_models import Embedder
+from biaswatch.services.extractor.domain import (
+    Extractor,
+    Outcome,
+    Reading,
+    Unscorable,
+    batch_of_one,
+)
+from biaswatch.services.extractor.extractors._models import unscorable_if_unavailable
+from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.text_models import Embedder
 
 
 @dataclass(frozen=True)

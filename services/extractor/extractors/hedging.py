@@ -1,7 +1,7 @@
 """How guarded a text is: words and phrases that weaken a claim, for each hundred words."""
 
-from services.extractor.domain import Unscorable
-from services.extractor.domain.english_text import phrase_pattern, words_of
+from biaswatch.services.extractor.domain import Unscorable
+from biaswatch.services.extractor.domain.english_text import phrase_pattern, words_of
 
 VERSION = "1"
 FEATURES = ("hedges_per_100_words",)

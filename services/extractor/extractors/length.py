@@ -1,6 +1,6 @@
 """The length of a text: characters, words, sentences."""
 
-from services.extractor.domain.english_text import sentence_count, words_of
+from biaswatch.services.extractor.domain.english_text import sentence_count, words_of
 
 VERSION = "1"
 FEATURES = ("characters", "words", "sentences")

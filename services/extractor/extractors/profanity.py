@@ -1,7 +1,7 @@
 """Swear words for each hundred words; slurs against groups are the toxicity models' work."""
 
-from services.extractor.domain import Unscorable
-from services.extractor.domain.english_text import phrase_pattern, words_of
+from biaswatch.services.extractor.domain import Unscorable
+from biaswatch.services.extractor.domain.english_text import phrase_pattern, words_of
 
 VERSION = "1"
 FEATURES = ("profanities_per_100_words",)

@@ -3,10 +3,10 @@
 import math
 import re
 
-from services.extractor.domain import Unscorable
-from shared.lookup import first
-from shared.parsing import json_in
-from shared.parsing.typography import with_plain_quotes
+from biaswatch.services.extractor.domain import Unscorable
+from biaswatch.shared.lookup import first
+from biaswatch.shared.parsing import json_in
+from biaswatch.shared.parsing.typography import with_plain_quotes
 
 VERSION = "2"
 FEATURES = ("rating",)

@@ -1,7 +1,11 @@
 """How hard a text is to read, by the formulas of Flesch (1948) and Kincaid (1975)."""
 
-from services.extractor.domain import Unscorable
-from services.extractor.domain.english_text import sentence_count, syllable_count, words_of
+from biaswatch.services.extractor.domain import Unscorable
+from biaswatch.services.extractor.domain.english_text import (
+    sentence_count,
+    syllable_count,
+    words_of,
+)
 
 VERSION = "1"
 FEATURES = ("reading_ease", "grade")

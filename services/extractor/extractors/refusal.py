@@ -1,7 +1,7 @@
 """Whether a text declines what it was asked, said at its beginning."""
 
-from services.extractor.domain import Unscorable
-from shared.parsing.refusals import declines
+from biaswatch.services.extractor.domain import Unscorable
+from biaswatch.shared.parsing.refusals import declines
 
 VERSION = "2"
 FEATURES = ("refused",)

@@ -1,8 +1,8 @@
 """Stereotypes of four kinds: the score of the label of each."""
 
-from services.extractor.domain import Extractor
-from services.extractor.extractors._models import classified, score_of
-from shared.models.device import ModelOptions
+from biaswatch.services.extractor.domain import Extractor
+from biaswatch.services.extractor.extractors._models import classified, score_of
+from biaswatch.shared.models.device import ModelOptions
 
 MODEL = "holistic-ai/stereotype-deberta-v3-base-tasksource-nli"
 FORMULAS = {

@@ -1,8 +1,8 @@
 """Toxicity by the classifier of JungleLee: the score of the label toxic."""
 
-from services.extractor.domain import Extractor
-from services.extractor.extractors._models import classified, score_of
-from shared.models.device import ModelOptions
+from biaswatch.services.extractor.domain import Extractor
+from biaswatch.services.extractor.extractors._models import classified, score_of
+from biaswatch.shared.models.device import ModelOptions
 
 MODEL = "JungleLee/bert-toxic-comment-classification"
 FORMULAS = {"toxicity_score": score_of("toxic")}

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from services.extractor.domain import Measured, Reading
-from services.extractor.domain.dropin_protocol import (
+from biaswatch.services.extractor.domain import Measured, Reading
+from biaswatch.services.extractor.domain.dropin_protocol import (
     BROKEN,
     BrokenContract,
     OtherVersion,
@@ -15,19 +15,19 @@ from services.extractor.domain.dropin_protocol import (
     body_of,
     outcomes_of,
 )
-from services.extractor.handlers.measuring import (
+from biaswatch.services.extractor.handlers.measuring import (
     ExtractorCounters,
     baselines_of,
     features_of,
     readings_of,
 )
-from shared.bus.jetstream import NoReply, Requester, ServiceReply
-from shared.contracts import Features, Response
-from shared.contracts.dropin import Checked, DropInSpec, endpoint
-from shared.errors import TransientError
-from shared.lookup import first
-from shared.runtime.blocking import in_thread
-from shared.store.extractors import Baselines, Numbers
+from biaswatch.shared.bus.jetstream import NoReply, Requester, ServiceReply
+from biaswatch.shared.contracts import Features, Response
+from biaswatch.shared.contracts.dropin import Checked, DropInSpec, endpoint
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.lookup import first
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store.extractors import Baselines, Numbers
 
 DIED_OR_HUNG = "the extractor died or hung on this text"
 DEATHS = 3

@@ -3,8 +3,8 @@
 import json
 from dataclasses import dataclass
 
-from services.extractor.domain import Measured, Reading
-from services.extractor.domain.dropin_protocol import (
+from biaswatch.services.extractor.domain import Measured, Reading
+from biaswatch.services.extractor.domain.dropin_protocol import (
     BROKEN,
     NO_RESULT,
     BrokenContract,
@@ -13,11 +13,11 @@ from services.extractor.domain.dropin_protocol import (
     outcomes_of,
     spec_of,
 )
-from services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
-from services.extractor.handlers.dropin_discovery import dropin_versions
-from shared.bus.jetstream import Requester, ServiceReply
-from shared.contracts.dropin import Checked, DropInSpec, endpoint
-from shared.errors import TransientError
+from biaswatch.services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
+from biaswatch.services.extractor.handlers.dropin_discovery import dropin_versions
+from biaswatch.shared.bus.jetstream import Requester, ServiceReply
+from biaswatch.shared.contracts.dropin import Checked, DropInSpec, endpoint
+from biaswatch.shared.errors import TransientError
 
 TEXTS = (
     "A quiet, happy town!",

@@ -4,20 +4,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from services.extractor.domain.dropin_protocol import BrokenContract, mismatch, spec_of
-from services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
-from services.extractor.handlers.measuring import ExtractorCounters
-from shared.bus.jetstream import Requester
-from shared.bus.stage import Stage
-from shared.bus.worker import Worker
-from shared.contracts import ExtractorStatus, Response
-from shared.contracts.dropin import DropInSpec, Registration, endpoint, registration_of
-from shared.errors import TransientError
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.runtime.service import StageHost
-from shared.store import Store
-from shared.telemetry import log
+from biaswatch.services.extractor.domain.dropin_protocol import BrokenContract, mismatch, spec_of
+from biaswatch.services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
+from biaswatch.services.extractor.handlers.measuring import ExtractorCounters
+from biaswatch.shared.bus.jetstream import Requester
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.worker import Worker
+from biaswatch.shared.contracts import ExtractorStatus, Response
+from biaswatch.shared.contracts.dropin import DropInSpec, Registration, endpoint, registration_of
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.service import StageHost
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import log
 
 GONE_AFTER_S = 30.0
 """An extractor that is silent for so long has its stage ended; its records wait on the bus."""

@@ -6,10 +6,10 @@ from hashlib import sha256
 
 from pydantic import ValidationError
 
-from services.extractor.domain import Extractor, Reading, measured_all
-from shared.contracts.dropin import Call, CallAnswer, Checked, DropInSpec, Result
-from shared.contracts.mistakes import first_mistake
-from shared.errors import ConfigurationError, PoisonError
+from biaswatch.services.extractor.domain import Extractor, Reading, measured_all
+from biaswatch.shared.contracts.dropin import Call, CallAnswer, Checked, DropInSpec, Result
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import ConfigurationError, PoisonError
 
 Answer = Callable[[bytes], bytes]
 DIGEST_CHARACTERS = 32

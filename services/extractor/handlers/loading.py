@@ -12,12 +12,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from services.extractor import extractors
-from services.extractor.domain import Extractor, Reading
-from shared.contracts.identity import Token
-from shared.errors import ConfigurationError
-from shared.files import checked, read_text, yaml_mapping
-from shared.models.device import ModelOptions
+from biaswatch.services.extractor import extractors
+from biaswatch.services.extractor.domain import Extractor, Reading
+from biaswatch.shared.contracts.identity import Token
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.files import checked, read_text, yaml_mapping
+from biaswatch.shared.models.device import ModelOptions
 
 GROUP = "biaswatch.extractors"
 """The entry points an installed package names its extractors under."""
@@ -180,7 +180,7 @@ def configured(path: Path, models: ModelOptions) -> dict[str, Extractor]:
 
 def _extractor(name: str, wanted: ConfiguredClassifier, models: ModelOptions) -> Extractor:
     # Here, because it needs the `models` extra.
-    from services.extractor.extractors._models import classified, score_of
+    from biaswatch.services.extractor.extractors._models import classified, score_of
 
     formulas = {feature: score_of(label) for label, feature in wanted.labels.items()}
     return classified(name, wanted.model, formulas, models)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from services.extractor.domain import Extractor, Measured, Reading, measured_all
-from services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
-from shared.contracts import CallSpan, Ending, ExtractorStatus, Features, Response
-from shared.contracts.dropin import DropInSpec
-from shared.lookup import first
-from shared.runtime.blocking import in_thread
-from shared.store.extractors import Baselines, Extractors, Numbers
+from biaswatch.services.extractor.domain import Extractor, Measured, Reading, measured_all
+from biaswatch.services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
+from biaswatch.shared.contracts import CallSpan, Ending, ExtractorStatus, Features, Response
+from biaswatch.shared.contracts.dropin import DropInSpec
+from biaswatch.shared.lookup import first
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store.extractors import Baselines, Extractors, Numbers
 
 FAILED = ("the extractor", NOT_FINITE, WRONG_FEATURES, "model")
 """How reasons begin that tell of the extractor, and not of the text."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.gateway.administration.requests import PurgeRequest
-from shared.contracts import RUN_GATHER, Run
-from shared.contracts.identity import pseudonym_of
-from shared.errors import NotFoundError, UsageError
-from shared.store import Store
+from biaswatch.services.gateway.administration.requests import PurgeRequest
+from biaswatch.shared.contracts import RUN_GATHER, Run
+from biaswatch.shared.contracts.identity import pseudonym_of
+from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.store import Store
 
 
 def check_purge(store: Store, request: PurgeRequest) -> None:

@@ -4,9 +4,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from shared.contracts.audit import purge_subject
-from shared.contracts.identity import Moment, Name, RecordId
-from shared.lookup import first
+from biaswatch.shared.contracts.audit import purge_subject
+from biaswatch.shared.contracts.identity import Moment, Name, RecordId
+from biaswatch.shared.lookup import first
 
 MAX_ENTRIES = 10_000
 ON_THE_BUS = (

@@ -6,20 +6,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from services.gateway.administration.commands import check_purge, purge_texts, remains_of
-from services.gateway.administration.requests import (
+from biaswatch.services.gateway.administration.commands import check_purge, purge_texts, remains_of
+from biaswatch.services.gateway.administration.requests import (
     ON_THE_BUS,
     AuditRequest,
     PurgedTexts,
     PurgeRequest,
 )
-from services.gateway.auditing import CallerAudit
-from services.gateway.auth import Tokens
-from services.gateway.strict_requests import StrictRoute
-from shared.contracts import AuditAction, AuditEntry
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.store.audit import AuditFilter
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.shared.contracts import AuditAction, AuditEntry
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.audit import AuditFilter
 
 
 def administration_routes(

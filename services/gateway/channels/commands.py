@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.gateway.channels.queries import ChannelQueries
-from services.gateway.channels.views import RetriedChannel
-from shared.contracts.alarm_delivery import AlarmDelivery, trial_of
-from shared.store import Store
+from biaswatch.services.gateway.channels.queries import ChannelQueries
+from biaswatch.services.gateway.channels.views import RetriedChannel
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, trial_of
+from biaswatch.shared.store import Store
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from services.gateway.channels.views import ChannelView
-from shared.contracts.alarm_delivery import AlarmDelivery
-from shared.errors import NotFoundError
-from shared.store import Store
+from biaswatch.services.gateway.channels.views import ChannelView
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.store import Store
 
 ANNOUNCED_WITHIN = timedelta(minutes=10)
 """A channel that no diagnoser has announced for so long is gone."""

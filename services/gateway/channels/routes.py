@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter, Depends
 
-from services.gateway.auditing import CallerAudit
-from services.gateway.auth import Tokens
-from services.gateway.channels.commands import ChannelCommands
-from services.gateway.channels.queries import ChannelQueries
-from services.gateway.channels.views import RetriedChannel
-from shared.contracts import AuditAction
-from shared.contracts.alarm_delivery import AlarmDelivery
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.channels.commands import ChannelCommands
+from biaswatch.services.gateway.channels.queries import ChannelQueries
+from biaswatch.services.gateway.channels.views import RetriedChannel
+from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.runtime.blocking import in_thread
 
 
 def channel_routes(

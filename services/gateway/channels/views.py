@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from shared.contracts.alarm_delivery import ChannelStatus, DeliveryState
+from biaswatch.shared.contracts.alarm_delivery import ChannelStatus, DeliveryState
 
 
 class ChannelView(BaseModel):

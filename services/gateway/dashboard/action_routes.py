@@ -9,18 +9,18 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse
 
-from services.gateway.auditing import CallerAudit
-from services.gateway.auth import PAGE_HEADERS, Tokens
-from services.gateway.callers import Caller
-from services.gateway.dashboard.page_forms import sent_form
-from services.gateway.dashboard.single_use import SingleUse
-from services.gateway.monitors.commands import MonitorCommands
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.runs.commands import RunCommands
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import AuditAction, Cancellation, Monitor, MonitorState, Run
-from shared.errors import NotFoundError, UsageError
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.dashboard.page_forms import sent_form
+from biaswatch.services.gateway.dashboard.single_use import SingleUse
+from biaswatch.services.gateway.monitors.commands import MonitorCommands
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.commands import RunCommands
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import AuditAction, Cancellation, Monitor, MonitorState, Run
+from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.runtime.blocking import in_thread
 
 MOST_CHARACTERS = 500
 STATES = {

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from shared.contracts import Features, Probe, Response, SuiteProbe
+from biaswatch.shared.contracts import Features, Probe, Response, SuiteProbe
 
 ANY_REASON = "any"
 MOST_CHARACTERS = 1100

@@ -4,11 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from services.gateway.dashboard.answer_filters import AnswerFilter, FilterChoices, group_name
-from services.gateway.dashboard.answer_views import AnswerView, answer_view
-from shared.contracts import Features, Probe, Response, Run, Target, response_id_of
-from shared.errors import NotFoundError
-from shared.store import PlannedProbes, Store
+from biaswatch.services.gateway.dashboard.answer_filters import (
+    AnswerFilter,
+    FilterChoices,
+    group_name,
+)
+from biaswatch.services.gateway.dashboard.answer_views import AnswerView, answer_view
+from biaswatch.shared.contracts import Features, Probe, Response, Run, Target, response_id_of
+from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.store import PlannedProbes, Store
 
 ON_A_PAGE = 20
 AT_ONCE = 100

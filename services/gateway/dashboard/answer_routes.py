@@ -6,12 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, StreamingResponse
 
-from services.gateway.archived_answers import AnswersInStore
-from services.gateway.auth import PAGE_HEADERS, Tokens
-from services.gateway.callers import Caller
-from services.gateway.dashboard.answer_filters import ANY_REASON, AnswerFilter
-from services.gateway.dashboard.answer_queries import AnswerQueries
-from services.gateway.dashboard.answer_tables import (
+from biaswatch.services.gateway.archived_answers import AnswersInStore
+from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.dashboard.answer_filters import ANY_REASON, AnswerFilter
+from biaswatch.services.gateway.dashboard.answer_queries import AnswerQueries
+from biaswatch.services.gateway.dashboard.answer_tables import (
     FILE_TITLES,
     file_rows,
     groups_of,
@@ -19,12 +19,12 @@ from services.gateway.dashboard.answer_tables import (
     readings_table,
     side_by_side,
 )
-from services.gateway.dashboard.page_tables import csv_text
-from services.gateway.dashboard.rendering import page
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import Run
-from shared.runtime.blocking import in_thread
-from shared.store import PlannedProbes
+from biaswatch.services.gateway.dashboard.page_tables import csv_text
+from biaswatch.services.gateway.dashboard.rendering import page
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Run
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import PlannedProbes
 
 
 def answer_routes(

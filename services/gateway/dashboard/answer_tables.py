@@ -3,8 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from services.gateway.dashboard.answer_views import AnswerView, MarkedText, differences
-from services.gateway.dashboard.page_tables import PageColumn, PageTable, number_cell, words_cell
+from biaswatch.services.gateway.dashboard.answer_views import AnswerView, MarkedText, differences
+from biaswatch.services.gateway.dashboard.page_tables import (
+    PageColumn,
+    PageTable,
+    number_cell,
+    words_cell,
+)
 
 FILE_TITLES = (
     "key", "set", "target", "scaffold", "repeat", "groups", "asked", "answered", "missing", "model",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from shared.contracts import Ending, Features, Probe, Response
+from biaswatch.shared.contracts import Ending, Features, Probe, Response
 
 WORDS = re.compile(r"\s+|\w+\s*|[^\w\s]+\s*")
 """A word with the space behind it, so that marks of neighbouring words meet."""

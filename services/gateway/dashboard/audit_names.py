@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from services.gateway.dashboard.audit_words import is_about_a_run, kind_of
-from shared.contracts import AuditEntry, Brief, Run
-from shared.store import Store
+from biaswatch.services.gateway.dashboard.audit_words import is_about_a_run, kind_of
+from biaswatch.shared.contracts import AuditEntry, Brief, Run
+from biaswatch.shared.store import Store
 
 GIVEN_REPORT = "a given report"
 """What an interpretation is called that no model wrote."""

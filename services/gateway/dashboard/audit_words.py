@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.contracts import AuditAction, AuditEntry
-from shared.formatting import number_name
+from biaswatch.shared.contracts import AuditAction, AuditEntry
+from biaswatch.shared.formatting import number_name
 
 SHORT_ID = 12
 """So many digits of an id tell what it is, and find it again."""

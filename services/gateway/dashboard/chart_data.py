@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from pydantic import BaseModel
 
-from services.gateway.dashboard.charts import evidence_axis, gap_axis
-from services.gateway.monitors.views import History, HistoryPoint
+from biaswatch.services.gateway.dashboard.charts import evidence_axis, gap_axis
+from biaswatch.services.gateway.monitors.views import History, HistoryPoint
 
 
 class ChartColumns(BaseModel):

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from itertools import groupby
 from math import ceil, floor, log10
 
-from services.gateway.monitors.views import History, HistoryPoint
-from shared.contracts import Estimate
-from shared.formatting import interval, number
+from biaswatch.services.gateway.monitors.views import History, HistoryPoint
+from biaswatch.shared.contracts import Estimate
+from biaswatch.shared.formatting import interval, number
 
 MAX_TICKS = 5
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)

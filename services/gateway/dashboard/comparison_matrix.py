@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from services.gateway.dashboard.run_findings import answers_query, title_of
-from services.gateway.runs.model_names import ModelNames
-from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import COULD_UNDO, interval, number, p_equals
+from biaswatch.services.gateway.dashboard.run_findings import answers_query, title_of
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
+from biaswatch.shared.formatting import COULD_UNDO, interval, number, p_equals
 
 MOST_ACROSS = 6
 """More models than this stand one below the other, where there are fewer comparisons."""

@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
-from services.gateway.auth import Tokens
-from services.gateway.dashboard.rendering import csv_file, page
-from services.gateway.dashboard.run_comparison import compared_runs, compared_table
-from services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.dashboard.rendering import csv_file, page
+from biaswatch.services.gateway.dashboard.run_comparison import compared_runs, compared_table
+from biaswatch.services.gateway.runs.queries import RunQueries
 
 MOST_RUNS = 25
 MOST_COMPARED = 60

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from services.gateway.dashboard.charts import Axis, padded_axis
-from services.gateway.dashboard.run_findings import answers_query
-from shared.contracts import Diagnosis, Estimate, GroupSummary, Verdict
-from shared.formatting import number
+from biaswatch.services.gateway.dashboard.charts import Axis, padded_axis
+from biaswatch.services.gateway.dashboard.run_findings import answers_query
+from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary, Verdict
+from biaswatch.shared.formatting import number
 
 ACROSS = 1000.0
 BINS = 24

@@ -9,15 +9,15 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from services.gateway.auth import PAGE_HEADERS, Tokens
-from services.gateway.callers import Caller
-from services.gateway.dashboard.page_forms import PageForms, forms_with, sent_form
-from services.gateway.dashboard.rendering import page
-from services.gateway.dashboard.single_use import SingleUse
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.hidden_words import hidden_words
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.queue import (
+from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with, sent_form
+from biaswatch.services.gateway.dashboard.rendering import page
+from biaswatch.services.gateway.dashboard.single_use import SingleUse
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.hidden_words import hidden_words
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.queue import (
     SKIP,
     UNDO,
     QueueState,
@@ -25,10 +25,10 @@ from services.gateway.labels.queue import (
     scale_words,
     typed_value,
 )
-from services.gateway.labels.requests import GivenLabel, LabelsRequest
-from shared.contracts import Label, LabelSample, person_id_of
-from shared.errors import UsageError
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest
+from biaswatch.shared.contracts import Label, LabelSample, person_id_of
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.blocking import in_thread
 
 
 @dataclass(frozen=True)

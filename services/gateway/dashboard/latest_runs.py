@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from services.gateway.dashboard.live_numbers import run_key, state_words
-from services.gateway.dashboard.page_tables import (
+from biaswatch.services.gateway.dashboard.live_numbers import run_key, state_words
+from biaswatch.services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
     PageTable,
     number_cell,
     words_cell,
 )
-from services.gateway.dashboard.score_tables import score_headline, scores_apart
-from services.gateway.runs.views import RunProgress, Scores
+from biaswatch.services.gateway.dashboard.score_tables import score_headline, scores_apart
+from biaswatch.services.gateway.runs.views import RunProgress, Scores
 
 
 @dataclass(frozen=True)

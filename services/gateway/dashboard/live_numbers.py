@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel
 
-from services.gateway.monitors.views import MonitorStatus
-from services.gateway.runs.views import RunProgress
-from shared.contracts import derived_id
+from biaswatch.services.gateway.monitors.views import MonitorStatus
+from biaswatch.services.gateway.runs.views import RunProgress
+from biaswatch.shared.contracts import derived_id
 
 
 class LiveNumbers(BaseModel):

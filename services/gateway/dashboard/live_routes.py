@@ -8,19 +8,19 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse
 
-from services.gateway.auth import Tokens
-from services.gateway.callers import Caller
-from services.gateway.dashboard.live_numbers import (
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.dashboard.live_numbers import (
     LiveNumbers,
     live_monitor,
     live_overview,
     live_run,
 )
-from services.gateway.dashboard.open_pages import LONGEST_S, OpenPages
-from services.gateway.dashboard.overview_queries import OverviewQueries
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.runs.queries import RunQueries
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.dashboard.open_pages import LONGEST_S, OpenPages
+from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.runtime.blocking import in_thread
 
 MOST_RUNS = 25
 

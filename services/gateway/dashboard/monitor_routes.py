@@ -8,27 +8,32 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
-from services.gateway.auth import Tokens
-from services.gateway.dashboard.chart_data import ChartColumns, chart_columns
-from services.gateway.dashboard.charts import evidence_chart, gap_chart
-from services.gateway.dashboard.live_numbers import live_monitor
-from services.gateway.dashboard.monitor_spans import RANGES, in_time
-from services.gateway.dashboard.monitor_tables import (
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.dashboard.chart_data import ChartColumns, chart_columns
+from biaswatch.services.gateway.dashboard.charts import evidence_chart, gap_chart
+from biaswatch.services.gateway.dashboard.live_numbers import live_monitor
+from biaswatch.services.gateway.dashboard.monitor_spans import RANGES, in_time
+from biaswatch.services.gateway.dashboard.monitor_tables import (
     accounts_table,
     evidence_table,
     history_table,
     labelled_table,
     window_table,
 )
-from services.gateway.dashboard.overview_queries import OverviewQueries
-from services.gateway.dashboard.page_forms import PageForms, forms_with
-from services.gateway.dashboard.rendering import csv_file, page
-from services.gateway.dashboard.static_files import LIVE, MONITOR_CHARTS, UPLOT, UPLOT_STYLE
-from services.gateway.monitors.evidence_views import EvidenceView
-from services.gateway.monitors.labelled_views import labelled_promise_in_words
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.monitors.views import History
-from shared.contracts import comparison_titles, standing_of
+from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
+from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with
+from biaswatch.services.gateway.dashboard.rendering import csv_file, page
+from biaswatch.services.gateway.dashboard.static_files import (
+    LIVE,
+    MONITOR_CHARTS,
+    UPLOT,
+    UPLOT_STYLE,
+)
+from biaswatch.services.gateway.monitors.evidence_views import EvidenceView
+from biaswatch.services.gateway.monitors.labelled_views import labelled_promise_in_words
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.views import History
+from biaswatch.shared.contracts import comparison_titles, standing_of
 
 RELOAD_S = 30
 MOST_CHARTS = 6

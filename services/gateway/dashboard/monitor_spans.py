@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from services.gateway.monitors.views import History
+from biaswatch.services.gateway.monitors.views import History
 
 
 def in_time(

@@ -3,20 +3,20 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-from services.gateway.dashboard.page_tables import (
+from biaswatch.services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
     PageTable,
     number_cell,
     words_cell,
 )
-from services.gateway.monitors.evidence_views import EvidenceView
-from services.gateway.monitors.labelled_views import LabelledEvidence
-from services.gateway.monitors.views import History
-from services.gateway.monitors.window_views import WindowView
-from shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
-from shared.contracts.answer_accounts import account_label
-from shared.formatting import number, number_name
+from biaswatch.services.gateway.monitors.evidence_views import EvidenceView
+from biaswatch.services.gateway.monitors.labelled_views import LabelledEvidence
+from biaswatch.services.gateway.monitors.views import History
+from biaswatch.services.gateway.monitors.window_views import WindowView
+from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
+from biaswatch.shared.contracts.answer_accounts import account_label
+from biaswatch.shared.formatting import number, number_name
 
 
 def evidence_table(

@@ -7,25 +7,25 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
-from services.gateway.auth import Tokens
-from services.gateway.callers import Caller
-from services.gateway.dashboard.latest_runs import runs_table
-from services.gateway.dashboard.live_numbers import live_overview
-from services.gateway.dashboard.operation_tables import (
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.dashboard.latest_runs import runs_table
+from biaswatch.services.gateway.dashboard.live_numbers import live_overview
+from biaswatch.services.gateway.dashboard.operation_tables import (
     audit_table,
     extractors_table,
     own_bias_table,
     traffic_table,
     unwatched_table,
 )
-from services.gateway.dashboard.overview_queries import OverviewQueries
-from services.gateway.dashboard.rendering import csv_file, page
-from services.gateway.dashboard.static_files import LIVE
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import Alarm, comparison_titles
-from shared.contracts.access import Right
-from shared.store.audit import AuditFilter
+from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
+from biaswatch.services.gateway.dashboard.rendering import csv_file, page
+from biaswatch.services.gateway.dashboard.static_files import LIVE
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Alarm, comparison_titles
+from biaswatch.shared.contracts.access import Right
+from biaswatch.shared.store.audit import AuditFilter
 
 RELOAD_S = 30
 MOST_RUNS = 25

@@ -5,17 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import quote
 
-from services.gateway.dashboard.audit_words import act_words, is_about_a_run
-from services.gateway.dashboard.page_tables import (
+from biaswatch.services.gateway.dashboard.audit_words import act_words, is_about_a_run
+from biaswatch.services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
     PageTable,
     number_cell,
     words_cell,
 )
-from services.gateway.monitors.window_views import WindowView
-from shared.contracts import AnswerAccounts, AuditEntry, ExtractorStatus, OwnGap, UnwatchedSource
-from shared.formatting import number
+from biaswatch.services.gateway.monitors.window_views import WindowView
+from biaswatch.shared.contracts import (
+    AnswerAccounts,
+    AuditEntry,
+    ExtractorStatus,
+    OwnGap,
+    UnwatchedSource,
+)
+from biaswatch.shared.formatting import number
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.gateway.dashboard.audit_names import names_of
-from services.gateway.dashboard.latest_runs import RunScored, RunSpent
-from services.gateway.dashboard.operation_tables import TrafficSource
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.runs.study_queries import MOST_SCORED, StudyQueries
-from services.gateway.runs.views import RunProgress
-from services.gateway.status.queries import StatusQueries
-from shared.contracts import (
+from biaswatch.services.gateway.dashboard.audit_names import names_of
+from biaswatch.services.gateway.dashboard.latest_runs import RunScored, RunSpent
+from biaswatch.services.gateway.dashboard.operation_tables import TrafficSource
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.study_queries import MOST_SCORED, StudyQueries
+from biaswatch.services.gateway.runs.views import RunProgress
+from biaswatch.services.gateway.status.queries import StatusQueries
+from biaswatch.shared.contracts import (
     AuditAction,
     AuditEntry,
     ExtractorStatus,
@@ -20,8 +20,8 @@ from shared.contracts import (
     Run,
     UnwatchedSource,
 )
-from shared.store import Store
-from shared.store.audit import AuditFilter
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.audit import AuditFilter
 
 MOST_WINDOWS = 24
 MOST_ENTRIES = 200

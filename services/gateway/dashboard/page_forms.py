@@ -7,9 +7,9 @@ from urllib.parse import parse_qs
 from fastapi import Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse
 
-from services.gateway.auth import Tokens
-from services.gateway.callers import Caller
-from services.gateway.dashboard.form_tokens import (
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.dashboard.form_tokens import (
     FORM_COOKIE,
     FORM_FIELD,
     form_token,
@@ -17,7 +17,7 @@ from services.gateway.dashboard.form_tokens import (
     new_number,
     new_secret,
 )
-from shared.contracts.access import Right
+from biaswatch.shared.contracts.access import Right
 
 FORGED = "This form was not on a page that this browser was shown. Load the page again, and repeat."
 KEPT_S = 12 * 3600

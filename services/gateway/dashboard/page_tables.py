@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shared.formatting import number
+from biaswatch.shared.formatting import number
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins so is a formula to a spreadsheet, which would do what its writer wants."""

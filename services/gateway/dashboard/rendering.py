@@ -10,13 +10,13 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from services.gateway import dashboard
-from services.gateway.auth import PAGE_HEADERS, SCRIPTED_HEADERS
-from services.gateway.dashboard.page_tables import PageTable, csv_of
-from services.gateway.dashboard.static_files import static_file
-from shared.contracts import Claim, GroupSummary, Verdict
-from shared.formatting import UNDEFINED, number, number_name, p_equals, p_value
-from shared.shown_text import shown, visible
+from biaswatch.services.gateway import dashboard
+from biaswatch.services.gateway.auth import PAGE_HEADERS, SCRIPTED_HEADERS
+from biaswatch.services.gateway.dashboard.page_tables import PageTable, csv_of
+from biaswatch.services.gateway.dashboard.static_files import static_file
+from biaswatch.shared.contracts import Claim, GroupSummary, Verdict
+from biaswatch.shared.formatting import UNDEFINED, number, number_name, p_equals, p_value
+from biaswatch.shared.shown_text import shown, visible
 
 BREAK_AFTER = re.compile("([:./])")
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400

@@ -9,31 +9,31 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
-from services.gateway.archived_answers import AnswersInStore
-from services.gateway.auth import PAGE_HEADERS, Tokens, local_path
-from services.gateway.dashboard.action_routes import PageActions, action_routes
-from services.gateway.dashboard.answer_queries import AnswerQueries
-from services.gateway.dashboard.answer_routes import answer_routes
-from services.gateway.dashboard.comparison_routes import comparison_routes
-from services.gateway.dashboard.label_routes import LabelPages, label_page_routes
-from services.gateway.dashboard.live_routes import LiveQueries, live_routes
-from services.gateway.dashboard.monitor_routes import monitor_page_routes
-from services.gateway.dashboard.operation_routes import operation_routes
-from services.gateway.dashboard.overview_queries import OverviewQueries
-from services.gateway.dashboard.rendering import page, style_sheet
-from services.gateway.dashboard.run_routes import run_page_routes
-from services.gateway.dashboard.start_queries import StartQueries
-from services.gateway.dashboard.start_routes import StartPage, start_routes
-from services.gateway.dashboard.static_files import static_file
-from services.gateway.dashboard.strata_routes import strata_routes
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.monitors.strata_queries import StrataQueries
-from services.gateway.runs.group_values import GroupValueQueries
-from services.gateway.runs.interpretations import InterpretationQueries
-from services.gateway.runs.provenance import ProvenanceQueries
-from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.study_queries import StudyQueries
-from shared.lookup import first
+from biaswatch.services.gateway.archived_answers import AnswersInStore
+from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens, local_path
+from biaswatch.services.gateway.dashboard.action_routes import PageActions, action_routes
+from biaswatch.services.gateway.dashboard.answer_queries import AnswerQueries
+from biaswatch.services.gateway.dashboard.answer_routes import answer_routes
+from biaswatch.services.gateway.dashboard.comparison_routes import comparison_routes
+from biaswatch.services.gateway.dashboard.label_routes import LabelPages, label_page_routes
+from biaswatch.services.gateway.dashboard.live_routes import LiveQueries, live_routes
+from biaswatch.services.gateway.dashboard.monitor_routes import monitor_page_routes
+from biaswatch.services.gateway.dashboard.operation_routes import operation_routes
+from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
+from biaswatch.services.gateway.dashboard.rendering import page, style_sheet
+from biaswatch.services.gateway.dashboard.run_routes import run_page_routes
+from biaswatch.services.gateway.dashboard.start_queries import StartQueries
+from biaswatch.services.gateway.dashboard.start_routes import StartPage, start_routes
+from biaswatch.services.gateway.dashboard.static_files import static_file
+from biaswatch.services.gateway.dashboard.strata_routes import strata_routes
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.strata_queries import StrataQueries
+from biaswatch.services.gateway.runs.group_values import GroupValueQueries
+from biaswatch.services.gateway.runs.interpretations import InterpretationQueries
+from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.shared.lookup import first
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import coverage, number
+from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
+from biaswatch.shared.formatting import coverage, number
 
 MOST_NUMBERS = 8
 """So many are named in one sentence."""

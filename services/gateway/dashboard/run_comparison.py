@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.gateway.dashboard.page_tables import (
+from biaswatch.services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
     PageTable,
     number_cell,
     words_cell,
 )
-from services.gateway.runs.model_names import ModelNames
-from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import interval
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
+from biaswatch.shared.formatting import interval
 
 Key = tuple[str, ...]
 

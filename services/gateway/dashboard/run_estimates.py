@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.contracts import Run
-from shared.formatting import number
+from biaswatch.shared.contracts import Run
+from biaswatch.shared.formatting import number
 
 SINGLE_CALL = frozenset({"direct", "chain_of_thought", "reason_and_choose"})
 """Scaffolds that take one call to the model for an answer."""

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from services.gateway.dashboard.answer_filters import AnswerFilter, group_name
-from services.gateway.runs.model_names import ModelNames
-from shared.contracts import Diagnosis, Gap, Verdict
-from shared.formatting import (
+from biaswatch.services.gateway.dashboard.answer_filters import AnswerFilter, group_name
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
+from biaswatch.shared.formatting import (
     COULD_UNDO,
     NOT_MEASURED,
     VERDICT_WORDS,

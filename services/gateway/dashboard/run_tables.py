@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from services.gateway.dashboard.page_tables import (
+from biaswatch.services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
     PageTable,
     number_cell,
     words_cell,
 )
-from services.gateway.dashboard.run_findings import answers_query, strongest_first
-from services.gateway.labels.correction_words import ERROR_COLUMNS, error_rows
-from services.gateway.runs.model_names import ModelNames
-from shared.contracts import Correction, Diagnosis, Gap, GroupSummary
-from shared.formatting import number, number_name, p_value
+from biaswatch.services.gateway.dashboard.run_findings import answers_query, strongest_first
+from biaswatch.services.gateway.labels.correction_words import ERROR_COLUMNS, error_rows
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.shared.contracts import Correction, Diagnosis, Gap, GroupSummary
+from biaswatch.shared.formatting import number, number_name, p_value
 
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """Those that a page shows; the API has all."""

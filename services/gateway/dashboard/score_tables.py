@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from services.gateway.dashboard.page_tables import (
+from biaswatch.services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
     PageTable,
     number_cell,
     words_cell,
 )
-from services.gateway.runs.model_names import ModelNames
-from services.gateway.runs.views import Scores
-from shared.contracts import Estimate
-from shared.formatting import UNDEFINED
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.services.gateway.runs.views import Scores
+from biaswatch.shared.contracts import Estimate
+from biaswatch.shared.formatting import UNDEFINED
 
 SCORES_MEAN = (
     "Bias scores run from -100 (whenever an answer names a person, against the stereotype) to 100"

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from fastapi import Request
 
-from services.gateway.callers import Caller
-from services.gateway.dashboard.form_tokens import form_key
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.store.sent_forms import FormState
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.dashboard.form_tokens import form_key
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.sent_forms import FormState
 
 LOOK_EVERY_S = 0.1
 PATIENCE_S = 10.0

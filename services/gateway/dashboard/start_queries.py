@@ -1,9 +1,13 @@
 """What somebody chooses from who starts a run, and what earlier runs have spent."""
 
-from services.gateway.dashboard.run_estimates import EarlierSpending, RunEstimate, estimates_of
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import Run, SuiteOutline
-from shared.store import Store
+from biaswatch.services.gateway.dashboard.run_estimates import (
+    EarlierSpending,
+    RunEstimate,
+    estimates_of,
+)
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Run, SuiteOutline
+from biaswatch.shared.store import Store
 
 MOST_SUITES = 200
 MOST_RUNS = 200

@@ -9,19 +9,19 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.gateway.auth import PAGE_HEADERS, Tokens
-from services.gateway.callers import Caller
-from services.gateway.dashboard.action_routes import PageActions
-from services.gateway.dashboard.page_forms import PageForms, forms_with, sent_form
-from services.gateway.dashboard.rendering import page
-from services.gateway.dashboard.run_estimates import SCAFFOLDS
-from services.gateway.dashboard.start_queries import StartQueries
-from services.gateway.runs.requests import RunRequest
-from services.gateway.runs.starting import started_run
-from shared.contracts import Budget, Run
-from shared.contracts.mistakes import as_usage_error
-from shared.errors import UsageError
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.dashboard.action_routes import PageActions
+from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with, sent_form
+from biaswatch.services.gateway.dashboard.rendering import page
+from biaswatch.services.gateway.dashboard.run_estimates import SCAFFOLDS
+from biaswatch.services.gateway.dashboard.start_queries import StartQueries
+from biaswatch.services.gateway.runs.requests import RunRequest
+from biaswatch.services.gateway.runs.starting import started_run
+from biaswatch.shared.contracts import Budget, Run
+from biaswatch.shared.contracts.mistakes import as_usage_error
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.blocking import in_thread
 
 START = "/start"
 

@@ -6,8 +6,8 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from services.gateway import dashboard
-from shared.errors import NotFoundError
+from biaswatch.services.gateway import dashboard
+from biaswatch.shared.errors import NotFoundError
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
 MONITOR_CHARTS, GROUP_ROWS, LIVE = "monitor-charts.js", "group-rows.js", "live.js"

@@ -3,10 +3,14 @@
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
-from services.gateway.auth import Tokens
-from services.gateway.dashboard.rendering import csv_file, page
-from services.gateway.dashboard.strata_tables import strata_plot, strata_table, table_of_one
-from services.gateway.monitors.strata_queries import MOST_WINDOWS, StrataQueries
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.dashboard.rendering import csv_file, page
+from biaswatch.services.gateway.dashboard.strata_tables import (
+    strata_plot,
+    strata_table,
+    table_of_one,
+)
+from biaswatch.services.gateway.monitors.strata_queries import MOST_WINDOWS, StrataQueries
 
 
 def strata_routes(strata: StrataQueries, tokens: Tokens) -> APIRouter:

@@ -3,17 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from services.gateway.dashboard.charts import Axis, padded_axis
-from services.gateway.dashboard.page_tables import (
+from biaswatch.services.gateway.dashboard.charts import Axis, padded_axis
+from biaswatch.services.gateway.dashboard.page_tables import (
     PageCell,
     PageColumn,
     PageTable,
     number_cell,
     words_cell,
 )
-from services.gateway.monitors.strata_views import StrataView, StratumView
-from shared.contracts import Estimate
-from shared.formatting import number
+from biaswatch.services.gateway.monitors.strata_views import StrataView, StratumView
+from biaswatch.shared.contracts import Estimate
+from biaswatch.shared.formatting import number
 
 ACROSS = 1000.0
 OTHERS = "all smaller strata"

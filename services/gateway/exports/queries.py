@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.gateway.archived_answers import archived_sentence
-from services.gateway.exports.views import (
+from biaswatch.services.gateway.archived_answers import archived_sentence
+from biaswatch.services.gateway.exports.views import (
     AnswersPage,
     ExportedFeatures,
     FeaturesPage,
@@ -17,10 +17,10 @@ from services.gateway.exports.views import (
     exported_answer,
     exported_features,
 )
-from services.gateway.monitors.queries import MonitorQueries
-from shared.contracts import Features, Probe, Response, Round, Run, response_id_of
-from shared.errors import NotFoundError, UsageError
-from shared.store import PlannedProbes, Store
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.shared.contracts import Features, Probe, Response, Round, Run, response_id_of
+from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.store import PlannedProbes, Store
 
 MOST_AT_ONCE = 1000
 MOST_RUNS = 100_000

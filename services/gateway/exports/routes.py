@@ -5,10 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from services.gateway.archived_answers import AnswersInStore
-from services.gateway.auth import Tokens
-from services.gateway.exports.queries import ExportFilter, ExportQueries
-from services.gateway.exports.views import AnswersPage, FeaturesPage, MonitorRun
+from biaswatch.services.gateway.archived_answers import AnswersInStore
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.exports.queries import ExportFilter, ExportQueries
+from biaswatch.services.gateway.exports.views import AnswersPage, FeaturesPage, MonitorRun
 
 
 def export_routes(queries: ExportQueries, in_store: AnswersInStore, tokens: Tokens) -> APIRouter:

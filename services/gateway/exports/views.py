@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from shared.contracts import ExtractorPin, Features, Message, Probe, Purpose, Response
+from biaswatch.shared.contracts import ExtractorPin, Features, Message, Probe, Purpose, Response
 
 NOT_ARRIVED = "did not arrive"
 

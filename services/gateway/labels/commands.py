@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.gateway.labels.drawing import dimension_of, label_sample
-from services.gateway.labels.drawn_texts import GUIDANCE
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
-from services.gateway.labels.views import AcceptedLabels
-from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.views import RunState
-from shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
-from shared.contracts.judged_item import JUDGES, ORACLE
-from shared.errors import UsageError
-from shared.store import Store
+from biaswatch.services.gateway.labels.drawing import dimension_of, label_sample
+from biaswatch.services.gateway.labels.drawn_texts import GUIDANCE
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from biaswatch.services.gateway.labels.views import AcceptedLabels
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.views import RunState
+from biaswatch.shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
+from biaswatch.shared.contracts.judged_item import JUDGES, ORACLE
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import Store
 
 Drawn = dict[str, tuple[LabelSample, DrawnAnswer]]
 """By the id of the response, the largest sample that holds it."""

@@ -2,10 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from services.gateway.runs.model_names import ModelNames
-from shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate, LabelledComparison
-from shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
-from shared.stats.labels.planned_labels import labels_for_share, units_for_share
+from biaswatch.services.gateway.runs.model_names import ModelNames
+from biaswatch.shared.contracts import (
+    CorrectedGap,
+    CorrectedGroup,
+    Correction,
+    Estimate,
+    LabelledComparison,
+)
+from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
+from biaswatch.shared.stats.labels.planned_labels import labels_for_share, units_for_share
 
 TENTH = 0.1
 """Of the scale: an interval that reaches no farther says something."""

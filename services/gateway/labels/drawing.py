@@ -7,14 +7,21 @@ from math import inf
 
 import numpy as np
 
-from services.gateway.labels.read_columns import ReadCell, ReadColumns, Rows, ids_of
-from services.gateway.labels.requests import SampleRequest
-from shared.contracts import DrawnAnswer, LabelDraw, LabelSample, LabelStratum, Run, derived_id
-from shared.contracts.judged_item import EVERY
-from shared.errors import UsageError
-from shared.lookup import first
-from shared.stats.comparisons.compared_samples import Bounds, implied_bounds_of
-from shared.stats.labels.sampling import (
+from biaswatch.services.gateway.labels.read_columns import ReadCell, ReadColumns, Rows, ids_of
+from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.shared.contracts import (
+    DrawnAnswer,
+    LabelDraw,
+    LabelSample,
+    LabelStratum,
+    Run,
+    derived_id,
+)
+from biaswatch.shared.contracts.judged_item import EVERY
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import first
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds_of
+from biaswatch.shared.stats.labels.sampling import (
     drawn,
     inclusion,
     mean_of,
@@ -22,7 +29,7 @@ from shared.stats.labels.sampling import (
     sizes_by_uncertainty,
     uncertainty,
 )
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.samples import Vector
 
 UNIFORM_DIGITS = 13
 """Hexadecimal digits of an id that make a uniform number: 52 bits."""

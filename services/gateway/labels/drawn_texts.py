@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from services.gateway.runs.study_queries import StudyQueries
-from services.gateway.runs.views import FlaggedSide
-from shared.contracts import Brief, Evaluation, LabelSample, PairVerdict, Response
-from shared.contracts.judged_item import EVALUATOR, ORACLE, latest_verdicts
-from shared.contracts.pair_votes import COMPATIBLE, OWN_A, OWN_B
-from shared.store import Store
+from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.services.gateway.runs.views import FlaggedSide
+from biaswatch.shared.contracts import Brief, Evaluation, LabelSample, PairVerdict, Response
+from biaswatch.shared.contracts.judged_item import EVALUATOR, ORACLE, latest_verdicts
+from biaswatch.shared.contracts.pair_votes import COMPATIBLE, OWN_A, OWN_B
+from biaswatch.shared.store import Store
 
 SIDES = {OWN_A: "a", OWN_B: "b"}
 """The statements that concern one side of a pair alone."""

@@ -8,12 +8,12 @@ from typing import Annotated
 
 from fastapi import Query
 
-from services.gateway.labels.drawing import dimension_of
-from services.gateway.labels.drawn_texts import DrawnTexts, LabelledAnswer
-from services.gateway.labels.read_columns import ReadColumns, groups_of
-from services.gateway.labels.readings import columns_of
-from services.gateway.labels.requests import NumberRequest, TaskFilter
-from services.gateway.labels.views import (
+from biaswatch.services.gateway.labels.drawing import dimension_of
+from biaswatch.services.gateway.labels.drawn_texts import DrawnTexts, LabelledAnswer
+from biaswatch.services.gateway.labels.read_columns import ReadColumns, groups_of
+from biaswatch.services.gateway.labels.readings import columns_of
+from biaswatch.services.gateway.labels.requests import NumberRequest, TaskFilter
+from biaswatch.services.gateway.labels.views import (
     LabelledStratum,
     LabelPlan,
     LabelTask,
@@ -23,8 +23,8 @@ from services.gateway.labels.views import (
     SampleProgress,
     StoredLabel,
 )
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import (
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Correction,
     Label,
@@ -35,11 +35,15 @@ from shared.contracts import (
     labels_digest,
     standing_labels,
 )
-from shared.contracts.judged_item import JUDGES
-from shared.errors import NotFoundError, UsageError
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.labels.planned_labels import labels_for_share, planned_labels, widest_share
-from shared.store import Store
+from biaswatch.shared.contracts.judged_item import JUDGES
+from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.labels.planned_labels import (
+    labels_for_share,
+    planned_labels,
+    widest_share,
+)
+from biaswatch.shared.store import Store
 
 ALPHA = 0.05
 TENTH = 0.1

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.contracts import Label, LabelSample, standing_labels
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Label, LabelSample, standing_labels
+from biaswatch.shared.errors import UsageError
 
 SKIP, UNDO = "s", "u"
 

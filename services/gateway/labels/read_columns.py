@@ -12,8 +12,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.rounding import hashes
-from shared.stats.samples import AT_ONCE
+from biaswatch.shared.stats.anytime.rounding import hashes
+from biaswatch.shared.stats.samples import AT_ONCE
 
 ROW = np.dtype([("id", "V16"), ("value", "<f8"), ("unit", "<u8"), ("cell", "<u4")])
 """The id, the reading, 64 bits of the name of the unit, and which cell."""

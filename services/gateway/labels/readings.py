@@ -6,11 +6,11 @@ from itertools import islice
 from math import isfinite
 from tempfile import SpooledTemporaryFile
 
-from services.gateway.labels.read_columns import ReadAnswer, ReadColumns
-from shared.contracts import Run, SuiteOutline, features_id_of, response_id_of
-from shared.contracts.features import Features
-from shared.contracts.judged_item import JUDGES
-from shared.store import PlannedProbes, Store
+from biaswatch.services.gateway.labels.read_columns import ReadAnswer, ReadColumns
+from biaswatch.shared.contracts import Run, SuiteOutline, features_id_of, response_id_of
+from biaswatch.shared.contracts.features import Features
+from biaswatch.shared.contracts.judged_item import JUDGES
+from biaswatch.shared.store import PlannedProbes, Store
 
 AT_ONCE = 500
 MOST_IN_MEMORY = 2**20

@@ -4,8 +4,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
 
-from shared.contracts import MOST_DRAWN, LabelDraw
-from shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts import MOST_DRAWN, LabelDraw
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
 
 MOST_LABELS = 1000
 """Of one request."""

@@ -4,17 +4,17 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends
 
-from services.gateway.archived_answers import AnswersInStore
-from services.gateway.auditing import CallerAudit
-from services.gateway.auth import Tokens
-from services.gateway.callers import Caller
-from services.gateway.labels.commands import LabelCommands, TakenLabels
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import LabelsRequest, SampleRequest
-from services.gateway.labels.views import AcceptedLabels, SampleProgress
-from services.gateway.strict_requests import StrictRoute
-from shared.contracts import AuditAction, Label, LabelSample
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.archived_answers import AnswersInStore
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.labels.commands import LabelCommands, TakenLabels
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import LabelsRequest, SampleRequest
+from biaswatch.services.gateway.labels.views import AcceptedLabels, SampleProgress
+from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.shared.contracts import AuditAction, Label, LabelSample
+from biaswatch.shared.runtime.blocking import in_thread
 
 Send = Callable[[Label | LabelSample], Awaitable[None]]
 

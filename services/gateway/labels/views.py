@@ -2,7 +2,7 @@
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from shared.contracts import Correction, LabelSample
+from biaswatch.shared.contracts import Correction, LabelSample
 
 
 class LabelledStratum(BaseModel):

@@ -8,8 +8,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.contracts import Suite, SuiteProbe, WatchedPair
-from shared.contracts.expansion import set_of
+from biaswatch.shared.contracts import Suite, SuiteProbe, WatchedPair
+from biaswatch.shared.contracts.expansion import set_of
 
 Sets = NDArray[np.uint64]
 """64 bits of the name of each."""

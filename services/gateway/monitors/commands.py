@@ -4,17 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
-from services.gateway.monitors.asked_sets import AskedSets
-from services.gateway.monitors.notes import notes_of
-from services.gateway.monitors.plans import check_methods, check_round, plan_of, upkeep_of
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
-from services.gateway.monitors.views import AppliedMonitor
-from shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose, Upkeep
-from shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
-from shared.errors import UsageError
-from shared.store import Store
+from biaswatch.services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
+from biaswatch.services.gateway.monitors.asked_sets import AskedSets
+from biaswatch.services.gateway.monitors.notes import notes_of
+from biaswatch.services.gateway.monitors.plans import check_methods, check_round, plan_of, upkeep_of
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
+from biaswatch.services.gateway.monitors.views import AppliedMonitor
+from biaswatch.shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose, Upkeep
+from biaswatch.shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import Store
 
 CHANNEL_AGE = timedelta(minutes=10)
 """A channel that no diagnoser has announced for so long is gone."""

@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from pydantic import BaseModel
 
-from services.gateway.monitors.evidence_words import adjustment_words, selection_words
-from shared.contracts import (
+from biaswatch.services.gateway.monitors.evidence_words import adjustment_words, selection_words
+from biaswatch.shared.contracts import (
     Change,
     Comparison,
     Estimate,

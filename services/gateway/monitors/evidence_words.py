@@ -1,7 +1,7 @@
 """What stands beside a comparison's evidence in words: units selected, users matched."""
 
-from shared.contracts import Estimate, Evidence
-from shared.formatting import number
+from biaswatch.shared.contracts import Estimate, Evidence
+from biaswatch.shared.formatting import number
 
 
 def selection_words(evidence: Evidence) -> str | None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from services.gateway.monitors.labelled_views import LabelledEvidence
-from shared.contracts import (
+from biaswatch.services.gateway.monitors.labelled_views import LabelledEvidence
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     Correction,
@@ -13,7 +13,7 @@ from shared.contracts import (
     latest_over_rounds,
     standing_of,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 
 
 def labelled_evidence(

@@ -2,7 +2,7 @@
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from shared.contracts import RunningGap
+from biaswatch.shared.contracts import RunningGap
 
 
 class LabelledEvidence(BaseModel):

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from services.gateway.monitors.asked_sets import AskedSets
-from shared.contracts import Method, MonitorPlan, WatchedPair
-from shared.formatting import number
-from shared.stats.anytime.change_search import planned_change
-from shared.stats.anytime.spending import alpha_of_search
+from biaswatch.services.gateway.monitors.asked_sets import AskedSets
+from biaswatch.shared.contracts import Method, MonitorPlan, WatchedPair
+from biaswatch.shared.formatting import number
+from biaswatch.shared.stats.anytime.change_search import planned_change
+from biaswatch.shared.stats.anytime.spending import alpha_of_search
 
 ROUNDS = 30
 """Before a change, and after it."""

@@ -2,9 +2,13 @@
 
 from typing import Any
 
-from services.gateway.monitors.asked_sets import AskedSets
-from services.gateway.monitors.requests import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
-from shared.contracts import (
+from biaswatch.services.gateway.monitors.asked_sets import AskedSets
+from biaswatch.services.gateway.monitors.requests import (
+    TRAFFIC_PREFIX,
+    MonitorRequest,
+    TrafficMonitorRequest,
+)
+from biaswatch.shared.contracts import (
     TRAFFIC,
     Budget,
     Claim,
@@ -17,9 +21,9 @@ from shared.contracts import (
     WatchedPair,
     parse_target,
 )
-from shared.contracts.mistakes import as_usage_error
-from shared.contracts.suite_limits import number_shown
-from shared.errors import NotFoundError, UsageError
+from biaswatch.shared.contracts.mistakes import as_usage_error
+from biaswatch.shared.contracts.suite_limits import number_shown
+from biaswatch.shared.errors import NotFoundError, UsageError
 
 COPIED = {"alpha", "missing_tolerance"}
 COPIED_FROM_SUITE_MONITORS = COPIED | {

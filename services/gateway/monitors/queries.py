@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from services.gateway.monitors.evidence_views import evidence_view
-from services.gateway.monitors.labelled_queries import labelled_evidence
-from services.gateway.monitors.stored_monitors import StoredMonitor, stored_monitors
-from services.gateway.monitors.views import (
+from biaswatch.services.gateway.monitors.evidence_views import evidence_view
+from biaswatch.services.gateway.monitors.labelled_queries import labelled_evidence
+from biaswatch.services.gateway.monitors.stored_monitors import StoredMonitor, stored_monitors
+from biaswatch.services.gateway.monitors.views import (
     MOMENT_FIELDS,
     AlarmView,
     History,
@@ -24,8 +24,8 @@ from services.gateway.monitors.views import (
     rounds_shown,
     twin_answer,
 )
-from services.gateway.monitors.window_views import WindowState, WindowView, window_view
-from shared.contracts import (
+from biaswatch.services.gateway.monitors.window_views import WindowState, WindowView, window_view
+from biaswatch.shared.contracts import (
     AccountedWindow,
     Alarm,
     AnswerAccounts,
@@ -41,10 +41,10 @@ from shared.contracts import (
     standing_of,
     window_at,
 )
-from shared.contracts.alarm_delivery import AlarmDelivery
-from shared.errors import NotFoundError
-from shared.stats.anytime.judging import e_bh
-from shared.store import Store
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.stats.anytime.judging import e_bh
+from biaswatch.shared.store import Store
 
 DEPLOYMENT_ALPHA = 0.05
 MAX_WINDOWS = 1000

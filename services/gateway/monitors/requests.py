@@ -20,11 +20,11 @@ from pydantic import (
     model_validator,
 )
 
-from shared.contracts import TRAFFIC, Budget, Claim, Method, WatchedFeature, WatchedPair
-from shared.contracts.identity import Name, RecordId, Token
-from shared.contracts.mistakes import ASKS, LISTENS
-from shared.contracts.monitor import LEAST_ALPHA
-from shared.contracts.traffic import LONGEST_S, Words
+from biaswatch.shared.contracts import TRAFFIC, Budget, Claim, Method, WatchedFeature, WatchedPair
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.mistakes import ASKS, LISTENS
+from biaswatch.shared.contracts.monitor import LEAST_ALPHA
+from biaswatch.shared.contracts.traffic import LONGEST_S, Words
 
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")

@@ -4,16 +4,16 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends
 
-from services.gateway.auditing import CallerAudit
-from services.gateway.auth import Tokens
-from services.gateway.monitors.commands import MonitorCommands
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.monitors.requests import AnyMonitorRequest
-from services.gateway.monitors.strata_queries import StrataQueries
-from services.gateway.monitors.views import AppliedMonitor
-from services.gateway.strict_requests import StrictRoute
-from shared.contracts import AuditAction, Monitor, MonitorState
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.monitors.commands import MonitorCommands
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.requests import AnyMonitorRequest
+from biaswatch.services.gateway.monitors.strata_queries import StrataQueries
+from biaswatch.services.gateway.monitors.views import AppliedMonitor
+from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.shared.contracts import AuditAction, Monitor, MonitorState
+from biaswatch.shared.runtime.blocking import in_thread
 
 Send = Callable[[Monitor], Awaitable[None]]
 ACTIONS = {

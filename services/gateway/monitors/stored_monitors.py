@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Alarm,
     Evidence,
     Monitor,
@@ -13,7 +13,7 @@ from shared.contracts import (
     ScheduledMonitor,
     evidence_in,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.monitors.stored_monitors import stored_monitors
-from services.gateway.monitors.strata_views import StrataView, strata_view
-from shared.contracts import Described, Description, Evidence, Monitor, comparison_title
-from shared.store import Store
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.stored_monitors import stored_monitors
+from biaswatch.services.gateway.monitors.strata_views import StrataView, strata_view
+from biaswatch.shared.contracts import Described, Description, Evidence, Monitor, comparison_title
+from biaswatch.shared.store import Store
 
 MOST_WINDOWS = 500
 """The last ones; what lies before is in the evidence and not in the strata."""

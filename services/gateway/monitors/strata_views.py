@@ -7,13 +7,13 @@ from dataclasses import asdict
 import numpy as np
 from pydantic import BaseModel
 
-from shared.contracts import Comparison, Described, Estimate, Evidence, StratumUsers
-from shared.stats.anytime.pairs import BINS as DIFFERENCE_PLACES
-from shared.stats.anytime.two_groups import BINS as VALUE_PLACES
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.gap_test import compare_samples
-from shared.stats.comparisons.mean_interval import mean_interval
-from shared.stats.samples import Vector
+from biaswatch.shared.contracts import Comparison, Described, Estimate, Evidence, StratumUsers
+from biaswatch.shared.stats.anytime.pairs import BINS as DIFFERENCE_PLACES
+from biaswatch.shared.stats.anytime.two_groups import BINS as VALUE_PLACES
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
+from biaswatch.shared.stats.samples import Vector
 
 NO_MATCH = "no users of both groups were neighbours"
 NO_USER = "no user of the group has a number"

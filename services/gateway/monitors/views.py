@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from services.gateway.monitors.evidence_views import EvidenceView
-from services.gateway.monitors.labelled_views import LabelledEvidence
-from services.gateway.monitors.window_views import WindowView
-from shared.contracts import (
+from biaswatch.services.gateway.monitors.evidence_views import EvidenceView
+from biaswatch.services.gateway.monitors.labelled_views import LabelledEvidence
+from biaswatch.services.gateway.monitors.window_views import WindowView
+from biaswatch.shared.contracts import (
     Alarm,
     AnswerAccounts,
     Claim,
@@ -20,7 +20,7 @@ from shared.contracts import (
     Response,
     Verdict,
 )
-from shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
 
 
 class AppliedMonitor(BaseModel):

@@ -4,7 +4,13 @@ from enum import StrEnum
 
 from pydantic import BaseModel
 
-from shared.contracts import AccountedWindow, AnswerAccounts, Described, Description, Window
+from biaswatch.shared.contracts import (
+    AccountedWindow,
+    AnswerAccounts,
+    Described,
+    Description,
+    Window,
+)
 
 
 class WindowState(StrEnum):

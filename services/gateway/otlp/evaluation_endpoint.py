@@ -9,11 +9,16 @@ from pathlib import Path
 import httpx2
 from google.protobuf.message import DecodeError
 
-from services.gateway.otlp.evaluations import rejected_events
-from services.gateway.otlp.wire import PROTOBUF
-from shared.errors import ConfigurationError, TransientError, UsageError
-from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
-from shared.runtime.header_files import headers_in
+from biaswatch.services.gateway.otlp.evaluations import rejected_events
+from biaswatch.services.gateway.otlp.wire import PROTOBUF
+from biaswatch.shared.errors import ConfigurationError, TransientError, UsageError
+from biaswatch.shared.network import (
+    GuardedTransport,
+    PrivateAddressError,
+    UnknownHostError,
+    retry_after_s,
+)
+from biaswatch.shared.runtime.header_files import headers_in
 
 TIMEOUT_S = 10.0
 MOST_REPLY_BYTES = 64 * 1024

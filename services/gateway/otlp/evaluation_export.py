@@ -6,11 +6,11 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from services.gateway.otlp.evaluation_endpoint import NotReadable, Reply
-from services.gateway.otlp.evaluations import evaluation_request, event_count
-from shared.contracts import Features, Record
-from shared.errors import TransientError
-from shared.telemetry import EVALUATIONS, RepeatedWarning, log
+from biaswatch.services.gateway.otlp.evaluation_endpoint import NotReadable, Reply
+from biaswatch.services.gateway.otlp.evaluations import evaluation_request, event_count
+from biaswatch.shared.contracts import Features, Record
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.telemetry import EVALUATIONS, RepeatedWarning, log
 
 OLDEST = timedelta(days=1)
 """What is older is no longer sent: few receivers take it, and its trace was looked at long ago."""

@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from services.gateway.otlp.wire import ExportResult
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.requests import MAX_BATCH, Redaction
-from services.gateway.traffic.unwatched_words import UnwatchedError
-from shared.contracts import Exchange
-from shared.contracts.identity import pseudonym_of
-from shared.conventions.answers import AnswerPart, joined, part_of, sent_fields
-from shared.conventions.mapping import MappingFile
-from shared.conventions.signals import Signal
-from shared.store import Store
-from shared.store.answer_parts import Operation, WaitingPart
-from shared.store.scope import Scope
-from shared.telemetry import OTLP_SIGNALS, REDACTIONS, log
+from biaswatch.services.gateway.otlp.wire import ExportResult
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.requests import MAX_BATCH, Redaction
+from biaswatch.services.gateway.traffic.unwatched_words import UnwatchedError
+from biaswatch.shared.contracts import Exchange
+from biaswatch.shared.contracts.identity import pseudonym_of
+from biaswatch.shared.conventions.answers import AnswerPart, joined, part_of, sent_fields
+from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.answer_parts import Operation, WaitingPart
+from biaswatch.shared.store.scope import Scope
+from biaswatch.shared.telemetry import OTLP_SIGNALS, REDACTIONS, log
 
 QUIET = timedelta(seconds=2)
 """How long nothing more has to come of a complete operation: its events may be in two batches."""

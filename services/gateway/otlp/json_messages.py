@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from services.gateway.body_files import BodyFile
-from shared.conventions.signals import Signal, signals_of_json
-from shared.errors import UsageError
-from shared.parsing.json_reader import JsonReader
+from biaswatch.services.gateway.body_files import BodyFile
+from biaswatch.shared.conventions.signals import Signal, signals_of_json
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.parsing.json_reader import JsonReader
 
 LISTS = {"resourceSpans": ("scopeSpans", "spans"), "resourceLogs": ("scopeLogs", "logRecords")}
 """The lists of a request, and the names of the two lists inside."""

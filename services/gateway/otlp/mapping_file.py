@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from shared.conventions.mapping import MappingFile
-from shared.errors import BiaswatchError, ConfigurationError
-from shared.files import checked, read_text, yaml_mapping
+from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.errors import BiaswatchError, ConfigurationError
+from biaswatch.shared.files import checked, read_text, yaml_mapping
 
 EXPECTED = "a mapping file names fields: unit, groups, strata and others"
 

@@ -10,8 +10,8 @@ from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs, ScopeLogs
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
 
-from services.gateway.body_files import BodyFile
-from services.gateway.otlp.protobuf_messages import (
+from biaswatch.services.gateway.body_files import BodyFile
+from biaswatch.services.gateway.otlp.protobuf_messages import (
     MAX_SIGNAL_BYTES,
     SCOPE,
     SMALL_BYTES,
@@ -20,7 +20,7 @@ from services.gateway.otlp.protobuf_messages import (
     check_fields,
     signal_fields,
 )
-from shared.conventions.signals import Signal
+from biaswatch.shared.conventions.signals import Signal
 
 TRACES, LOGS = "traces", "logs"
 FAILED = 2

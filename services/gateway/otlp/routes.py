@@ -5,18 +5,18 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from services.gateway.auth import Tokens
-from services.gateway.callers import current_caller
-from services.gateway.intake_slots import IntakeSlots
-from services.gateway.otlp.intake import JoinedAnswers, SignalIntake
-from services.gateway.otlp.protobuf_signals import LOGS, TRACES
-from services.gateway.otlp.signal_requests import SignalRequests
-from services.gateway.otlp.wire import JSON, PROTOBUF
-from services.gateway.traffic.routes import Waiting, publish_exchanges
-from shared.bus.port import Publisher
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.store import Store
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.callers import current_caller
+from biaswatch.services.gateway.intake_slots import IntakeSlots
+from biaswatch.services.gateway.otlp.intake import JoinedAnswers, SignalIntake
+from biaswatch.services.gateway.otlp.protobuf_signals import LOGS, TRACES
+from biaswatch.services.gateway.otlp.signal_requests import SignalRequests
+from biaswatch.services.gateway.otlp.wire import JSON, PROTOBUF
+from biaswatch.services.gateway.traffic.routes import Waiting, publish_exchanges
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.store import Store
 
 JOIN_EVERY_S = 1.0
 BODY = {

@@ -7,13 +7,13 @@ from typing import Self
 
 from fastapi import Request, Response
 
-from services.gateway.body_files import BodyFile
-from services.gateway.intake_slots import IntakeSlots, check_connected, receive_body
-from services.gateway.otlp import wire
-from services.gateway.otlp.intake import SignalIntake, TakenSignals
-from services.gateway.otlp.json_messages import SMALL_BYTES
-from services.gateway.otlp.protobuf_signals import BATCH_BYTES
-from services.gateway.otlp.wire import (
+from biaswatch.services.gateway.body_files import BodyFile
+from biaswatch.services.gateway.intake_slots import IntakeSlots, check_connected, receive_body
+from biaswatch.services.gateway.otlp import wire
+from biaswatch.services.gateway.otlp.intake import SignalIntake, TakenSignals
+from biaswatch.services.gateway.otlp.json_messages import SMALL_BYTES
+from biaswatch.services.gateway.otlp.protobuf_signals import BATCH_BYTES
+from biaswatch.services.gateway.otlp.wire import (
     JSON,
     ExportResult,
     UnreadableRequestError,
@@ -23,11 +23,15 @@ from services.gateway.otlp.wire import (
     signal_batches,
     unpacked,
 )
-from services.gateway.strict_requests import ANSWERS, one_at_a_time
-from services.gateway.traffic.batch_intake import Waiting, publish_exchanges, refuse_when_behind
-from shared.bus.port import Publisher
-from shared.conventions.signals import Signal
-from shared.errors import BackPressureError, TransientError
+from biaswatch.services.gateway.strict_requests import ANSWERS, one_at_a_time
+from biaswatch.services.gateway.traffic.batch_intake import (
+    Waiting,
+    publish_exchanges,
+    refuse_when_behind,
+)
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.errors import BackPressureError, TransientError
 
 COME_AGAIN_S = 5
 

@@ -11,12 +11,12 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from services.gateway.body_files import BodyFile
-from services.gateway.otlp import protobuf_signals
-from services.gateway.otlp.json_messages import json_batches
-from services.gateway.otlp.protobuf_messages import MAX_MESSAGES, TooManyMessagesError
-from shared.conventions.signals import Signal
-from shared.errors import UsageError
+from biaswatch.services.gateway.body_files import BodyFile
+from biaswatch.services.gateway.otlp import protobuf_signals
+from biaswatch.services.gateway.otlp.json_messages import json_batches
+from biaswatch.services.gateway.otlp.protobuf_messages import MAX_MESSAGES, TooManyMessagesError
+from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.errors import UsageError
 
 TRACES, LOGS = protobuf_signals.TRACES, protobuf_signals.LOGS
 PROTOBUF, JSON = "application/x-protobuf", "application/json"

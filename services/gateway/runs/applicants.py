@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Mapping, Sequence
 from math import nan
 
-from services.gateway.runs.views import RunImpact
-from shared.contracts import Probe
-from shared.stats.studies.local_law_144 import applicant_score, impact_tables
+from biaswatch.services.gateway.runs.views import RunImpact
+from biaswatch.shared.contracts import Probe
+from biaswatch.shared.stats.studies.local_law_144 import applicant_score, impact_tables
 
 Applicant = tuple[str, tuple[str | None, ...]]
 """The unit of analysis, and its category in each dimension."""

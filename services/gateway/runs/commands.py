@@ -4,14 +4,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
-from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.requests import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
-from services.gateway.runs.views import Interpretation, ResumedTarget, RunState
-from shared.contracts import RUN_GATHER, Brief, Cancellation, Run
-from shared.contracts.suite_limits import MOST_PROBES, MOST_RUNS, MOST_SUITES, check_amount
-from shared.errors import ArchivedError, NotFoundError, UsageError
-from shared.store import Store
+from biaswatch.services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.requests import (
+    BriefRequest,
+    ResumeRequest,
+    RunRequest,
+    brief_of,
+    run_of,
+)
+from biaswatch.services.gateway.runs.views import Interpretation, ResumedTarget, RunState
+from biaswatch.shared.contracts import RUN_GATHER, Brief, Cancellation, Run
+from biaswatch.shared.contracts.suite_limits import (
+    MOST_PROBES,
+    MOST_RUNS,
+    MOST_SUITES,
+    check_amount,
+)
+from biaswatch.shared.errors import ArchivedError, NotFoundError, UsageError
+from biaswatch.shared.store import Store
 
 RESUMABLE = {RunState.INCOMPLETE, RunState.CANCELLED}
 

@@ -6,8 +6,8 @@ from zlib import crc32
 
 from pydantic import BaseModel
 
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import (
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import (
     Diagnosis,
     Features,
     Probe,
@@ -17,9 +17,9 @@ from shared.contracts import (
     features_id_of,
     probe_of,
 )
-from shared.contracts.expansion import set_of
-from shared.errors import NotFoundError
-from shared.store import PlannedProbes, Store
+from biaswatch.shared.contracts.expansion import set_of
+from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.store import PlannedProbes, Store
 
 MOST_VALUES = 1200
 """Answers of which a spread is drawn; of a larger run, those of some sets drawn by their names."""

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from services.gateway.runs.applicants import Applicants
-from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.requests import ImpactRequest
-from services.gateway.runs.views import RunImpact
-from shared.contracts import Features, Probe, Run, SuiteHeader, features_id_of
-from shared.errors import UsageError
-from shared.stats.studies.local_law_144 import UNKNOWN_LABELS, unused_unknown_labels
-from shared.store import PlannedProbes, Store
+from biaswatch.services.gateway.runs.applicants import Applicants
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.requests import ImpactRequest
+from biaswatch.services.gateway.runs.views import RunImpact
+from biaswatch.shared.contracts import Features, Probe, Run, SuiteHeader, features_id_of
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.studies.local_law_144 import UNKNOWN_LABELS, unused_unknown_labels
+from biaswatch.shared.store import PlannedProbes, Store
 
 AT_ONCE = 500
 """Answers that are in memory at the same time."""

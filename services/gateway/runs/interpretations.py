@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shared.contracts import Brief, Evaluation, Fault, UncheckedSentence
-from shared.store import Store
+from biaswatch.shared.contracts import Brief, Evaluation, Fault, UncheckedSentence
+from biaswatch.shared.store import Store
 
 MOST_SHOWN = 20
 """Interpretations on a page."""

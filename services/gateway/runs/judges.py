@@ -8,11 +8,11 @@ votes count, and the results say so.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from services.gateway.runs.pairs import pair_tables
-from services.gateway.runs.views import JudgeControls, JudgedApart
-from shared.contracts import Check, Estimate, PairVerdict
-from shared.contracts.pair_votes import GUESSES, with_votes_of
-from shared.lookup import first
+from biaswatch.services.gateway.runs.pairs import pair_tables
+from biaswatch.services.gateway.runs.views import JudgeControls, JudgedApart
+from biaswatch.shared.contracts import Check, Estimate, PairVerdict
+from biaswatch.shared.contracts.pair_votes import GUESSES, with_votes_of
+from biaswatch.shared.lookup import first
 
 YES_NO, GUESS = "yes_no", "guess"
 CHANCE = {YES_NO: 0.5, GUESS: 0.25}
@@ -144,8 +144,8 @@ def _mean(values: Sequence[float], lowest: float, nothing: str) -> Estimate:
         return Estimate(reason=nothing)
     import numpy as np
 
-    from shared.stats.comparisons.bounded_mean import bounded_mean_curve
-    from shared.stats.comparisons.confidence_curve import confidence_limits
+    from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
+    from biaswatch.shared.stats.comparisons.confidence_curve import confidence_limits
 
     low, high = confidence_limits(bounded_mean_curve(np.array(values), lowest, 1.0), LEVEL)
     mean = sum(values) / len(values)

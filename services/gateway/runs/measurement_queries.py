@@ -6,16 +6,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from services.gateway.runs.measurements import (
+from biaswatch.services.gateway.runs.measurements import (
     AnswerMeasurements,
     DeclaredAnalysis,
     Measurement,
     PinnedExtractor,
 )
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import Features, Probe, Run, SuiteOutline, features_id_of
-from shared.errors import UsageError
-from shared.store import PlannedProbes, Store
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Features, Probe, Run, SuiteOutline, features_id_of
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import PlannedProbes, Store
 
 MOST_LINES = 2**31 - 1
 AT_ONCE = 500

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from shared.contracts import Against, Claim
+from biaswatch.shared.contracts import Against, Claim
 
 
 class DescribedBody(BaseModel):

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
-from services.gateway.runs.views import PairGap, PairTable, StatementShare
-from shared.contracts import PairAnswers, PairVerdict
-from shared.stats.comparisons.multiplicity import holm
-from shared.stats.studies.answer_pairs import Statements, compared, shares_of
+from biaswatch.services.gateway.runs.views import PairGap, PairTable, StatementShare
+from biaswatch.shared.contracts import PairAnswers, PairVerdict
+from biaswatch.shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.studies.answer_pairs import Statements, compared, shares_of
 
 ANSWERS = {
     "answer_consistent": PairAnswers.SAME_PERSON,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from services.gateway.archived_answers import archived_sentence
-from services.gateway.runs.views import RunProgress, RunState, state_of
-from shared.contracts import (
+from biaswatch.services.gateway.archived_answers import archived_sentence
+from biaswatch.services.gateway.runs.views import RunProgress, RunState, state_of
+from biaswatch.shared.contracts import (
     Cancellation,
     Diagnosis,
     Features,
@@ -16,9 +16,9 @@ from shared.contracts import (
     SuiteOutline,
     verdicts_expected,
 )
-from shared.contracts.paused_target import PausedTarget
-from shared.store import CountedRun, PlannedProbes, Store
-from shared.store.archived_runs import ArchivedRun
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.store import CountedRun, PlannedProbes, Store
+from biaswatch.shared.store.archived_runs import ArchivedRun
 
 MOST_KNOWN = 1000
 """Suites whose outlines are kept at once, and closed runs that are known to be diagnosed."""

@@ -6,8 +6,8 @@ from importlib.metadata import version
 
 from pydantic import BaseModel
 
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import (
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import (
     Diagnosis,
     Probe,
     Response,
@@ -18,7 +18,7 @@ from shared.contracts import (
     probe_of,
     response_id_of,
 )
-from shared.store import PlannedProbes, Store
+from biaswatch.shared.store import PlannedProbes, Store
 
 REPORTED_BY = 4
 """The first and as many of the last questions of a model say which versions answered."""

@@ -6,10 +6,15 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from services.gateway.runs.progress import ProgressQueries, lanes_of
-from services.gateway.runs.unanswered import unanswered_reasons
-from services.gateway.runs.views import Interpretation, RunProgress, RunVerdicts, SuiteView
-from shared.contracts import (
+from biaswatch.services.gateway.runs.progress import ProgressQueries, lanes_of
+from biaswatch.services.gateway.runs.unanswered import unanswered_reasons
+from biaswatch.services.gateway.runs.views import (
+    Interpretation,
+    RunProgress,
+    RunVerdicts,
+    SuiteView,
+)
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Assessment,
     Brief,
@@ -22,9 +27,9 @@ from shared.contracts import (
     Verdict,
     derived_id,
 )
-from shared.contracts.paused_target import PausedTarget
-from shared.errors import NotFoundError
-from shared.store import Store
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.store import Store
 
 UNMEASURED = "unmeasured"
 """How comparisons end of which one side has no measured answer."""

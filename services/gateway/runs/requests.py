@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Brief,
     Budget,
     ExtractorPin,
@@ -18,11 +18,11 @@ from shared.contracts import (
     derived_id,
     parse_target,
 )
-from shared.contracts.features import ExtractorStatus
-from shared.contracts.identity import RecordId, Token
-from shared.contracts.mistakes import as_usage_error
-from shared.errors import UsageError
-from shared.stats.studies.local_law_144 import SMALL_SHARE
+from biaswatch.shared.contracts.features import ExtractorStatus
+from biaswatch.shared.contracts.identity import RecordId, Token
+from biaswatch.shared.contracts.mistakes import as_usage_error
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 
 SELF, NO_JUDGE = "self", "none"
 MOST_TARGETS = 500

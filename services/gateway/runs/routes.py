@@ -7,23 +7,28 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse
 
-from services.gateway.archived_answers import AnswersInStore
-from services.gateway.auditing import CallerAudit
-from services.gateway.auth import Tokens
-from services.gateway.openapi import body_of
-from services.gateway.runs.commands import RunCommands
-from services.gateway.runs.followers import Followers
-from services.gateway.runs.group_values import GroupValueQueries
-from services.gateway.runs.impact_queries import ImpactQueries
-from services.gateway.runs.measurement_queries import MeasurementQueries
-from services.gateway.runs.measurements import AnswerMeasurements
-from services.gateway.runs.provenance import ProvenanceQueries
-from services.gateway.runs.queries import RunQueries
-from services.gateway.runs.requests import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
-from services.gateway.runs.starting import started_run
-from services.gateway.runs.study_queries import StudyQueries
-from services.gateway.runs.suite_uploads import received_suite
-from services.gateway.runs.views import (
+from biaswatch.services.gateway.archived_answers import AnswersInStore
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.openapi import body_of
+from biaswatch.services.gateway.runs.commands import RunCommands
+from biaswatch.services.gateway.runs.followers import Followers
+from biaswatch.services.gateway.runs.group_values import GroupValueQueries
+from biaswatch.services.gateway.runs.impact_queries import ImpactQueries
+from biaswatch.services.gateway.runs.measurement_queries import MeasurementQueries
+from biaswatch.services.gateway.runs.measurements import AnswerMeasurements
+from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.requests import (
+    BriefRequest,
+    ImpactRequest,
+    ResumeRequest,
+    RunRequest,
+)
+from biaswatch.services.gateway.runs.starting import started_run
+from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.services.gateway.runs.suite_uploads import received_suite
+from biaswatch.services.gateway.runs.views import (
     ENDED,
     Interpretation,
     ResumedTarget,
@@ -32,9 +37,9 @@ from services.gateway.runs.views import (
     StartedRun,
     StoredSuite,
 )
-from services.gateway.strict_requests import StrictRoute
-from shared.contracts import AuditAction, Brief, Cancellation, Run, Suite
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Run, Suite
+from biaswatch.shared.runtime.blocking import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
 

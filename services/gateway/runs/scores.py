@@ -7,11 +7,11 @@ from itertools import combinations
 
 import numpy as np
 
-from services.gateway.runs.views import ScoreGap, Scores
-from shared.contracts import Estimate, Features, Probe
-from shared.stats.comparisons.multiplicity import holm
-from shared.stats.studies.bbq import BbqAnswer, Condition
-from shared.stats.studies.bbq_intervals import by_context, swap_p_values, with_intervals
+from biaswatch.services.gateway.runs.views import ScoreGap, Scores
+from biaswatch.shared.contracts import Estimate, Features, Probe
+from biaswatch.shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.studies.bbq import BbqAnswer, Condition
+from biaswatch.shared.stats.studies.bbq_intervals import by_context, swap_p_values, with_intervals
 
 STUDY = "bbq"
 NO_ANSWER = "no answer"

@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 
-from services.gateway.auditing import CallerAudit
-from services.gateway.runs.commands import RunCommands
-from services.gateway.runs.requests import RunRequest
-from services.gateway.runs.views import StartedRun
-from shared.contracts import AuditAction, Run
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.runs.commands import RunCommands
+from biaswatch.services.gateway.runs.requests import RunRequest
+from biaswatch.services.gateway.runs.views import StartedRun
+from biaswatch.shared.contracts import AuditAction, Run
+from biaswatch.shared.runtime.blocking import in_thread
 
 
 async def started_run(

@@ -7,13 +7,13 @@ from typing import Any
 from fastapi import Request
 from pydantic import ValidationError
 
-from services.gateway.runs.commands import RunCommands
-from services.gateway.runs.views import StoredSuite
-from services.gateway.streamed_lists import StreamedList, check_is_json, wrong
-from services.gateway.strict_requests import check_value, one_at_a_time
-from shared.contracts import Suite, SuiteHeader, SuiteProbe
-from shared.runtime.blocking import in_thread
-from shared.store import Store
+from biaswatch.services.gateway.runs.commands import RunCommands
+from biaswatch.services.gateway.runs.views import StoredSuite
+from biaswatch.services.gateway.streamed_lists import StreamedList, check_is_json, wrong
+from biaswatch.services.gateway.strict_requests import check_value, one_at_a_time
+from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteProbe
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
 
 AT_ONCE_BYTES = 256 * 1024
 """What is read of a body before a thread goes on with it."""

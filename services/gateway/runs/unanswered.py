@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel
 
-from shared.contracts import Ending, Response
-from shared.shown_text import on_one_line
+from biaswatch.shared.contracts import Ending, Response
+from biaswatch.shared.shown_text import on_one_line
 
 MAX_LINES = 5
 """Reasons that are shown of one run, the most frequent first."""

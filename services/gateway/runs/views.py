@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from services.gateway.runs.unanswered import RunOutcomes
-from shared.contracts import ClosedBy, Estimate, Evaluation, Run
-from shared.contracts.paused_target import PausedTarget
-from shared.stats.studies.local_law_144 import ImpactTables
+from biaswatch.services.gateway.runs.unanswered import RunOutcomes
+from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, Run
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.stats.studies.local_law_144 import ImpactTables
 
 
 class StoredSuite(BaseModel):

@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from services.gateway.channels.queries import ChannelQueries
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.runs.queries import RunQueries
-from services.gateway.status.views import (
+from biaswatch.services.gateway.channels.queries import ChannelQueries
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.status.views import (
     AlarmLine,
     DaySpending,
     OverdueMonitor,
     PlatformStatus,
     PlatformTrouble,
 )
-from shared.contracts import Alarm, MonitorState, Purpose, Run, standing_of
-from shared.store import Store
+from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Run, standing_of
+from biaswatch.shared.store import Store
 
 DAY = timedelta(days=1)
 OVERDUE_AFTER = timedelta(hours=1)

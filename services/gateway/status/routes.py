@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter, Depends
 
-from services.gateway.auth import Tokens
-from services.gateway.status.queries import StatusQueries
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.status.queries import StatusQueries
 
 
 def status_routes(queries: StatusQueries, tokens: Tokens) -> APIRouter:

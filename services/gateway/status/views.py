@@ -4,8 +4,8 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from services.gateway.runs.views import RunProgress
-from shared.contracts import AlarmKind, AlarmState
+from biaswatch.services.gateway.runs.views import RunProgress
+from biaswatch.shared.contracts import AlarmKind, AlarmState
 
 
 class AlarmLine(BaseModel):

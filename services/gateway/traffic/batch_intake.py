@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from fastapi import Request
 from pydantic import ValidationError
 
-from services.gateway.intake_slots import IntakeSlots, check_connected
-from services.gateway.streamed_lists import check_is_json, refusal, wrong
-from services.gateway.strict_requests import ANSWERS, IN_LOOP_BYTES, one_at_a_time, strict_json
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.large_batches import LargeBatch
-from services.gateway.traffic.requests import AcceptedBatch, SentBatch
-from shared.bus.port import Publisher
-from shared.contracts import Exchange
-from shared.errors import BackPressureError
-from shared.runtime.blocking import in_thread
+from biaswatch.services.gateway.intake_slots import IntakeSlots, check_connected
+from biaswatch.services.gateway.streamed_lists import check_is_json, refusal, wrong
+from biaswatch.services.gateway.strict_requests import (
+    ANSWERS,
+    IN_LOOP_BYTES,
+    one_at_a_time,
+    strict_json,
+)
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.large_batches import LargeBatch
+from biaswatch.services.gateway.traffic.requests import AcceptedBatch, SentBatch
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import Exchange
+from biaswatch.shared.errors import BackPressureError
+from biaswatch.shared.runtime.blocking import in_thread
 
 MOST_QUEUED = 15_000
 """How many answers may wait to be accounted for; the queue of a live system holds 20,000, and a

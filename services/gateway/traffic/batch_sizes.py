@@ -3,8 +3,8 @@
 import secrets
 from collections.abc import Iterable, Iterator
 
-from services.gateway.traffic.requests import SentBatch
-from shared.contracts import Exchange
+from biaswatch.services.gateway.traffic.requests import SentBatch
+from biaswatch.shared.contracts import Exchange
 
 FEW = 8
 FEW_CHARACTERS = 32 * 1024

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.gateway.monitors.commands import later_moment_ms, moment_after
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.traffic.requests import HistoryView, traffic_watched
-from shared.contracts import Monitor, MonitorState, PastTraffic, Traffic, window_at
-from shared.errors import NotFoundError, UsageError
-from shared.store import Store
+from biaswatch.services.gateway.monitors.commands import later_moment_ms, moment_after
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.traffic.requests import HistoryView, traffic_watched
+from biaswatch.shared.contracts import Monitor, MonitorState, PastTraffic, Traffic, window_at
+from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.store import Store
 
 SUFFIX = "-history"
 LONGEST_NAME = 96

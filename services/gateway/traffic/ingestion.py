@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from services.gateway.traffic.batch_sizes import are_few, drawn_number, in_parts
-from services.gateway.traffic.requests import (
+from biaswatch.services.gateway.traffic.batch_sizes import are_few, drawn_number, in_parts
+from biaswatch.services.gateway.traffic.requests import (
     MAX_BATCH,
     MAX_CLOCK_SKEW,
     BatchHeader,
@@ -22,20 +22,24 @@ from services.gateway.traffic.requests import (
     sent_answer,
     traffic_window,
 )
-from services.gateway.traffic.responses import evaluated_span, response_of, without_position
-from services.gateway.traffic.unwatched_words import (
+from biaswatch.services.gateway.traffic.responses import (
+    evaluated_span,
+    response_of,
+    without_position,
+)
+from biaswatch.services.gateway.traffic.unwatched_words import (
     UnwatchedError,
     counted,
     unwatched,
     unwatched_system,
 )
-from services.gateway.traffic.watchers import KnownWatchers, Watcher
-from shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
-from shared.contracts.mistakes import first_mistake
-from shared.errors import NotFoundError, PoisonError, UsageError
-from shared.parsing.redaction import RedactedText
-from shared.store import Store
-from shared.telemetry import REDACTIONS
+from biaswatch.services.gateway.traffic.watchers import KnownWatchers, Watcher
+from biaswatch.shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import NotFoundError, PoisonError, UsageError
+from biaswatch.shared.parsing.redaction import RedactedText
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import REDACTIONS
 
 
 class ExchangeIngestion:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     MENTIONED,
     AnswerAccounts,
     CallSpan,
@@ -27,8 +27,8 @@ from shared.contracts import (
     window_at,
     window_run_id,
 )
-from shared.contracts.identity import Moment, Name, pseudonym_of
-from shared.parsing.redaction import RedactedText
+from biaswatch.shared.contracts.identity import Moment, Name, pseudonym_of
+from biaswatch.shared.parsing.redaction import RedactedText
 
 LiveSystem = tuple[str, str]
 """The tenant and the name of a live system."""

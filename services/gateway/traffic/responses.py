@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
-from services.gateway.traffic.requests import CARRIED
-from shared.contracts import (
+from biaswatch.services.gateway.traffic.requests import CARRIED
+from biaswatch.shared.contracts import (
     MENTIONED,
     Ending,
     EvaluatedSpan,
@@ -21,7 +21,7 @@ from shared.contracts import (
     window_at,
     window_run_id,
 )
-from shared.parsing.model_reasoning import after_reasoning
+from biaswatch.shared.parsing.model_reasoning import after_reasoning
 
 
 def response_of(

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends, Request
 
-from services.gateway.auditing import CallerAudit
-from services.gateway.auth import Tokens
-from services.gateway.intake_slots import IntakeSlots
-from services.gateway.openapi import body_of
-from services.gateway.strict_requests import StrictRoute
-from services.gateway.traffic.batch_intake import (
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.intake_slots import IntakeSlots
+from biaswatch.services.gateway.openapi import body_of
+from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.services.gateway.traffic.batch_intake import (
     MOST_QUEUED,
     BatchIntake,
     Waiting,
@@ -17,13 +17,18 @@ from services.gateway.traffic.batch_intake import (
     publish_exchanges,
     refuse_when_behind,
 )
-from services.gateway.traffic.commands import HistoryCommands
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.requests import AcceptedBatch, HistoryView, SentBatch, UnwatchedView
-from shared.bus.port import Publisher
-from shared.contracts import AuditAction, Monitor, Token
-from shared.runtime.blocking import in_thread
-from shared.store import Store
+from biaswatch.services.gateway.traffic.commands import HistoryCommands
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.requests import (
+    AcceptedBatch,
+    HistoryView,
+    SentBatch,
+    UnwatchedView,
+)
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import AuditAction, Monitor, Token
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
 
 __all__ = [
     "MOST_QUEUED",

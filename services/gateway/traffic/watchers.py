@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.traffic.requests import LiveSystem, traffic_watched
-from shared.contracts import Monitor, MonitorState, Traffic
-from shared.lookup import first
-from shared.store import Store
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.traffic.requests import LiveSystem, traffic_watched
+from biaswatch.shared.contracts import Monitor, MonitorState, Traffic
+from biaswatch.shared.lookup import first
+from biaswatch.shared.store import Store
 
 MOST_KNOWN = 1000
 """Live systems that are known at the same time."""

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from services.generator.domain.scaffolds import ANSWER, CallResult
-from shared.contracts import Usage
-from shared.llm.port import CallFailed, Failure, ModelAnswer
-from shared.llm.reply_values import shortened
-from shared.parsing.model_reasoning import after_reasoning, joined_reasoning
+from biaswatch.services.generator.domain.scaffolds import ANSWER, CallResult
+from biaswatch.shared.contracts import Usage
+from biaswatch.shared.llm.port import CallFailed, Failure, ModelAnswer
+from biaswatch.shared.llm.reply_values import shortened
+from biaswatch.shared.parsing.model_reasoning import after_reasoning, joined_reasoning
 
 MAX_REASONING_CHARACTERS = 20_000
 """Characters of reasoning that are kept with an answer; of longer reasoning, its beginning."""

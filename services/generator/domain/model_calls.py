@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeFloat
 
-from services.generator.domain.scaffolds import PlannedCall
-from shared.contracts import Message, Probe, Role, Target
-from shared.contracts.providers import PROVIDERS
-from shared.llm.port import CallFailed, ModelAnswer, ModelCall
+from biaswatch.services.generator.domain.scaffolds import PlannedCall
+from biaswatch.shared.contracts import Message, Probe, Role, Target
+from biaswatch.shared.contracts.providers import PROVIDERS
+from biaswatch.shared.llm.port import CallFailed, ModelAnswer, ModelCall
 
 LONGEST_PAUSE_S = 60.0
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from services.generator.domain.final_answers import kept_reasoning
-from services.generator.domain.scaffolds import ANSWER, CallResult
-from shared.contracts import Ending, Probe, Response, Step, Usage
-from shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer
+from biaswatch.services.generator.domain.final_answers import kept_reasoning
+from biaswatch.services.generator.domain.scaffolds import ANSWER, CallResult
+from biaswatch.shared.contracts import Ending, Probe, Response, Step, Usage
+from biaswatch.shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer
 
 LARGEST_ANSWER_BYTES = 200 * 1024
 """A longer answer is an outcome of its own: it would not fit a record with its question."""

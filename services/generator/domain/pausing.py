@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from shared.contracts import Target
-from shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.paused_target import PausedTarget
 
 LONGEST_WAIT_S = 900.0
 MOST_REFUSALS = 6

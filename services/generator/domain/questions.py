@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from shared.contracts import Message, Probe, Role
-from shared.contracts.suite import PURGED
-from shared.llm.port import AnswerSchema
-from shared.parsing import Unreadable, objects_in
+from biaswatch.shared.contracts import Message, Probe, Role
+from biaswatch.shared.contracts.suite import PURGED
+from biaswatch.shared.llm.port import AnswerSchema
+from biaswatch.shared.parsing import Unreadable, objects_in
 
 QUESTION, MATERIAL, SCALE = "question", "material", "scale"
 CRITERION, OPTION = "criterion:", "option:"

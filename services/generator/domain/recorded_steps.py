@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from services.generator.domain.questions import (
+from biaswatch.services.generator.domain.questions import (
     CRITERION,
     OFF_SCALE,
     RatingScale,
@@ -10,11 +10,11 @@ from services.generator.domain.questions import (
     rating_in,
     scale_of,
 )
-from services.generator.domain.scaffolds import CallResult
-from shared.contracts import Probe, Usage
-from shared.llm.port import ModelAnswer, RecordedStep
-from shared.parsing import Unreadable
-from shared.parsing.model_reasoning import after_reasoning
+from biaswatch.services.generator.domain.scaffolds import CallResult
+from biaswatch.shared.contracts import Probe, Usage
+from biaswatch.shared.llm.port import ModelAnswer, RecordedStep
+from biaswatch.shared.parsing import Unreadable
+from biaswatch.shared.parsing.model_reasoning import after_reasoning
 
 NOTHING_SPENT = Usage(calls=0)
 ANY_NUMBER = RatingScale(-(10**12), 10**12, whole=False)

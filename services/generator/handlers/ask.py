@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.generator.domain.outcome import (
+from biaswatch.services.generator.domain.outcome import (
     UNFIT,
     answered,
     broken_off,
@@ -14,28 +14,28 @@ from services.generator.domain.outcome import (
     unrecordable,
     without,
 )
-from services.generator.domain.pausing import MOST_REFUSALS
-from services.generator.domain.questions import UnfitProbe, check_purged
-from services.generator.domain.scaffolds import (
+from biaswatch.services.generator.domain.pausing import MOST_REFUSALS
+from biaswatch.services.generator.domain.questions import UnfitProbe, check_purged
+from biaswatch.services.generator.domain.scaffolds import (
     ANSWER,
     CallResult,
     PlannedCall,
     Scaffold,
     scaffold_of,
 )
-from services.generator.handlers.budget_and_cancellation import BudgetSpent, RunCancelled
-from services.generator.handlers.caller import ModelCaller
-from services.generator.handlers.endpoints import Endpoint
-from services.generator.handlers.recorded_answers import RecordedAnswers
-from services.generator.handlers.target_pauses import TargetPauses, TargetRefused
-from shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
-from shared.contracts.providers import is_recorded
-from shared.errors import ConfigurationError, UsageError
-from shared.llm.port import TARGET_SAYS, Failure
-from shared.parsing import Unreadable
-from shared.runtime.blocking import BatchedLookup, in_thread
-from shared.store import Records
-from shared.telemetry import log
+from biaswatch.services.generator.handlers.budget_and_cancellation import BudgetSpent, RunCancelled
+from biaswatch.services.generator.handlers.caller import ModelCaller
+from biaswatch.services.generator.handlers.endpoints import Endpoint
+from biaswatch.services.generator.handlers.recorded_answers import RecordedAnswers
+from biaswatch.services.generator.handlers.target_pauses import TargetPauses, TargetRefused
+from biaswatch.shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
+from biaswatch.shared.contracts.providers import is_recorded
+from biaswatch.shared.errors import ConfigurationError, UsageError
+from biaswatch.shared.llm.port import TARGET_SAYS, Failure
+from biaswatch.shared.parsing import Unreadable
+from biaswatch.shared.runtime.blocking import BatchedLookup, in_thread
+from biaswatch.shared.store import Records
+from biaswatch.shared.telemetry import log
 
 UNRECORDABLE = (ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 """What a reply can break where it becomes a response: that is its outcome."""

@@ -8,10 +8,10 @@ from datetime import datetime
 from functools import reduce
 from typing import Generic, TypeVar
 
-from shared.contracts import Cancellation, Probe
-from shared.runtime.blocking import BatchedLookup
-from shared.store import Calls, Records
-from shared.store.calls import RunSpending
+from biaswatch.shared.contracts import Cancellation, Probe
+from biaswatch.shared.runtime.blocking import BatchedLookup
+from biaswatch.shared.store import Calls, Records
+from biaswatch.shared.store.calls import RunSpending
 
 FRESH_S = 1.0
 """How old an answer of the store may be: other replicas spend too, and runs are cancelled."""

@@ -8,17 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
-from services.generator.domain.final_answers import final_answer
-from services.generator.domain.model_calls import Price, call_of, cost_of, pause_s
-from services.generator.domain.questions import rating_in
-from services.generator.domain.scaffolds import CallResult, PlannedCall
-from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from services.generator.handlers.endpoints import Endpoint
-from services.generator.handlers.paid_calls import PaidCalls, call_id
-from services.generator.handlers.rejected_runs import RejectedRuns
-from services.generator.handlers.target_pauses import TargetRefused
-from shared.contracts import Probe, Usage
-from shared.llm.port import (
+from biaswatch.services.generator.domain.final_answers import final_answer
+from biaswatch.services.generator.domain.model_calls import Price, call_of, cost_of, pause_s
+from biaswatch.services.generator.domain.questions import rating_in
+from biaswatch.services.generator.domain.scaffolds import CallResult, PlannedCall
+from biaswatch.services.generator.handlers.budget_and_cancellation import (
+    CancellationCheck,
+    RunBudgets,
+)
+from biaswatch.services.generator.handlers.endpoints import Endpoint
+from biaswatch.services.generator.handlers.paid_calls import PaidCalls, call_id
+from biaswatch.services.generator.handlers.rejected_runs import RejectedRuns
+from biaswatch.services.generator.handlers.target_pauses import TargetRefused
+from biaswatch.shared.contracts import Probe, Usage
+from biaswatch.shared.llm.port import (
     MAY_PASS,
     UNKNOWN_TOKENS,
     CallFailed,
@@ -27,8 +30,8 @@ from shared.llm.port import (
     ModelAnswer,
     ModelCall,
 )
-from shared.parsing import Unreadable
-from shared.telemetry import log
+from biaswatch.shared.parsing import Unreadable
+from biaswatch.shared.telemetry import log
 
 
 @dataclass(frozen=True)

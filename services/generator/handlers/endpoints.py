@@ -6,15 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
 
-from services.generator.domain.aimd import AimdBounds, AimdLimit
-from services.generator.domain.model_calls import Price, Prices, price_of
-from services.generator.settings import GeneratorSettings
-from shared import __name__ as shared_package
-from shared.contracts import Target
-from shared.contracts.providers import PROVIDERS, is_recorded
-from shared.errors import PoisonError
-from shared.llm.port import HOST_KEY_SOURCE, CallFailed, ChatModel, Failure, ModelEndpoint
-from shared.telemetry import ALLOWED, CALL_SECONDS, CALLS, COST, KEPT, TOKENS
+from biaswatch.services.generator.domain.aimd import AimdBounds, AimdLimit
+from biaswatch.services.generator.domain.model_calls import Price, Prices, price_of
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.providers import PROVIDERS, is_recorded
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.llm.port import HOST_KEY_SOURCE, CallFailed, ChatModel, Failure, ModelEndpoint
+from biaswatch.shared.telemetry import ALLOWED, CALL_SECONDS, CALLS, COST, KEPT, TOKENS
 
 MOST_NAMES = 50
 OTHERS = "others"
@@ -186,7 +185,7 @@ def endpoint_of(
     provider = PROVIDERS.get(target.provider)
     if provider is None:
         raise PoisonError(f"There is no provider {target.provider}.")
-    connect = resolve_name(f"{shared_package}.{provider.adapter}")
+    connect = resolve_name(f"biaswatch.shared.{provider.adapter}")
     bounds = AimdBounds(start=settings.generator_start, most=settings.generator_slots)
     return Endpoint(
         model=connect(target, connection_to(target, settings)),

@@ -6,14 +6,14 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from shared.contracts import Probe, derived_id
-from shared.contracts.identity import id_beginning_with
-from shared.errors import TransientError
-from shared.llm.port import ModelAnswer
-from shared.runtime.blocking import BatchedLookup
-from shared.store import Calls
-from shared.store.calls import PaidCall
-from shared.telemetry import RepeatedWarning
+from biaswatch.shared.contracts import Probe, derived_id
+from biaswatch.shared.contracts.identity import id_beginning_with
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.llm.port import ModelAnswer
+from biaswatch.shared.runtime.blocking import BatchedLookup
+from biaswatch.shared.store import Calls
+from biaswatch.shared.store.calls import PaidCall
+from biaswatch.shared.telemetry import RepeatedWarning
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 5.0
 """Between two tries to write what was paid for."""

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from services.generator.domain.final_answers import final_answer
-from services.generator.domain.model_calls import call_of
-from services.generator.domain.outcome import UNFIT, answered, without
-from services.generator.domain.questions import UnfitProbe
-from services.generator.domain.recorded_steps import recorded_results
-from services.generator.domain.scaffolds import ANSWER, CallResult, PlannedCall
-from services.generator.handlers.budget_and_cancellation import CancellationCheck
-from services.generator.handlers.caller import asked
-from services.generator.handlers.endpoints import Endpoint
-from shared.contracts import Probe, Response, Usage
-from shared.llm.port import CallFailed
+from biaswatch.services.generator.domain.final_answers import final_answer
+from biaswatch.services.generator.domain.model_calls import call_of
+from biaswatch.services.generator.domain.outcome import UNFIT, answered, without
+from biaswatch.services.generator.domain.questions import UnfitProbe
+from biaswatch.services.generator.domain.recorded_steps import recorded_results
+from biaswatch.services.generator.domain.scaffolds import ANSWER, CallResult, PlannedCall
+from biaswatch.services.generator.handlers.budget_and_cancellation import CancellationCheck
+from biaswatch.services.generator.handlers.caller import asked
+from biaswatch.services.generator.handlers.endpoints import Endpoint
+from biaswatch.shared.contracts import Probe, Response, Usage
+from biaswatch.shared.llm.port import CallFailed
 
 LOOKED_UP = Usage(calls=1, retries=0, latency_s=0.0)
 AT_ONCE_S = 0.0

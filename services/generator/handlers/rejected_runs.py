@@ -5,11 +5,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from shared.contracts import Ending, Probe, Purpose, Record, Response
-from shared.llm.port import MAY_PASS, Failure
-from shared.lookup import first
-from shared.runtime.blocking import in_thread
+from biaswatch.services.generator.handlers.budget_and_cancellation import (
+    CancellationCheck,
+    RunBudgets,
+)
+from biaswatch.shared.contracts import Ending, Probe, Purpose, Record, Response
+from biaswatch.shared.llm.port import MAY_PASS, Failure
+from biaswatch.shared.lookup import first
+from biaswatch.shared.runtime.blocking import in_thread
 
 MAX_REJECTED_CALLS = 20
 """A run whose first calls are rejected this often, without any other outcome, is stopped."""

@@ -5,16 +5,16 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
-from services.generator.domain.pausing import paused_after
-from services.generator.handlers.endpoints import metric_name
-from shared.bus.port import Publisher
-from shared.contracts import Target
-from shared.contracts.paused_target import PausedTarget
-from shared.errors import TransientError
-from shared.runtime.blocking import in_thread
-from shared.runtime.jobs import Job
-from shared.store import PausedTargets
-from shared.telemetry import TARGET_PAUSED, RepeatedWarning, log
+from biaswatch.services.generator.domain.pausing import paused_after
+from biaswatch.services.generator.handlers.endpoints import metric_name
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.store import PausedTargets
+from biaswatch.shared.telemetry import TARGET_PAUSED, RepeatedWarning, log
 
 LOOK_EVERY_S = 1.0
 """How often a probe that waits looks whether its time has come, and the store whether a person has

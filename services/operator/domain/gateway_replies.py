@@ -4,7 +4,13 @@ from datetime import datetime
 
 from pydantic import BaseModel
 
-from shared.contracts import LEAST_MEASURED_SHARE, Alarm, ComparedGroups, Estimate, Verdict
+from biaswatch.shared.contracts import (
+    LEAST_MEASURED_SHARE,
+    Alarm,
+    ComparedGroups,
+    Estimate,
+    Verdict,
+)
 
 
 class SeenStatus(BaseModel):

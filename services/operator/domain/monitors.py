@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from services.operator.domain.conditions import (
+from biaswatch.services.operator.domain.conditions import (
     READY,
     ResourceCondition,
     ResourceEvent,
@@ -15,10 +15,10 @@ from services.operator.domain.conditions import (
     merged,
     moment,
 )
-from services.operator.domain.gateway_replies import SeenEvidence, SeenMonitor
-from services.operator.domain.suites import suite_hash_of
-from shared.contracts import TRAFFIC, Alarm, derived_id, standing_of
-from shared.formatting import VERDICT_WORDS, interval
+from biaswatch.services.operator.domain.gateway_replies import SeenEvidence, SeenMonitor
+from biaswatch.services.operator.domain.suites import suite_hash_of
+from biaswatch.shared.contracts import TRAFFIC, Alarm, derived_id, standing_of
+from biaswatch.shared.formatting import VERDICT_WORDS, interval
 
 ALARMING, OVERDUE = "Alarming", "Overdue"
 OVERDUE_AFTER = timedelta(hours=1)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from services.operator.domain.conditions import (
+from biaswatch.services.operator.domain.conditions import (
     READY,
     ResourceCondition,
     ResourceEvent,
@@ -12,10 +12,10 @@ from services.operator.domain.conditions import (
     Truth,
     merged,
 )
-from services.operator.domain.gateway_replies import SeenDiagnosis, SeenGap, SeenRun
-from services.operator.domain.suites import suite_hash_of
-from shared.contracts import LEAST_MEASURED_SHARE, Verdict
-from shared.formatting import NOTHING_COMPARED, by_evidence, interval
+from biaswatch.services.operator.domain.gateway_replies import SeenDiagnosis, SeenGap, SeenRun
+from biaswatch.services.operator.domain.suites import suite_hash_of
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Verdict
+from biaswatch.shared.formatting import NOTHING_COMPARED, by_evidence, interval
 
 COMPLETE, DISPARITY = "Complete", "Disparity"
 ENDED = {"complete", "incomplete", "cancelled"}

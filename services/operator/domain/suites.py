@@ -4,8 +4,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from services.operator.domain.conditions import READY, ResourceCondition, Status, Truth, merged
-from services.operator.domain.gateway_replies import SeenSuite
+from biaswatch.services.operator.domain.conditions import (
+    READY,
+    ResourceCondition,
+    Status,
+    Truth,
+    merged,
+)
+from biaswatch.services.operator.domain.gateway_replies import SeenSuite
 
 NOT_READY = "SuiteNotReady"
 

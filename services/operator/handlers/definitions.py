@@ -5,9 +5,9 @@ import json
 import httpx2
 import kopf
 
-from services.operator.domain.resources import GROUP, MONITORS, RUNS, SUITES, VERSION
-from services.operator.handlers.resources import login
-from shared.errors import ConfigurationError
+from biaswatch.services.operator.domain.resources import GROUP, MONITORS, RUNS, SUITES, VERSION
+from biaswatch.services.operator.handlers.resources import login
+from biaswatch.shared.errors import ConfigurationError
 
 TIMEOUT_S = 10.0
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from services.operator.domain.gateway_replies import (
+from biaswatch.services.operator.domain.gateway_replies import (
     AcceptedRun,
     FoundDiagnoses,
     KeptSuite,
@@ -17,7 +17,7 @@ from services.operator.domain.gateway_replies import (
     SeenRun,
     SeenSuite,
 )
-from shared.errors import NotFoundError, TransientError, UsageError
+from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 
 TIMEOUT_S = 60.0
 TOKEN_REFUSED = {401, 403}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.operator.domain.conditions import (
+from biaswatch.services.operator.domain.conditions import (
     READY,
     Reconciled,
     ResourceCondition,
@@ -15,7 +15,7 @@ from services.operator.domain.conditions import (
     merged,
     told_once,
 )
-from services.operator.domain.monitors import (
+from biaswatch.services.operator.domain.monitors import (
     MonitorAct,
     WantedMonitor,
     alarm_events,
@@ -27,21 +27,21 @@ from services.operator.domain.monitors import (
     ready_condition,
     wanted_monitor,
 )
-from services.operator.domain.runs import (
+from biaswatch.services.operator.domain.runs import (
     run_conditions,
     run_events,
     run_status,
     under_way,
     wanted_run,
 )
-from services.operator.domain.suites import (
+from biaswatch.services.operator.domain.suites import (
     NOT_READY,
     SuiteNotReadyError,
     has_to_be_sent,
     suite_status,
 )
-from services.operator.handlers.gateway import GatewayApi
-from shared.errors import NotFoundError, TransientError, UsageError
+from biaswatch.services.operator.handlers.gateway import GatewayApi
+from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 
 REFUSED, TAKEN, UNREACHABLE = "Refused", "NameTaken", "GatewayUnreachable"
 

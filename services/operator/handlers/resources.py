@@ -6,13 +6,20 @@ from typing import Any
 
 import kopf
 
-from services.operator.domain.conditions import Reconciled, differing
-from services.operator.domain.monitors import monitor_name
-from services.operator.domain.resources import FINALIZER, GROUP, MONITORS, RUNS, SUITES, VERSION
-from services.operator.domain.suites import offered_hash
-from services.operator.handlers.reconciling import Reconciler, Seen
-from shared.errors import TransientError
-from shared.telemetry import LOOKS, log
+from biaswatch.services.operator.domain.conditions import Reconciled, differing
+from biaswatch.services.operator.domain.monitors import monitor_name
+from biaswatch.services.operator.domain.resources import (
+    FINALIZER,
+    GROUP,
+    MONITORS,
+    RUNS,
+    SUITES,
+    VERSION,
+)
+from biaswatch.services.operator.domain.suites import offered_hash
+from biaswatch.services.operator.handlers.reconciling import Reconciler, Seen
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.telemetry import LOOKS, log
 
 Index = Mapping[Any, Iterable[Any]]
 Look = Callable[[Seen, Mapping[str, Any]], Awaitable[Reconciled]]

@@ -9,7 +9,7 @@ opposite order.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from services.oracle.domain.questions import (
+from biaswatch.services.oracle.domain.questions import (
     LETTERS,
     JudgeQuestion,
     both_right,

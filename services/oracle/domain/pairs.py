@@ -4,8 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from shared.contracts import Ending, PairAnswers, Probe, Response, derived_id, response_id_of
-from shared.parsing import Unreadable, choice_in, reasoning_in
+from biaswatch.shared.contracts import (
+    Ending,
+    PairAnswers,
+    Probe,
+    Response,
+    derived_id,
+    response_id_of,
+)
+from biaswatch.shared.parsing import Unreadable, choice_in, reasoning_in
 
 OPTION = "option:"
 NO_RESPONSE = "no response"

@@ -6,10 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 
-from services.oracle.domain.pairs import AnsweredQuestion, PairCase
-from shared.contracts import Message, Probe, Purpose, Role, Run, Target, derived_id
-from shared.contracts.pair_votes import A_TO_B, B_TO_A, COMPATIBLE, GUESS_A, GUESS_B, OWN_A, OWN_B
-from shared.parsing.quoting import NOT_ORDERS, one_line, quoted_part
+from biaswatch.services.oracle.domain.pairs import AnsweredQuestion, PairCase
+from biaswatch.shared.contracts import Message, Probe, Purpose, Role, Run, Target, derived_id
+from biaswatch.shared.contracts.pair_votes import (
+    A_TO_B,
+    B_TO_A,
+    COMPATIBLE,
+    GUESS_A,
+    GUESS_B,
+    OWN_A,
+    OWN_B,
+)
+from biaswatch.shared.parsing.quoting import NOT_ORDERS, one_line, quoted_part
 
 FITS = (
     "Somebody read a context, was asked a question, and gave a reasoning and an answer. Does the"

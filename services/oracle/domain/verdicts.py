@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.oracle.domain.pairs import PairCase, answer_text
-from services.oracle.domain.questions import CONTROLS, LETTERS
-from shared.contracts import (
+from biaswatch.services.oracle.domain.pairs import PairCase, answer_text
+from biaswatch.services.oracle.domain.questions import CONTROLS, LETTERS
+from biaswatch.shared.contracts import (
     Check,
     Finding,
     PairAnswers,
@@ -18,8 +18,15 @@ from shared.contracts import (
     Target,
     derived_id,
 )
-from shared.contracts.pair_votes import CORRECTED, FLAGS, NO_REPLY, corrected_of, flags_of, is_bad
-from shared.parsing import Unreadable, choice_in, reasoning_in, sentences_in, yes_or_no_in
+from biaswatch.shared.contracts.pair_votes import (
+    CORRECTED,
+    FLAGS,
+    NO_REPLY,
+    corrected_of,
+    flags_of,
+    is_bad,
+)
+from biaswatch.shared.parsing import Unreadable, choice_in, reasoning_in, sentences_in, yes_or_no_in
 
 MOST_SENTENCES = 3
 

@@ -9,9 +9,9 @@ from itertools import islice
 
 from pydantic import JsonValue
 
-from services.oracle.domain.controls import controls_of
-from services.oracle.domain.pairs import PairCase, cases_of
-from services.oracle.domain.questions import (
+from biaswatch.services.oracle.domain.controls import controls_of
+from biaswatch.services.oracle.domain.pairs import PairCase, cases_of
+from biaswatch.services.oracle.domain.questions import (
     CONTROLS,
     Others,
     control_probe_of,
@@ -19,10 +19,10 @@ from services.oracle.domain.questions import (
     probe_of,
     questions_of,
 )
-from shared.contracts import Probe, Response, Run, Target, drawn_sets, response_id_of
-from shared.errors import PoisonError
-from shared.runtime.model_questions import QuestionSet
-from shared.store import PlannedProbes, Store
+from biaswatch.shared.contracts import Probe, Response, Run, Target, drawn_sets, response_id_of
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.runtime.model_questions import QuestionSet
+from biaswatch.shared.store import PlannedProbes, Store
 
 PAIRS = 64
 """About how many pairs a part has: they are in memory together, with all that is asked."""

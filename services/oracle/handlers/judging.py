@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from services.oracle.domain.pairs import case_of
-from services.oracle.domain.questions import KEY_PREFIX
-from services.oracle.domain.verdicts import (
+from biaswatch.services.oracle.domain.pairs import case_of
+from biaswatch.services.oracle.domain.questions import KEY_PREFIX
+from biaswatch.services.oracle.domain.verdicts import (
     JudgeReply,
     control_verdict,
     pair_verdict,
     unasked_verdict,
 )
-from services.oracle.handlers.judged_pairs import JudgedPairs, control_judges, judges_of
-from shared.contracts import (
+from biaswatch.services.oracle.handlers.judged_pairs import JudgedPairs, control_judges, judges_of
+from biaswatch.shared.contracts import (
     JUDGING_GATHER,
     RUN_GATHER,
     Cancellation,
@@ -26,13 +26,13 @@ from shared.contracts import (
     Response,
     Run,
 )
-from shared.errors import PoisonError, TransientError
-from shared.runtime.arrival_forecast import ArrivalForecast
-from shared.runtime.blocking import in_thread
-from shared.runtime.model_questions import ModelQuestions
-from shared.runtime.passes import Passes, PassSteps, PreparedPart
-from shared.store import Closing, PlanningCursor, Store
-from shared.telemetry import log
+from biaswatch.shared.errors import PoisonError, TransientError
+from biaswatch.shared.runtime.arrival_forecast import ArrivalForecast
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.model_questions import ModelQuestions
+from biaswatch.shared.runtime.passes import Passes, PassSteps, PreparedPart
+from biaswatch.shared.store import Closing, PlanningCursor, Store
+from biaswatch.shared.telemetry import log
 
 PAIRS_LANE = "pairs"
 """The one list of a run that is gone through."""

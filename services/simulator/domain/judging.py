@@ -9,9 +9,9 @@ import json
 import re
 from random import Random
 
-from services.simulator.domain.planted_bias import PlantedModel
-from services.simulator.domain.planted_reading import wrong_value
-from services.simulator.domain.question import GradeQuestion, VerdictQuestion
+from biaswatch.services.simulator.domain.planted_bias import PlantedModel
+from biaswatch.services.simulator.domain.planted_reading import wrong_value
+from biaswatch.services.simulator.domain.question import GradeQuestion, VerdictQuestion
 
 REASON = "I compared the report with what it should do."
 _WANTED = re.compile(r"with exactly these values, (\([^)]*\))")

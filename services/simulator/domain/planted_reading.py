@@ -3,8 +3,8 @@
 import re
 from random import Random
 
-from services.simulator.domain.planted_bias import ReadingErrors, added
-from services.simulator.domain.question import RatingQuestion
+from biaswatch.services.simulator.domain.planted_bias import ReadingErrors, added
+from biaswatch.services.simulator.domain.question import RatingQuestion
 
 SAID = "Whoever reads closely calls this a {value:g}."
 _SAID = re.compile(re.escape(SAID).replace(r"\{value:g\}", r"(-?\d+(?:\.\d+)?)"))

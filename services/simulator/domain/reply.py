@@ -5,9 +5,15 @@ import json
 from dataclasses import dataclass
 from random import Random
 
-from services.simulator.domain.judging import grade_answer, verdict_answer
-from services.simulator.domain.planted_bias import Faults, Markers, PlantedModel, added, groups_in
-from services.simulator.domain.question import (
+from biaswatch.services.simulator.domain.judging import grade_answer, verdict_answer
+from biaswatch.services.simulator.domain.planted_bias import (
+    Faults,
+    Markers,
+    PlantedModel,
+    added,
+    groups_in,
+)
+from biaswatch.services.simulator.domain.question import (
     ChoiceQuestion,
     GradeQuestion,
     RatingQuestion,
@@ -16,7 +22,7 @@ from services.simulator.domain.question import (
     VerdictQuestion,
     question_in,
 )
-from services.simulator.domain.speech import (
+from biaswatch.services.simulator.domain.speech import (
     REFUSAL,
     choice_answer,
     free_text,

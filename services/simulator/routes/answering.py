@@ -11,13 +11,18 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import ValidationError
 
-from services.simulator.domain.planted_bias import Faults, PlantedModel
-from services.simulator.domain.reply import SimulatedRequest, fault_for, reply_to, words_for
-from services.simulator.routes.anthropic_format import ANTHROPIC_MESSAGES
-from services.simulator.routes.openai_format import OPENAI_CHAT, OPENAI_RESPONSES
-from services.simulator.routes.wire import WireFormat
-from services.simulator.settings import SimulatorSettings
-from shared.contracts.mistakes import first_mistake
+from biaswatch.services.simulator.domain.planted_bias import Faults, PlantedModel
+from biaswatch.services.simulator.domain.reply import (
+    SimulatedRequest,
+    fault_for,
+    reply_to,
+    words_for,
+)
+from biaswatch.services.simulator.routes.anthropic_format import ANTHROPIC_MESSAGES
+from biaswatch.services.simulator.routes.openai_format import OPENAI_CHAT, OPENAI_RESPONSES
+from biaswatch.services.simulator.routes.wire import WireFormat
+from biaswatch.services.simulator.settings import SimulatorSettings
+from biaswatch.shared.contracts.mistakes import first_mistake
 
 # What tells calls apart; a client that cannot send headers names the repeat in the request.
 REPEAT_HEADER = "X-Biaswatch-Repeat"

@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from services.simulator.domain.question import Turn
-from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
-from services.simulator.routes.wire import (
+from biaswatch.services.simulator.domain.question import Turn
+from biaswatch.services.simulator.domain.reply import SimulatedReply, SimulatedRequest
+from biaswatch.services.simulator.routes.wire import (
     TextPart,
     WireFormat,
     WireMessage,

@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from services.simulator.domain.question import Turn
-from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
-from services.simulator.routes.wire import WireFormat, WireMessage, WirePart, id_of
+from biaswatch.services.simulator.domain.question import Turn
+from biaswatch.services.simulator.domain.reply import SimulatedReply, SimulatedRequest
+from biaswatch.services.simulator.routes.wire import WireFormat, WireMessage, WirePart, id_of
 
 _KINDS = {429: "requests", 500: "server_error"}
 _CUT_OFF = {"length": "max_output_tokens", "content_filter": "content_filter"}

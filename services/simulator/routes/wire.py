@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from services.simulator.domain.question import Turn
-from services.simulator.domain.reply import SimulatedReply, SimulatedRequest
+from biaswatch.services.simulator.domain.question import Turn
+from biaswatch.services.simulator.domain.reply import SimulatedReply, SimulatedRequest
 
 
 class WirePart(BaseModel):

@@ -1,10 +1,10 @@
 """NATS JetStream: the only place where nats is imported."""
 
-from shared.bus.jetstream.admin import Admin, RecordQueue, most_waiting, provision
-from shared.bus.jetstream.connection import Connection
-from shared.bus.jetstream.consumer import JetStreamConsumer
-from shared.bus.jetstream.micro import NoReply, Requester, ServiceReply, serve_endpoints
-from shared.bus.jetstream.publisher import JetStreamPublisher
+from biaswatch.shared.bus.jetstream.admin import Admin, RecordQueue, most_waiting, provision
+from biaswatch.shared.bus.jetstream.connection import Connection
+from biaswatch.shared.bus.jetstream.consumer import JetStreamConsumer
+from biaswatch.shared.bus.jetstream.micro import NoReply, Requester, ServiceReply, serve_endpoints
+from biaswatch.shared.bus.jetstream.publisher import JetStreamPublisher
 
 __all__ = [
     "Admin",

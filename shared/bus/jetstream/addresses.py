@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from shared.errors import ConfigurationError
+from biaswatch.shared.errors import ConfigurationError
 
 DEFAULT_PORTS = {"nats": 4222, "tls": 4222, "ws": 80, "wss": 443}
 WEBSOCKETS = {"ws", "wss"}

@@ -10,13 +10,13 @@ from typing import Any
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
-from shared.bus.bundles import MOST_RECORDS
-from shared.bus.dead_letters import StoredMessage
-from shared.bus.jetstream.connection import Connection
-from shared.bus.port import QueuePosition
-from shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durables, streams
-from shared.contracts import Record, route_of
-from shared.errors import BiaswatchError, ConfigurationError, TransientError
+from biaswatch.shared.bus.bundles import MOST_RECORDS
+from biaswatch.shared.bus.dead_letters import StoredMessage
+from biaswatch.shared.bus.jetstream.connection import Connection
+from biaswatch.shared.bus.port import QueuePosition
+from biaswatch.shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durables, streams
+from biaswatch.shared.contracts import Record, route_of
+from biaswatch.shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 STREAM_NOT_FOUND = 10059
 MESSAGE_NOT_FOUND = 10037

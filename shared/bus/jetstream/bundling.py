@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from shared.bus.bundles import Bundle
+from biaswatch.shared.bus.bundles import Bundle
 
 
 class Together(NamedTuple):

@@ -11,9 +11,9 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.errors import UnexpectedEOF
 
-from shared.bus.jetstream.addresses import ServerAddress, server_addresses
-from shared.errors import ConfigurationError, TransientError
-from shared.telemetry import log
+from biaswatch.shared.bus.jetstream.addresses import ServerAddress, server_addresses
+from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.telemetry import log
 
 RECONNECT_WAIT_S = 1
 CONNECT_S = 10.0

@@ -12,14 +12,14 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
-from shared.bus.bundles import MESSAGE_NAME, publication_of, records_in
-from shared.bus.jetstream.admin import Admin
-from shared.bus.jetstream.connection import Connection
-from shared.bus.jetstream.taken_records import first_records
-from shared.bus.port import ConsumerLost, Delivery
-from shared.bus.topology import DurableSpec
-from shared.telemetry import log
-from shared.tracing import HEADER
+from biaswatch.shared.bus.bundles import MESSAGE_NAME, publication_of, records_in
+from biaswatch.shared.bus.jetstream.admin import Admin
+from biaswatch.shared.bus.jetstream.connection import Connection
+from biaswatch.shared.bus.jetstream.taken_records import first_records
+from biaswatch.shared.bus.port import ConsumerLost, Delivery
+from biaswatch.shared.bus.topology import DurableSpec
+from biaswatch.shared.telemetry import log
+from biaswatch.shared.tracing import HEADER
 
 PULL_EXPIRES_S = 10.0
 """The time after which an idle pull is repeated, and a lost one is noticed."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nkeys
 
-from shared.errors import ConfigurationError
+from biaswatch.shared.errors import ConfigurationError
 
 
 def new_seed() -> str:

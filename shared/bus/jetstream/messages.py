@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shared.bus.bundles import MESSAGE_NAME
-from shared.bus.port import MAX_RECORD_BYTES
-from shared.contracts import Record, subject_of
-from shared.errors import BackPressureError, BiaswatchError, OversizeError, TransientError
-from shared.tracing import outgoing_headers
+from biaswatch.shared.bus.bundles import MESSAGE_NAME
+from biaswatch.shared.bus.port import MAX_RECORD_BYTES
+from biaswatch.shared.contracts import Record, subject_of
+from biaswatch.shared.errors import BackPressureError, BiaswatchError, OversizeError, TransientError
+from biaswatch.shared.tracing import outgoing_headers
 
 REFUSALS: dict[int, type[BiaswatchError]] = {
     10077: BackPressureError,

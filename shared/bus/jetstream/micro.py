@@ -13,9 +13,9 @@ from nats.errors import NoRespondersError
 from nats.errors import TimeoutError as NatsTimeoutError
 from nats.micro.request import ERROR_CODE_HEADER, ERROR_HEADER, Request, ServiceError
 
-from shared.bus.handler_calls import without_stop_iteration
-from shared.bus.jetstream.connection import Connection
-from shared.contracts.dropin import (
+from biaswatch.shared.bus.handler_calls import without_stop_iteration
+from biaswatch.shared.bus.jetstream.connection import Connection
+from biaswatch.shared.contracts.dropin import (
     CONTRACT,
     ENDPOINTS,
     ROLE,
@@ -24,7 +24,7 @@ from shared.contracts.dropin import (
     registration_of,
     service_name,
 )
-from shared.errors import BiaswatchError, ConfigurationError, TransientError
+from biaswatch.shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 
 class NoReply(TransientError):  # noqa: N818 - an outcome of a call

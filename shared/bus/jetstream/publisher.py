@@ -10,14 +10,14 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from prometheus_client import Counter
 
-from shared.bus.bundles import Bundle
-from shared.bus.jetstream.bundling import Bundling, Together
-from shared.bus.jetstream.connection import Connection
-from shared.bus.jetstream.messages import OutgoingMessage, encoded, message_of, refusal
-from shared.contracts import ROUTES, Record, subject_of
-from shared.errors import BiaswatchError, OversizeError, TransientError
-from shared.telemetry import NOT_TAKEN, PUBLISHED
-from shared.tracing import HEADER, outgoing_headers
+from biaswatch.shared.bus.bundles import Bundle
+from biaswatch.shared.bus.jetstream.bundling import Bundling, Together
+from biaswatch.shared.bus.jetstream.connection import Connection
+from biaswatch.shared.bus.jetstream.messages import OutgoingMessage, encoded, message_of, refusal
+from biaswatch.shared.contracts import ROUTES, Record, subject_of
+from biaswatch.shared.errors import BiaswatchError, OversizeError, TransientError
+from biaswatch.shared.telemetry import NOT_TAKEN, PUBLISHED
+from biaswatch.shared.tracing import HEADER, outgoing_headers
 
 RECENT_S = 120.0
 """How long a failed publication counts: what failed is tried again within a minute."""

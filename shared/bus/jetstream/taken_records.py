@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from shared.bus.port import Delivery
+from biaswatch.shared.bus.port import Delivery
 
 MAX_TAKEN_BYTES = 8 * 1024 * 1024
 """A batch ends there: what a handler makes of it is 3 to 4 times as large."""

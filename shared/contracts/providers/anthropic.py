@@ -1,6 +1,6 @@
 """Anthropic's Messages."""
 
-from shared.contracts.providers import Provider
+from biaswatch.shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="anthropic:claude-sonnet-4",

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints
 
-from shared.contracts.providers import Provider
+from biaswatch.shared.contracts.providers import Provider
 
 Pointer = Annotated[str, StringConstraints(pattern=r"^(/.*)?$")]
 

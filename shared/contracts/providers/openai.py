@@ -1,6 +1,6 @@
 """OpenAI's Chat Completions, and every server that speaks that format."""
 
-from shared.contracts.providers import Provider
+from biaswatch.shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="openai:gpt-5-mini, or openai:llama3.1@http://localhost:11434/v1",

@@ -1,6 +1,6 @@
 """OpenAI's Responses: reasoning effort, and limits that count reasoning."""
 
-from shared.contracts.providers import Provider
+from biaswatch.shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="openai-responses:gpt-5-mini?reasoning.effort=low",

@@ -1,6 +1,6 @@
 """The simulator: models whose bias is known."""
 
-from shared.contracts.providers import Provider
+from biaswatch.shared.contracts.providers import Provider
 
 PROVIDER = Provider(
     example="simulator:biased or simulator:unbiased",

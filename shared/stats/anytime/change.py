@@ -5,8 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, log_wealths, middles
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.bets import (
+    STAKES,
+    Floats,
+    both_ways,
+    log_mean_exp,
+    log_wealths,
+    middles,
+)
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 
 @dataclass(frozen=True)

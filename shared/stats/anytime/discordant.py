@@ -6,9 +6,9 @@ from math import exp, log
 import numpy as np
 from scipy.special import betaln, expit
 
-from shared.stats.anytime.bets import Bools, Floats
-from shared.stats.anytime.inversion import invert
-from shared.stats.anytime.odds_grid import GRID, beyond
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.inversion import invert
+from biaswatch.shared.stats.anytime.odds_grid import GRID, beyond
 
 LIMIT = 30.0
 """Of the logarithm of the odds ratio of pairs."""

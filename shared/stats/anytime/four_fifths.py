@@ -6,8 +6,8 @@ from math import inf
 
 import numpy as np
 
-from shared.stats.anytime.bets import STAKES, Floats, log_mean_exp
-from shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats, log_mean_exp
+from biaswatch.shared.stats.anytime.inversion import threshold
 
 FOUR_FIFTHS = 0.8
 WIDEST = 1e6

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
 
 SPACING = 0.02
 """Of the table, in the artanh of a bet; its cubics are within 1e-9 a unit of the function."""

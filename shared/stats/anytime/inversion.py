@@ -7,8 +7,8 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Floats
-from shared.stats.estimate import check_alpha
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.estimate import check_alpha
 
 CELLS = 64
 PARTS = 4

@@ -8,9 +8,9 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Bools, Floats
-from shared.stats.comparisons.verdicts import Conclusion, Decision
-from shared.stats.estimate import check_alpha
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.comparisons.verdicts import Conclusion, Decision
+from biaswatch.shared.stats.estimate import check_alpha
 
 Ints = NDArray[np.int64]
 OCTAVES: Floats = np.exp2(np.arange(1.0, 17.0))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Floats, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import Floats, log_mean_exp
 
 Ints = NDArray[np.int64]
 DIGITS = 1e6

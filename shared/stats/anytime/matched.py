@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.anytime.bets import Bools, Floats
-from shared.stats.anytime.matching import Match
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.matching import Match
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,20 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
-from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.matched import sides_of
-from shared.stats.anytime.matching import MOST_USERS, matches_in_time
-from shared.stats.anytime.pairs import BINS, PairHistogram
-from shared.stats.anytime.planning import (
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
+from biaswatch.shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.anytime.matched import sides_of
+from biaswatch.shared.stats.anytime.matching import MOST_USERS, matches_in_time
+from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
+from biaswatch.shared.stats.anytime.planning import (
     FURTHEST,
     PlannedUnits,
     check_size,
     fixed_size,
     plan_histograms,
 )
-from shared.stats.anytime.two_groups import BINS as VALUE_BINS
-from shared.stats.anytime.two_groups_planning import value_shares
+from biaswatch.shared.stats.anytime.two_groups import BINS as VALUE_BINS
+from biaswatch.shared.stats.anytime.two_groups_planning import value_shares
 
 SAMPLE = 30_000
 """Users who are matched once, to know what a match looks like."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.bets import Floats
 
 MOST_USERS = 16
 """In a stretch of time: with half of them in either group, about a tenth of the evidence of two

@@ -7,9 +7,9 @@ from math import exp
 
 import numpy as np
 
-from shared.stats.anytime.bets import Bools, Floats
-from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.odds_grid import (
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.anytime.odds_grid import (
     GRID,
     NULL,
     POINTS,

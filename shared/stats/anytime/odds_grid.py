@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 from scipy.special import gammaln
 
-from shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.bets import Floats
 
 WIDEST = 4.0
 POINTS = 161

@@ -9,17 +9,17 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from shared.stats.anytime.bets import Floats
-from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.odds_grid import GRID, UNIT, beyond, normalisers
-from shared.stats.anytime.planning import (
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.anytime.odds_grid import GRID, UNIT, beyond, normalisers
+from biaswatch.shared.stats.anytime.planning import (
     FURTHEST,
     PlannedUnits,
     check_size,
     fixed_size,
     plan_histograms,
 )
-from shared.stats.anytime.set_shapes import ONE_AND_ONE, SetShape
+from biaswatch.shared.stats.anytime.set_shapes import ONE_AND_ONE, SetShape
 
 NODES = 61
 """Of the distribution of difficulties; beyond 8 deviations nothing is left."""

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import (
+from biaswatch.shared.stats.anytime.bets import (
     STAKES,
     Bools,
     Floats,
@@ -16,8 +16,8 @@ from shared.stats.anytime.bets import (
     log_wealths_beyond,
     middles,
 )
-from shared.stats.anytime.growth import LogGrowth
-from shared.stats.anytime.inversion import invert_on_grids
+from biaswatch.shared.stats.anytime.growth import LogGrowth
+from biaswatch.shared.stats.anytime.inversion import invert_on_grids
 
 STEPS_PER_SE = 7.5
 """Of the nulls tried for an interval."""

@@ -7,7 +7,7 @@ from operator import add
 
 import numpy as np
 
-from shared.stats.anytime.bets import (
+from biaswatch.shared.stats.anytime.bets import (
     STAKES,
     Bools,
     Floats,
@@ -18,8 +18,8 @@ from shared.stats.anytime.bets import (
     log_wealths_beyond,
     middles,
 )
-from shared.stats.anytime.pair_histograms import PairHistograms
-from shared.stats.anytime.rounding import binned
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.rounding import binned
 
 BINS = 129
 """Odd, so that no difference at all is a bin of its own."""

@@ -7,9 +7,9 @@ from math import ceil
 import numpy as np
 from scipy.stats import norm
 
-from shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
-from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.set_shapes import MissingAnswers
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.anytime.set_shapes import MissingAnswers
 
 RUNS = 400
 LOOKS = 400

@@ -6,7 +6,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
 
 Hashes = NDArray[np.uint64]
 Ints = NDArray[np.int64]

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
 
 Ints = NDArray[np.int64]
 

@@ -8,17 +8,17 @@ from math import log, sqrt
 
 import numpy as np
 
-from shared.stats.anytime import pairs
-from shared.stats.anytime.bets import (
+from biaswatch.shared.stats.anytime import pairs
+from biaswatch.shared.stats.anytime.bets import (
     Bools,
     Floats,
     log_mean_exp,
     log_wealths_at,
     log_wealths_beyond,
 )
-from shared.stats.anytime.inversion import invert_dearly, lowest, threshold
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.rounding import binned
+from biaswatch.shared.stats.anytime.inversion import invert_dearly, lowest, threshold
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.rounding import binned
 
 BINS = 65
 STAKES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)

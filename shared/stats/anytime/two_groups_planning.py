@@ -6,10 +6,16 @@ from math import ceil, inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Floats
-from shared.stats.anytime.inversion import threshold
-from shared.stats.anytime.planning import ROUNDING, PlannedUnits, check_size, fixed_size, reached
-from shared.stats.anytime.two_groups import BINS, TwoHistograms
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.anytime.planning import (
+    ROUNDING,
+    PlannedUnits,
+    check_size,
+    fixed_size,
+    reached,
+)
+from biaswatch.shared.stats.anytime.two_groups import BINS, TwoHistograms
 
 Sizes = NDArray[np.int64]
 RUNS = 200

@@ -7,8 +7,8 @@ from math import isfinite, sqrt
 import numpy as np
 from scipy import special
 
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.samples import Vector
 
 Answers = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 """[sets, prompts, repeats]; NaN is a missing answer."""

@@ -16,9 +16,9 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from shared.stats.comparisons.confidence_curve import LADDER, Curve
-from shared.stats.comparisons.remembered import SampleKey, remembered
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.confidence_curve import LADDER, Curve
+from biaswatch.shared.stats.comparisons.remembered import SampleKey, remembered
+from biaswatch.shared.stats.samples import Vector
 
 MOST_VALUES = 400
 """A larger sample is put into so many bins of equal counts: the curve changes by less than 1e-3."""

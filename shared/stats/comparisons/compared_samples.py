@@ -6,9 +6,9 @@ from math import inf, sqrt
 
 import numpy as np
 
-from shared.stats.comparisons.means_and_rates import ROUNDING, is_flat
-from shared.stats.comparisons.remembered import SampleKey, remembered
-from shared.stats.samples import Vector, in_order, stretches
+from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING, is_flat
+from biaswatch.shared.stats.comparisons.remembered import SampleKey, remembered
+from biaswatch.shared.stats.samples import Vector, in_order, stretches
 
 Bounds = tuple[float, float]
 LEAST_UNITS = 2

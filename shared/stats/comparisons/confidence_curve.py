@@ -13,7 +13,7 @@ from math import isnan
 import numpy as np
 from scipy import special
 
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.samples import Vector
 
 _UP = np.concatenate([np.linspace(0.0, 8.0, 81), np.geomspace(8.5, 37.0, 12)])
 LADDER: Vector = np.concatenate([-_UP[:0:-1], _UP])

@@ -6,9 +6,9 @@ from math import atanh, sqrt, tanh
 import numpy as np
 from scipy import special, stats
 
-from shared.stats.comparisons.means_and_rates import NO_SPREAD, ONE_UNIT, ROUNDING
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.samples import Sample, Vector, present, present_pairs
+from biaswatch.shared.stats.comparisons.means_and_rates import NO_SPREAD, ONE_UNIT, ROUNDING
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.samples import Sample, Vector, present, present_pairs
 
 EMPTY = "a group has no values"
 SEPARATED = "the groups do not overlap at all: the spread of delta is unknown"

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from shared.stats.comparisons.relabelling import log_ways
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.relabelling import log_ways
+from biaswatch.shared.stats.samples import Vector
 
 MOST_EXTREME = 10
 """1,024 ways."""

@@ -7,20 +7,25 @@ from math import sqrt
 import numpy as np
 from scipy import stats
 
-from shared.stats.comparisons.always_alike import always_alike_p
-from shared.stats.comparisons.bounded_mean import bounded_mean_curve
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.confidence_curve import (
+from biaswatch.shared.stats.comparisons.always_alike import always_alike_p
+from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
     gap_curve,
     student_curve,
 )
-from shared.stats.comparisons.gap_test import NO_RANGE, GapResult, gap_result, without_range
-from shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, is_flat
-from shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.samples import Sample, Vector, present
+from biaswatch.shared.stats.comparisons.gap_test import (
+    NO_RANGE,
+    GapResult,
+    gap_result,
+    without_range,
+)
+from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, is_flat
+from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.samples import Sample, Vector, present
 
 METHOD = "t over answers within prompts"
 NO_REPEATS = "no prompt of a group was answered twice: its answers have no spread"

@@ -4,11 +4,11 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap
-from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.samples import Sample, present
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap
+from biaswatch.shared.stats.comparisons.gap_test import GapResult
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.samples import Sample, present
 
 Sets = Mapping[Hashable, Hashable]
 """By prompt, its counterfactual set."""

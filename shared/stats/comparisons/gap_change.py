@@ -1,8 +1,8 @@
 """The change of a gap between two runs whose prompts differ: two independent gaps."""
 
-from shared.stats.comparisons.compared_samples import ComparedSamples, SampleParts
-from shared.stats.comparisons.confidence_curve import gap_curve
-from shared.stats.comparisons.gap_test import (
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples, SampleParts
+from biaswatch.shared.stats.comparisons.confidence_curve import gap_curve
+from biaswatch.shared.stats.comparisons.gap_test import (
     NO_SPREAD,
     ONE_UNIT,
     GapResult,
@@ -10,8 +10,8 @@ from shared.stats.comparisons.gap_test import (
     mean_gap,
     sample_curve,
 )
-from shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from shared.stats.estimate import undefined
+from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
+from biaswatch.shared.stats.estimate import undefined
 
 METHOD = "two gaps, joined by their curves"
 

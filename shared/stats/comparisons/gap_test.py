@@ -12,17 +12,17 @@ from functools import cache
 
 import numpy as np
 
-from shared.stats.comparisons.bounded_mean import bounded_mean_curve, mean_at_least_p
-from shared.stats.comparisons.compared_samples import (
+from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve, mean_at_least_p
+from biaswatch.shared.stats.comparisons.compared_samples import (
     ENOUGH_UNITS,
     ComparedSamples,
     SamplePart,
     SampleParts,
 )
-from shared.stats.comparisons.confidence_curve import Curve, gap_curve, joined_curve
-from shared.stats.comparisons.label_tests import exchange_p, flip_p
-from shared.stats.comparisons.mean_interval import mean_curve, student_with_ends
-from shared.stats.comparisons.tolerance_tests import (
+from biaswatch.shared.stats.comparisons.confidence_curve import Curve, gap_curve, joined_curve
+from biaswatch.shared.stats.comparisons.label_tests import exchange_p, flip_p
+from biaswatch.shared.stats.comparisons.mean_interval import mean_curve, student_with_ends
+from biaswatch.shared.stats.comparisons.tolerance_tests import (
     PValues,
     Tails,
     agreeing_limits,
@@ -33,8 +33,8 @@ from shared.stats.comparisons.tolerance_tests import (
     p_values_of,
     sided,
 )
-from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.samples import in_order
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.samples import in_order
 
 NO_VALUES = "a group has no values"
 ONE_UNIT = "a group has one unit, which shows no spread: two are needed"

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from shared.stats.comparisons.extreme_values import extreme_exchange_p, extreme_flip_p
-from shared.stats.comparisons.relabelling import (
+from biaswatch.shared.stats.comparisons.extreme_values import extreme_exchange_p, extreme_flip_p
+from biaswatch.shared.stats.comparisons.relabelling import (
     EXACT_UP_TO,
     ROUNDING,
     Stratum,
@@ -22,7 +22,7 @@ from shared.stats.comparisons.relabelling import (
     pairs_of,
     tails,
 )
-from shared.stats.samples import Vector, stretches
+from biaswatch.shared.stats.samples import Vector, stretches
 
 Counts = NDArray[np.signedinteger[Any]]
 """Of equal values: small numbers, where most differ."""

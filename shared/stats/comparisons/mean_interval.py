@@ -9,12 +9,16 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.comparisons.bounded_mean import bounded_mean_curve
-from shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, SamplePart
-from shared.stats.comparisons.confidence_curve import Curve, confidence_limits, student_curve
-from shared.stats.comparisons.means_and_rates import NO_VALUES
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
+from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, SamplePart
+from biaswatch.shared.stats.comparisons.confidence_curve import (
+    Curve,
+    confidence_limits,
+    student_curve,
+)
+from biaswatch.shared.stats.comparisons.means_and_rates import NO_VALUES
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.samples import Vector
 
 BOUNDED, STUDENT = "bounded means, over units", "Student's t, over units"
 ONE_UNIT = "one unit has no spread: an interval needs two, or a declared range"

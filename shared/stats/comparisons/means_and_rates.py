@@ -7,7 +7,7 @@ from math import exp, log, sqrt
 import numpy as np
 from scipy import stats
 
-from shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
 
 NO_VALUES = "no values"
 ONE_UNIT = "one unit has no spread: an interval needs two"

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from shared.stats.comparisons.relabelling import ROUNDING
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.comparisons.relabelling import ROUNDING
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 
 LEAST_EXPECTED = 5
 """Cochran's rule: below, the chi-square approximation is not relied on."""

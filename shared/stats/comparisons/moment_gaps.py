@@ -8,18 +8,18 @@ its values; here it has no interval, with the reason.
 from dataclasses import dataclass
 from math import sqrt
 
-from shared.stats.comparisons.compared_samples import MOST_SKEWNESS, Bounds
-from shared.stats.comparisons.confidence_curve import (
+from biaswatch.shared.stats.comparisons.compared_samples import MOST_SKEWNESS, Bounds
+from biaswatch.shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
     gap_curve,
     student_curve,
 )
-from shared.stats.comparisons.effect_size import hedges_g_of_moments
-from shared.stats.comparisons.gap_test import NO_VALUES, GapResult, gap_result
-from shared.stats.comparisons.means_and_rates import ROUNDING
-from shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.comparisons.effect_size import hedges_g_of_moments
+from biaswatch.shared.stats.comparisons.gap_test import NO_VALUES, GapResult, gap_result
+from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
+from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
 
 METHOD = "Student's t from sums"
 ENOUGH_FOR_SUMS = 1000

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shared.stats.comparisons.relabelling import ROUNDING, Stratum, pairs_of, tails
-from shared.stats.samples import AnswersByPrompt, Sample, present, present_pairs
+from biaswatch.shared.stats.comparisons.relabelling import ROUNDING, Stratum, pairs_of, tails
+from biaswatch.shared.stats.samples import AnswersByPrompt, Sample, present, present_pairs
 
 RESAMPLES = 9999
 

@@ -7,11 +7,15 @@ from math import ceil, sqrt
 import numpy as np
 from scipy import special
 
-from shared.stats.comparisons.assumed_answers import Answers, AssumedAnswers, Scores
-from shared.stats.comparisons.compared_samples import LEAST_CLUSTERS, LEAST_UNITS, ComparedSamples
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
-from shared.stats.comparisons.gap_test import GapResult, compare_samples
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.assumed_answers import Answers, AssumedAnswers, Scores
+from biaswatch.shared.stats.comparisons.compared_samples import (
+    LEAST_CLUSTERS,
+    LEAST_UNITS,
+    ComparedSamples,
+)
+from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
+from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples
+from biaswatch.shared.stats.samples import Vector
 
 RUNS = 400
 """The standard error of a power of .8 is then .02."""

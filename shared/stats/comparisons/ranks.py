@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from scipy import special, stats
 
-from shared.stats.comparisons.permutation_test import RESAMPLES
-from shared.stats.comparisons.relabelling import EXACT_UP_TO, Stratum, tails
-from shared.stats.samples import Sample, Vector, present
+from biaswatch.shared.stats.comparisons.permutation_test import RESAMPLES
+from biaswatch.shared.stats.comparisons.relabelling import EXACT_UP_TO, Stratum, tails
+from biaswatch.shared.stats.samples import Sample, Vector, present
 
 EMPTY = "a group has no values"
 IDENTICAL = "all values are identical: there is no order to test"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.samples import Vector
 
 FEW_CHOSEN = 8
 """Of many units: so few are drawn one by one, and not by an order of all."""

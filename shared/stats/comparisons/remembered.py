@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.samples import Vector
 
 T = TypeVar("T")
 DIGEST_BYTES = 16

@@ -13,7 +13,11 @@ from math import sqrt
 import numpy as np
 from scipy import special
 
-from shared.stats.comparisons.confidence_curve import Curve, confidence_limits, shares_around
+from biaswatch.shared.stats.comparisons.confidence_curve import (
+    Curve,
+    confidence_limits,
+    shares_around,
+)
 
 Tails = Callable[[float], tuple[float, float]]
 """Takes a gap; returns the p-values of "the gap is at most this", and of "it is at least this"."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 
-from shared.stats.estimate import IntervalEstimate, check_alpha
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha
 
 NEVER_VARY = "the answers to these prompts never vary"
 """The reason of a disparity, or of a change, that is known."""

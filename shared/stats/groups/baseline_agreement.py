@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from shared.stats.groups.cells import Cells
-from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.cells import Cells
+from biaswatch.shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 METHODS = ("pearson", "spearman", "kendall")
 

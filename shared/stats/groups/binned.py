@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import rel_entr
 
-from shared.stats.groups.cells import Cells
-from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.cells import Cells
+from biaswatch.shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 SMOOTHING = 0.5
 """Added to each bin's count: Jeffreys' prior; without it one empty bin makes KL infinite."""

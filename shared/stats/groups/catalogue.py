@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.groups.baseline_agreement import METHODS, Correlation, Precision
-from shared.stats.groups.binned import MODE_WIDTH, Divergence, Mode
-from shared.stats.groups.cells import Cells
-from shared.stats.groups.descriptive import (
+from biaswatch.shared.stats.groups.baseline_agreement import METHODS, Correlation, Precision
+from biaswatch.shared.stats.groups.binned import MODE_WIDTH, Divergence, Mode
+from biaswatch.shared.stats.groups.cells import Cells
+from biaswatch.shared.stats.groups.descriptive import (
     Kurtosis,
     Mean,
     Median,
@@ -19,9 +19,9 @@ from shared.stats.groups.descriptive import (
     StandardDeviation,
     Variance,
 )
-from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
-from shared.stats.groups.selection import Method, SelectionRate, SelectionStandard
-from shared.stats.groups.summary import Statistic
+from biaswatch.shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.selection import Method, SelectionRate, SelectionStandard
+from biaswatch.shared.stats.groups.summary import Statistic
 
 PLAIN: Mapping[str, Statistic] = {
     statistic.name: statistic

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.comparisons.means_and_rates import ROUNDING
-from shared.stats.groups.reasons import Floats
+from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
+from biaswatch.shared.stats.groups.reasons import Floats
 
 
 @dataclass(frozen=True)

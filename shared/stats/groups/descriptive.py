@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.cells import Cells
-from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.cells import Cells
+from biaswatch.shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.comparisons.means_and_rates import ROUNDING
-from shared.stats.groups.cells import check_domains
-from shared.stats.groups.outliers import SIMULATIONS, dixon, dixon_p_values, extreme_z_scores
-from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
-from shared.stats.groups.summary import Summary
+from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
+from biaswatch.shared.stats.groups.cells import check_domains
+from biaswatch.shared.stats.groups.outliers import (
+    SIMULATIONS,
+    dixon,
+    dixon_p_values,
+    extreme_z_scores,
+)
+from biaswatch.shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
+from biaswatch.shared.stats.groups.summary import Summary
 
 METRICS = (
     "Max",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from shared.stats.groups.reasons import Floats, Integers
+from biaswatch.shared.stats.groups.reasons import Floats, Integers
 
 ANYWHERE = -1
 """The stratum of units whose labels move among all others of this stratum."""

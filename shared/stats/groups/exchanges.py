@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from shared.stats.groups.cells import Table
-from shared.stats.groups.exchange_units import ExchangeUnits, exchange_units
-from shared.stats.groups.reasons import Floats, Integers
-from shared.stats.groups.spreads import ROUNDING, TIES, spreads
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.exchange_units import ExchangeUnits, exchange_units
+from biaswatch.shared.stats.groups.reasons import Floats, Integers
+from biaswatch.shared.stats.groups.spreads import ROUNDING, TIES, spreads
 
 
 @dataclass(frozen=True)

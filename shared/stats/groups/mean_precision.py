@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.exchange_units import ExchangeUnits, exchange_units
-from shared.stats.groups.reasons import Floats, Integers
+from biaswatch.shared.stats.groups.exchange_units import ExchangeUnits, exchange_units
+from biaswatch.shared.stats.groups.reasons import Floats, Integers
 
 
 @dataclass(frozen=True)

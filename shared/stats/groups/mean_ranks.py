@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from shared.stats.comparisons.means_and_rates import ROUNDING
-from shared.stats.estimate import check_alpha
-from shared.stats.groups.mean_precision import GroupMeans
-from shared.stats.groups.reasons import Floats, Integers
-from shared.stats.groups.sure_orders import Order
+from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
+from biaswatch.shared.stats.estimate import check_alpha
+from biaswatch.shared.stats.groups.mean_precision import GroupMeans
+from biaswatch.shared.stats.groups.reasons import Floats, Integers
+from biaswatch.shared.stats.groups.sure_orders import Order
 
 METHOD = "simultaneous intervals of all differences, Bonferroni"
 BY_RANGE = f"{METHOD}, by the range of values"

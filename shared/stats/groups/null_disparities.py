@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.cells import Columns, Table, check_domains
-from shared.stats.groups.descriptive import Mean
-from shared.stats.groups.exchange_units import ANYWHERE, exchange_units
-from shared.stats.groups.exchanges import LabelExchange
-from shared.stats.groups.permutations import permute_labels
-from shared.stats.groups.reasons import Codes, Floats, Integers, Reason
-from shared.stats.groups.selection import SelectionRate
-from shared.stats.groups.spreads import METRICS, ROUNDING, TIES, against_null, spreads
-from shared.stats.groups.summary import Statistic, summarise
+from biaswatch.shared.stats.groups.cells import Columns, Table, check_domains
+from biaswatch.shared.stats.groups.descriptive import Mean
+from biaswatch.shared.stats.groups.exchange_units import ANYWHERE, exchange_units
+from biaswatch.shared.stats.groups.exchanges import LabelExchange
+from biaswatch.shared.stats.groups.permutations import permute_labels
+from biaswatch.shared.stats.groups.reasons import Codes, Floats, Integers, Reason
+from biaswatch.shared.stats.groups.selection import SelectionRate
+from biaswatch.shared.stats.groups.spreads import METRICS, ROUNDING, TIES, against_null, spreads
+from biaswatch.shared.stats.groups.summary import Statistic, summarise
 
 LEAST_EXCHANGES = 199
 """For statistics that are computed anew after each exchange, however large the table is."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.reasons import Floats
+from biaswatch.shared.stats.groups.reasons import Floats
 
 FEWEST = 3
 SIMULATIONS = 10_000

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.cells import Table, check_domains
-from shared.stats.groups.exchange_units import ANYWHERE
-from shared.stats.groups.exchanges import DomainSample, PermutedDomain, permuted, unit_means
-from shared.stats.groups.reasons import Codes, Floats, Reason, with_reasons
-from shared.stats.groups.spreads import METRICS, against_null
+from biaswatch.shared.stats.groups.cells import Table, check_domains
+from biaswatch.shared.stats.groups.exchange_units import ANYWHERE
+from biaswatch.shared.stats.groups.exchanges import (
+    DomainSample,
+    PermutedDomain,
+    permuted,
+    unit_means,
+)
+from biaswatch.shared.stats.groups.reasons import Codes, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.spreads import METRICS, against_null
 
 
 @dataclass(frozen=True)

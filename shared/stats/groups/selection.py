@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.binned import binned_mode
-from shared.stats.groups.cells import Cells, Columns
-from shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.binned import binned_mode
+from biaswatch.shared.stats.groups.cells import Cells, Columns
+from biaswatch.shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
 
 Method = Literal["larger", "smaller", "within-range", "within-percentage"]
 

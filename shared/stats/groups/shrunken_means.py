@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from shared.stats.groups.reasons import Floats
+from biaswatch.shared.stats.groups.reasons import Floats
 
 TO_THE_MEAN = "empirical Bayes, towards the common mean"
 TO_THE_MAIN_EFFECTS = "empirical Bayes, towards the sum of the dimensions' effects"

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.groups.outliers import FEWEST, dixon
-from shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
+from biaswatch.shared.stats.groups.outliers import FEWEST, dixon
+from biaswatch.shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
 
 METRICS = (
     "Max-Min",

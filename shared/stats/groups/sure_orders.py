@@ -7,17 +7,21 @@ whose answers happen to be equal is as uncertain there as here.
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.comparisons.compared_samples import (
+from biaswatch.shared.stats.comparisons.compared_samples import (
     LEAST_CLUSTERS,
     LEAST_UNITS,
     Bounds,
     ComparedSamples,
     SamplePart,
 )
-from shared.stats.comparisons.confidence_curve import Curve, confidence_limits, lowest_gaps
-from shared.stats.comparisons.gap_test import sample_curve
-from shared.stats.comparisons.mean_interval import holding, independent_units, mean_curve
-from shared.stats.groups.reasons import Floats, Integers
+from biaswatch.shared.stats.comparisons.confidence_curve import (
+    Curve,
+    confidence_limits,
+    lowest_gaps,
+)
+from biaswatch.shared.stats.comparisons.gap_test import sample_curve
+from biaswatch.shared.stats.comparisons.mean_interval import holding, independent_units, mean_curve
+from biaswatch.shared.stats.groups.reasons import Floats, Integers
 
 Order = NDArray[np.bool_]
 """[groups, groups]: whether the row's mean lies surely above the column's."""

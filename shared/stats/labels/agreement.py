@@ -7,9 +7,9 @@ from math import sqrt
 import numpy as np
 from scipy import special
 
-from shared.stats.comparisons.label_tests import exchange_p
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.krippendorff import krippendorff_alpha
+from biaswatch.shared.stats.comparisons.label_tests import exchange_p
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 
 LEAST_TWICE = 10
 """Answers that two people labelled, before an interval or a doubt is worth anything."""

@@ -5,15 +5,15 @@ from math import inf
 
 import numpy as np
 
-from shared.stats.comparisons.bounded_mean import bounded_mean_curve
-from shared.stats.comparisons.compared_samples import Bounds, ComparedSamples
-from shared.stats.comparisons.confidence_curve import (
+from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds, ComparedSamples
+from biaswatch.shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
     gap_curve,
     joined_curve,
 )
-from shared.stats.comparisons.gap_test import (
+from biaswatch.shared.stats.comparisons.gap_test import (
     DIFFERENCES_AT_ENDS,
     NO_VALUES,
     ONE_UNIT,
@@ -21,11 +21,11 @@ from shared.stats.comparisons.gap_test import (
     gap_result,
     mean_gap,
 )
-from shared.stats.comparisons.mean_interval import student_with_ends
-from shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.labels.corrected_values import CorrectedValues
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.mean_interval import student_with_ends
+from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.labels.corrected_values import CorrectedValues
+from biaswatch.shared.stats.samples import Vector
 
 METHOD = "readings corrected by labels (PPI++)"
 _FITTED = 2

@@ -6,11 +6,11 @@ from math import exp, inf, isfinite, log
 import numpy as np
 from scipy import special
 
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.confidence_curve import score_at
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.labels.corrected_gap import CorrectedSide, corrected_curve
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.confidence_curve import score_at
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_curve
+from biaswatch.shared.stats.samples import Vector
 
 METHOD = "ratio of corrected rates, by the curve of a - ratio x b"
 WIDEST = 1000.0

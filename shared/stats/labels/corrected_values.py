@@ -12,9 +12,9 @@ from math import inf, sqrt
 
 import numpy as np
 
-from shared.stats.comparisons.compared_samples import Bounds, SamplePart
-from shared.stats.labels.drawn_labels import DrawnLabels
-from shared.stats.samples import Vector, stretches
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds, SamplePart
+from biaswatch.shared.stats.labels.drawn_labels import DrawnLabels
+from biaswatch.shared.stats.samples import Vector, stretches
 
 LEAST_LABELS = 20
 """Of a group: with fewer, how far readings can be relied on is hardly known."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.samples import Vector, stretches
+from biaswatch.shared.stats.samples import Vector, stretches
 
 Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
 Places = NDArray[np.intp]

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.comparisons.compared_samples import Bounds, ComparedSamples
-from shared.stats.comparisons.gap_test import compare_samples
-from shared.stats.comparisons.mean_interval import mean_interval
-from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds, ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.samples import Vector
 
 LEAST_JUDGED = 5
 """Labelled answers that a number of the instrument's error needs at the least."""

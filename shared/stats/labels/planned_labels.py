@@ -5,7 +5,7 @@ from math import ceil, log, log1p, sqrt
 
 from scipy import special
 
-from shared.stats.estimate import check_alpha
+from biaswatch.shared.stats.estimate import check_alpha
 
 POWER = 0.8
 

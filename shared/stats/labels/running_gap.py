@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.rounding import uniforms
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.samples import Vector, stretches
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.rounding import uniforms
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.samples import Vector, stretches
 
 METHOD = "bets on pairs of label less reading, plus mean readings of their blocks"
 SPAN = 3.0

@@ -11,7 +11,7 @@ from math import fsum, inf
 
 import numpy as np
 
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.samples import Vector
 
 LEAST_SHARE = 0.5
 """Of a sample that is drawn evenly: no answer weighs more than twice what it would then."""

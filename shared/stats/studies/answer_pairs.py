@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shared.stats.comparisons.multiplicity import holm
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.tables.paired_table import paired_table
-from shared.stats.tables.risks import selection_rate
+from biaswatch.shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.tables.paired_table import paired_table
+from biaswatch.shared.stats.tables.risks import selection_rate
 
 
 @dataclass(frozen=True)

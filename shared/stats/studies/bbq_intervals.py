@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.studies.bbq import BbqAnswer, BbqScore, Condition, score
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.studies.bbq import BbqAnswer, BbqScore, Condition, score
 
 Floats = NDArray[np.float64]
 METHOD = "percentile bootstrap of contexts"

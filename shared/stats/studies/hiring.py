@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.samples import Sample, Vector, present
+from biaswatch.shared.stats.samples import Sample, Vector, present
 
 Whole = NDArray[np.intp]
 LEAST_SHARED_SETS = 2

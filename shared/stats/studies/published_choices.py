@@ -5,8 +5,8 @@ from statistics import fmean
 
 import numpy as np
 
-from shared.stats.comparisons.mean_interval import rate_interval
-from shared.stats.studies.published_score import (
+from biaswatch.shared.stats.comparisons.mean_interval import rate_interval
+from biaswatch.shared.stats.studies.published_score import (
     ALPHA,
     NOTHING,
     PublishedScore,

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.mean_interval import independent_units, mean_interval, rate_interval
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.comparisons.mean_interval import (
+    independent_units,
+    mean_interval,
+    rate_interval,
+)
+from biaswatch.shared.stats.estimate import IntervalEstimate
 
 NOTHING = "nothing was answered"
 ALPHA = 0.05

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 from scipy.special import gammaln
 
-from shared.stats.tables.contingency import ContingencyTable, no_margin
+from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 
 FEW_EXPECTED = 5
 """Below this expected count the chi-square distribution is a poor approximation (Cochran 1954)."""

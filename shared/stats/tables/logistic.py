@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 
 METHOD = "logistic regression, Wald interval"
 

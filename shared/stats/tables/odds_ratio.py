@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
 
-from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.tables.contingency import ContingencyTable, no_margin
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 
 TOLERANCE = 1e-14
 """Of the logarithm of an odds ratio."""

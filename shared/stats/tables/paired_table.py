@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from shared.stats.estimate import IntervalEstimate, check_alpha, undefined
-from shared.stats.tables.contingency import contingency_table
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.tables.contingency import contingency_table
 
 NO_DISCORDANT = "no pair differs in the outcome"
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import IntervalEstimate
 
 SIMILAR_FROM = 0.9
 """The smaller ratio over the larger from which they are called similar: within about 10 %."""

@@ -7,8 +7,8 @@ from math import exp, hypot, inf, log, sqrt
 from scipy import stats
 from scipy.optimize import brentq
 
-from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.tables.contingency import NOBODY, ContingencyTable, no_groups
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.tables.contingency import NOBODY, ContingencyTable, no_groups
 
 TOLERANCE = 1e-13
 """Of the logarithm of a bound."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from scipy import stats
 
-from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.tables.contingency import ContingencyTable
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.tables.contingency import ContingencyTable
 
 TOO_FEW = "fewer than two strata: there is nothing to compare"
 NO_STRATUM = "no stratum has both groups, with and without the outcome"

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shared.stats.estimate import IntervalEstimate, check_alpha
-from shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
-from shared.stats.tables.independence import chi_square, declared, fisher
-from shared.stats.tables.odds_ratio import sample_odds_ratio
-from shared.stats.tables.strata import (
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha
+from biaswatch.shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
+from biaswatch.shared.stats.tables.independence import chi_square, declared, fisher
+from biaswatch.shared.stats.tables.odds_ratio import sample_odds_ratio
+from biaswatch.shared.stats.tables.strata import (
     StrataTest,
     breslow_day,
     cmh_test,

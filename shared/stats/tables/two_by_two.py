@@ -6,9 +6,9 @@ from math import inf, nextafter
 from operator import index
 from typing import Any
 
-from shared.stats.estimate import IntervalEstimate, check_alpha
-from shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
-from shared.stats.tables.independence import (
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha
+from biaswatch.shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
+from biaswatch.shared.stats.tables.independence import (
     FEW_EXPECTED,
     ChiSquare,
     ExactTest,
@@ -17,13 +17,18 @@ from shared.stats.tables.independence import (
     declared,
     fisher,
 )
-from shared.stats.tables.odds_ratio import (
+from biaswatch.shared.stats.tables.odds_ratio import (
     MOST_CONDITIONAL,
     conditional_odds_ratio,
     haldane_anscombe,
     sample_odds_ratio,
 )
-from shared.stats.tables.risks import impact_ratio, relative_risk, risk_difference, selection_rate
+from biaswatch.shared.stats.tables.risks import (
+    impact_ratio,
+    relative_risk,
+    risk_difference,
+    selection_rate,
+)
 
 MIN_CASES = 15
 """Cases a group needs to be shown as a finding: a rule of display, not evidence."""

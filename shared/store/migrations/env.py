@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from shared.store.tables import metadata
+from biaswatch.shared.store.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

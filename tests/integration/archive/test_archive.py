@@ -11,12 +11,12 @@ from biaswatch.archiving.moving import move_run
 from biaswatch.archiving.purging import ArchivePurge
 from biaswatch.archiving.restoring import archived_run, check_files, restore_run
 from biaswatch.archiving.retention import due_by_retention, expired, retention_of, texts_due
-from shared.contracts import Features, Response
-from shared.errors import NotFoundError, TransientError, UsageError
-from shared.parquet.folder import ParquetFolder
-from shared.store import Store, migrate
-from shared.store.archived_runs import ArchiveState
-from shared.store.scope import Scope
+from biaswatch.shared.contracts import Features, Response
+from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.archived_runs import ArchiveState
+from biaswatch.shared.store.scope import Scope
 from tests.support.archived import (
     ANSWERS,
     CLOSED,

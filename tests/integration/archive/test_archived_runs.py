@@ -17,10 +17,10 @@ import pytest
 
 from biaswatch.archiving.moving import move_run
 from biaswatch.archiving.restoring import archived_run, check_files, restore_run
-from shared.contracts import MonitoredWindow, Response, SentAnswer, Window
-from shared.parquet.folder import ParquetFolder
-from shared.store import Store, migrate
-from shared.store.archived_runs import ArchivableRun
+from biaswatch.shared.contracts import MonitoredWindow, Response, SentAnswer, Window
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.archived_runs import ArchivableRun
 from tests.support.answer_files import (
     answers_for,
     batches_of,

@@ -7,13 +7,13 @@ import pytest
 
 from biaswatch.archiving.moving import move_run
 from biaswatch.exporting.rows import in_store
-from services.gateway.exports.queries import ExportQueries
-from services.gateway.exports.views import MonitorRun
-from services.gateway.monitors.queries import MonitorQueries
-from shared.errors import UsageError
-from shared.parquet.folder import ParquetFolder
-from shared.store import Store
-from shared.store.archived_runs import ArchivableRun
+from biaswatch.services.gateway.exports.queries import ExportQueries
+from biaswatch.services.gateway.exports.views import MonitorRun
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.archived_runs import ArchivableRun
 from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPlatform, said
 
 LATER = NOON + timedelta(days=9)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from services.builder.app import build_of, model_over_bus
-from services.builder.domain.plan import Plan
-from services.builder.handlers.build import BuiltSuite
-from services.builder.settings import BuilderSettings
-from shared.contracts import Probe, Purpose, Response, parse_target
-from shared.errors import UsageError
-from shared.store import Store, migrate
+from biaswatch.services.builder.app import build_of, model_over_bus
+from biaswatch.services.builder.domain.plan import Plan
+from biaswatch.services.builder.handlers.build import BuiltSuite
+from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.shared.contracts import Probe, Purpose, Response, parse_target
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.generating import generator
 from tests.support.model_server import model_server, replying

@@ -10,13 +10,13 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from services.builder.domain.plan import WikipediaSource
-from services.builder.handlers.rankings import Bm25Ranking
-from services.builder.handlers.sources import WebPages, Wikipedia
-from services.builder.handlers.web_fetching import FetchLimits, Page, PageFetcher
-from services.builder.handlers.web_pages import PageCache
-from shared.errors import UsageError
-from shared.network import GuardedTransport
+from biaswatch.services.builder.domain.plan import WikipediaSource
+from biaswatch.services.builder.handlers.rankings import Bm25Ranking
+from biaswatch.services.builder.handlers.sources import WebPages, Wikipedia
+from biaswatch.services.builder.handlers.web_fetching import FetchLimits, Page, PageFetcher
+from biaswatch.services.builder.handlers.web_pages import PageCache
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.network import GuardedTransport
 from tests.support.model_server import model_server
 from tests.support.waiting import PATIENCE_S
 

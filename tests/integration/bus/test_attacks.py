@@ -11,11 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.accounts import server_config
-from shared.bus.dead_letters import dead_letters
-from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import (
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.dead_letters import dead_letters
+from biaswatch.shared.bus.jetstream import (
+    Admin,
+    Connection,
+    JetStreamConsumer,
+    JetStreamPublisher,
+    provision,
+)
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import (
     DROP_IN,
     INGEST,
     OPERATOR,
@@ -23,9 +29,9 @@ from shared.bus.permissions import (
     permissions_of_key,
     service_names,
 )
-from shared.bus.server import EmbeddedServer
-from shared.bus.stage import Stage
-from shared.bus.topology import (
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import (
     DEAD_STREAMS,
     StreamLimits,
     dead_exchange_subject,
@@ -34,9 +40,9 @@ from shared.bus.topology import (
     durables,
     limits_within,
 )
-from shared.bus.worker import Worker
-from shared.contracts import Exchange, Response
-from shared.errors import PoisonError
+from biaswatch.shared.bus.worker import Worker
+from biaswatch.shared.contracts import Exchange, Response
+from biaswatch.shared.errors import PoisonError
 from tests.support.bus_attacks import Attacker, BusState, raw_client, settle, targets
 from tests.support.records import one_of_each_kind
 from tests.support.waiting import eventually

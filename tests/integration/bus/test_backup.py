@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from shared.bus.dead_letters import replay
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.bus.stage import Stage
-from shared.contracts import Record, Response
-from shared.errors import PoisonError
+from biaswatch.shared.bus.dead_letters import replay
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Record, Response
+from biaswatch.shared.errors import PoisonError
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_response
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.bus.dead_letters import purge_messages, replay
-from shared.bus.jetstream import JetStreamPublisher
-from shared.bus.retry_policy import RetryPolicy
-from shared.bus.stage import Stage
-from shared.contracts import Features, Record, Response
-from shared.errors import BackPressureError, OversizeError, PoisonError, TransientError
+from biaswatch.shared.bus.dead_letters import purge_messages, replay
+from biaswatch.shared.bus.jetstream import JetStreamPublisher
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Features, Record, Response
+from biaswatch.shared.errors import BackPressureError, OversizeError, PoisonError, TransientError
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_features, make_response
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from shared.bus.jetstream import Connection
-from shared.errors import TransientError
+from biaswatch.shared.bus.jetstream import Connection
+from biaswatch.shared.errors import TransientError
 from tests.support.bus import ProvisionedBus
 
 

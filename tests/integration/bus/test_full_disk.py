@@ -9,16 +9,16 @@ import pytest
 import pytest_asyncio
 
 from biaswatch.local.bus_supervision import BusSupervision, free_bytes
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.bus.stage import Stage
-from shared.bus.topology import StreamLimits
-from shared.contracts import Features, Response
-from shared.errors import TransientError
-from shared.runtime.service import Service
-from shared.runtime.settings import Settings
-from shared.store import Store, migrate
-from shared.telemetry import NOT_TAKEN
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import StreamLimits
+from biaswatch.shared.contracts import Features, Response
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.telemetry import NOT_TAKEN
 from tests.integration.runtime.test_service import fetch, running, until_status
 from tests.support.records import make_features, make_response
 from tests.support.small_disk import SmallDisk

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.accounts import server_config
-from shared.bus.dead_letters import dead_letters
-from shared.bus.jetstream import (
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.dead_letters import dead_letters
+from biaswatch.shared.bus.jetstream import (
     Admin,
     Connection,
     JetStreamConsumer,
@@ -19,14 +19,14 @@ from shared.bus.jetstream import (
     provision,
     serve_endpoints,
 )
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import INGEST, OPERATOR, service_names
-from shared.bus.server import EmbeddedServer
-from shared.bus.stage import Stage
-from shared.bus.topology import DurableSpec, dead_subject, durable_of
-from shared.contracts import ROUTES, Purpose, Record, Response, Route, subject_of
-from shared.contracts.dropin import ENDPOINTS
-from shared.errors import BiaswatchError, ConfigurationError, TransientError
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import INGEST, OPERATOR, service_names
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import DurableSpec, dead_subject, durable_of
+from biaswatch.shared.contracts import ROUTES, Purpose, Record, Response, Route, subject_of
+from biaswatch.shared.contracts.dropin import ENDPOINTS
+from biaswatch.shared.errors import BiaswatchError, ConfigurationError, TransientError
 from tests.support.records import make_exchange, make_probe, make_response, one_of_each_kind
 from tests.support.waiting import PATIENCE_S, eventually
 

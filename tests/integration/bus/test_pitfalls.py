@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from nats.errors import MaxPayloadError
 
-from shared.bus.jetstream import JetStreamConsumer
-from shared.bus.jetstream.admin import Lag
-from shared.bus.retry_policy import RetryPolicy
-from shared.bus.stage import Stage
-from shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durable_of, streams
-from shared.contracts import Features, Probe, Response
-from shared.errors import BackPressureError, OversizeError, TransientError
+from biaswatch.shared.bus.jetstream import JetStreamConsumer
+from biaswatch.shared.bus.jetstream.admin import Lag
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durable_of, streams
+from biaswatch.shared.contracts import Features, Probe, Response
+from biaswatch.shared.errors import BackPressureError, OversizeError, TransientError
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_probe, make_response, make_target
 from tests.support.waiting import eventually
@@ -58,7 +58,8 @@ async def test_a_subject_no_stream_takes_is_said_so_instead_of_timing_out(
 async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(
     bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shared.bus.jetstream.consumer.PULL_EXPIRES_S", 3600.0)  # none does here
+    never_here = 3600.0
+    monkeypatch.setattr("biaswatch.shared.bus.jetstream.consumer.PULL_EXPIRES_S", never_here)
     seen = ReceivedRecords()
     stage = Stage("extractor", Response, seen.handle, slots=10)
     worker = bus.work(stage)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.jetstream.admin import stream_config
-from shared.bus.server import EmbeddedServer, disk_usage_bytes, find_binary
-from shared.bus.topology import StreamLimits, durables, limits_within, streams
-from shared.contracts import ROUTES, Probe, Purpose, Response
-from shared.errors import BackPressureError, ConfigurationError, TransientError
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.jetstream.admin import stream_config
+from biaswatch.shared.bus.server import EmbeddedServer, disk_usage_bytes, find_binary
+from biaswatch.shared.bus.topology import StreamLimits, durables, limits_within, streams
+from biaswatch.shared.contracts import ROUTES, Probe, Purpose, Response
+from biaswatch.shared.errors import BackPressureError, ConfigurationError, TransientError
 from tests.support.bus import ProvisionedBus
 from tests.support.records import make_probe, make_response, make_target
 

@@ -5,15 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.accounts import server_config
-from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import key_names
-from shared.bus.server import EmbeddedServer
-from shared.bus.stage import Stage
-from shared.bus.topology import durable_of
-from shared.contracts import Response
-from shared.errors import ConfigurationError
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.jetstream import (
+    Admin,
+    Connection,
+    JetStreamConsumer,
+    JetStreamPublisher,
+    provision,
+)
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import key_names
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import durable_of
+from biaswatch.shared.contracts import Response
+from biaswatch.shared.errors import ConfigurationError
 from tests.support.records import make_response
 
 RECORDER = Stage("recorder", Response, lambda _: [])

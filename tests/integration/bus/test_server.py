@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection, provision
-from shared.bus.server import EmbeddedServer, alive
-from shared.contracts import Response
-from shared.errors import ConfigurationError
+from biaswatch.shared.bus.jetstream import Admin, Connection, provision
+from biaswatch.shared.bus.server import EmbeddedServer, alive
+from biaswatch.shared.contracts import Response
+from biaswatch.shared.errors import ConfigurationError
 from tests.support.bus import ProvisionedBus
 from tests.support.records import make_response
 
@@ -46,7 +46,7 @@ def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
 def test_a_server_whose_owner_was_killed_makes_room_for_the_next_one(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\n"
-        "from shared.bus.server import EmbeddedServer\n"
+        "from biaswatch.shared.bus.server import EmbeddedServer\n"
         "print(EmbeddedServer(pathlib.Path(sys.argv[1])).start().pid, flush=True)\n"
         "os._exit(9)\n"
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Connection
-from shared.bus.server import EmbeddedServer
-from shared.errors import TransientError
-from shared.runtime.web import free_port
+from biaswatch.shared.bus.jetstream import Connection
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.web import free_port
 from tests.support.commands import CommandLine
 
 USERS = 'authorization { users: [{ user: "one", password: "pw" }] }'

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from shared.bus.jetstream import Connection
-from shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.jetstream import Connection
+from biaswatch.shared.bus.server import EmbeddedServer
 
 HERE = "127.0.0.1"
 

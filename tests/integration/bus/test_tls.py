@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Connection
-from shared.bus.server import EmbeddedServer
-from shared.errors import ConfigurationError
+from biaswatch.shared.bus.jetstream import Connection
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.errors import ConfigurationError
 
 pytestmark = pytest.mark.skipif(
     shutil.which("openssl") is None, reason="openssl makes this test's certificates; install it"

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from shared.bus.jetstream import provision, taken_records
-from shared.bus.retry_policy import RetryPolicy
-from shared.bus.stage import Stage
-from shared.bus.topology import StreamLimits
-from shared.contracts import Features, Probe, Response, Run, subject_of
-from shared.errors import ConfigurationError, PoisonError, TransientError
+from biaswatch.shared.bus.jetstream import provision, taken_records
+from biaswatch.shared.bus.retry_policy import RetryPolicy
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import StreamLimits
+from biaswatch.shared.contracts import Features, Probe, Response, Run, subject_of
+from biaswatch.shared.errors import ConfigurationError, PoisonError, TransientError
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_features, make_probe, make_response, make_run, make_target
 from tests.support.waiting import PATIENCE_S, eventually

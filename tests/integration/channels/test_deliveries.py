@@ -7,17 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from services.diagnoser.domain.channels.attempts import Attempt, Delivered, Refused, Unavailable
-from services.diagnoser.domain.channels.declarations import AlertmanagerChannel
-from services.diagnoser.handlers.channels.channel_metrics import ChannelMetrics
-from services.diagnoser.handlers.channels.declared import OperatorChannels
-from services.diagnoser.handlers.channels.deliveries import LEASE_S, DeliverAlarms
-from services.diagnoser.handlers.channels.secrets import Secrets
-from services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
-from shared.contracts import Alarm, AlarmState, MonitorState, Upkeep
-from shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState, deliveries_of, trial_of
-from shared.store import Store
-from shared.telemetry import ALARM_ATTEMPTS, ALARM_DELIVERY_STATES
+from biaswatch.services.diagnoser.domain.channels.attempts import (
+    Attempt,
+    Delivered,
+    Refused,
+    Unavailable,
+)
+from biaswatch.services.diagnoser.domain.channels.declarations import AlertmanagerChannel
+from biaswatch.services.diagnoser.handlers.channels.channel_metrics import ChannelMetrics
+from biaswatch.services.diagnoser.handlers.channels.declared import OperatorChannels
+from biaswatch.services.diagnoser.handlers.channels.deliveries import LEASE_S, DeliverAlarms
+from biaswatch.services.diagnoser.handlers.channels.secrets import Secrets
+from biaswatch.services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
+from biaswatch.shared.contracts import Alarm, AlarmState, MonitorState, Upkeep
+from biaswatch.shared.contracts.alarm_delivery import (
+    AlarmDelivery,
+    DeliveryState,
+    deliveries_of,
+    trial_of,
+)
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import ALARM_ATTEMPTS, ALARM_DELIVERY_STATES
 from tests.support.alarm_receivers import HttpReceiver, http_receiver
 from tests.support.records import AT, make_alarm, make_monitor
 

@@ -11,10 +11,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from services.diagnoser.domain.channels.attempts import Attempt, Delivered, Refused, Unavailable
-from services.diagnoser.handlers.channels.declared import OperatorChannels, operator_channels
-from shared.contracts import Alarm, AlarmState
-from shared.errors import ConfigurationError
+from biaswatch.services.diagnoser.domain.channels.attempts import (
+    Attempt,
+    Delivered,
+    Refused,
+    Unavailable,
+)
+from biaswatch.services.diagnoser.handlers.channels.declared import (
+    OperatorChannels,
+    operator_channels,
+)
+from biaswatch.shared.contracts import Alarm, AlarmState
+from biaswatch.shared.errors import ConfigurationError
 from tests.support.alarm_receivers import HttpReceiver, MailReceiver, http_receiver, mail_receiver
 from tests.support.records import AT, make_alarm
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.contracts import Response, Run, window_at
-from shared.errors import TransientError
-from shared.store import migrate
+from biaswatch.shared.contracts import Response, Run, window_at
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store import migrate
 from tests.support.chaos_platform import ChaosPlatform, chaos_platform, now
 from tests.support.database_outages import OwnPostgresql, down_for, own_postgresql
 from tests.support.disturbed_traffic import Senders, TrafficPlan, watching

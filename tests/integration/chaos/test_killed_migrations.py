@@ -10,15 +10,15 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from shared.contracts import Features
-from shared.store import Store, migrate
-from shared.store.engine import engine_of
-from shared.store.store import _config
-from shared.store.tables import metadata
+from biaswatch.shared.contracts import Features
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.engine import engine_of
+from biaswatch.shared.store.store import _config
+from biaswatch.shared.store.tables import metadata
 from tests.support.records import RUN_ID
 
 OLD = "0012"
-PROGRAM = "import sys; from shared.store import migrate; migrate(sys.argv[1])"
+PROGRAM = "import sys; from biaswatch.shared.store import migrate; migrate(sys.argv[1])"
 WHOLE_S = 4.0
 """About as long as a process that migrates lasts, its loading included."""
 

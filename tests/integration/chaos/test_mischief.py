@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from biaswatch.local.bus_supervision import BusSupervision, free_bytes
-from shared.contracts import Run
+from biaswatch.shared.contracts import Run
 from tests.support.chaos_platform import SERVICES, ChaosPlatform, chaos_platform, now
 from tests.support.exact_study import ExactStudy
 from tests.support.hung_stores import hung_store

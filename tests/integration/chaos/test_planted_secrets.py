@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from shared.bus.accounts import server_config
-from shared.bus.jetstream import Admin, Connection, provision
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import OPERATOR, key_names
-from shared.bus.server import EmbeddedServer
-from shared.contracts import ExtractorStatus
-from shared.store import Store
-from shared.store.tables import metadata
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.jetstream import Admin, Connection, provision
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import OPERATOR, key_names
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import ExtractorStatus
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.tables import metadata
 from tests.support.alarm_receivers import http_receiver
 from tests.support.bus_contents import on_the_bus, on_the_keyed_bus, with_readers
 from tests.support.commands import CommandLine

@@ -10,9 +10,9 @@ import pytest
 
 import biaswatch as bw
 from biaswatch.api.platforms import ConnectedPlatform, FinishedRun
-from shared.contracts import Claim, Probe, Suite, SuiteProbe
-from shared.errors import UsageError
-from shared.store import Store, migrate
+from biaswatch.shared.contracts import Claim, Probe, Suite, SuiteProbe
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import Store, migrate
 from tests.support.commands import CommandLine
 from tests.support.finished_run import write_finished_run
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from shared.contracts import Features, Run, probes_of
-from shared.store import Store, migrate
+from biaswatch.shared.contracts import Features, Run, probes_of
+from biaswatch.shared.store import Store, migrate
 from tests.support.commands import CommandLine
 from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run
 

@@ -11,12 +11,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers import DiagnoseRun
-from services.diagnoser.handlers.labels import CorrectByLabels
-from shared.contracts import Claim, Features, Run, Suite, probes_of
-from shared.contracts.completion import ClosedBy
-from shared.store import Store, migrate
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers import DiagnoseRun
+from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+from biaswatch.shared.contracts import Claim, Features, Run, Suite, probes_of
+from biaswatch.shared.contracts.completion import ClosedBy
+from biaswatch.shared.store import Store, migrate
 from tests.support.commands import CommandLine
 from tests.support.labelled_run import JUDGE, SUITE, labelled, write_labelled_run
 from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run

@@ -16,17 +16,17 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.render.table_diagnosis import result_rows
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import Ending, Response, probes_of
-from shared.contracts.access import TokenGrant, TokenRole, TokensFile, verifier_of
-from shared.errors import UsageError
-from shared.runtime.web import web_server
-from shared.stats.groups.catalogue import parse_statistic
-from shared.store import Store, migrate
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import Ending, Response, probes_of
+from biaswatch.shared.contracts.access import TokenGrant, TokenRole, TokensFile, verifier_of
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.stats.groups.catalogue import parse_statistic
+from biaswatch.shared.store import Store, migrate
 from tests.support.api import CheckedPublisher
 from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run
 from tests.support.waiting import PATIENCE_S

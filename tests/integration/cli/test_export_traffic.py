@@ -10,13 +10,13 @@ import pytest
 
 from biaswatch.exporting.rows import Row, exported_rows, runs_named
 from biaswatch.local.client import GatewayClient
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.requests import traffic_window
-from shared.contracts import Run, window_run
-from shared.contracts.traffic import Window, window_at
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.requests import traffic_window
+from biaswatch.shared.contracts import Run, window_run
+from biaswatch.shared.contracts.traffic import Window, window_at
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.api import CheckedPublisher
 from tests.support.records import make_traffic_monitor
 from tests.support.watched_answers import take_in, watched_store

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shared.contracts import Response
-from shared.store import Store
+from biaswatch.shared.contracts import Response
+from biaswatch.shared.store import Store
 from tests.support.commands import CommandLine
 
 REPEATS = 10

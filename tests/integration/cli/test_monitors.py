@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from shared.contracts import Features
-from shared.store import Store
+from biaswatch.shared.contracts import Features
+from biaswatch.shared.store import Store
 from tests.support.commands import CommandLine
 from tests.support.waiting import PATIENCE_S, until
 

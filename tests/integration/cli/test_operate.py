@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.dead_letters import AT, ATTEMPTS, DURABLE, ERROR, REASON, SUBJECT
-from shared.bus.stage import Stage
-from shared.contracts import AuditAnchor, Response
-from shared.errors import PoisonError
-from shared.store import Store, migrate
+from biaswatch.shared.bus.dead_letters import AT, ATTEMPTS, DURABLE, ERROR, REASON, SUBJECT
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import AuditAnchor, Response
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.commands import CommandLine
 from tests.support.records import make_response
@@ -33,7 +33,7 @@ def biaswatch(*words: str, **environment: str) -> subprocess.CompletedProcess[st
 
 def recorder(**environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "services.recorder.app"],
+        [sys.executable, "-m", "biaswatch.services.recorder.app"],
         capture_output=True,
         text=True,
         check=False,

@@ -14,13 +14,13 @@ from biaswatch.cli.run import _end_where_all_waits
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform
 from biaswatch.local.platform import embedded_platform
-from services.gateway.runs.views import RunState
-from shared.contracts import Suite
-from shared.contracts.paused_target import PausedTarget
-from shared.contracts.suite import SuiteProbe
-from shared.errors import TransientError, UsageError
-from shared.runtime.blocking import in_thread
-from shared.runtime.settings import Settings, load_settings
+from biaswatch.services.gateway.runs.views import RunState
+from biaswatch.shared.contracts import Suite
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.suite import SuiteProbe
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.settings import Settings, load_settings
 from tests.support.model_server import model_server, replying
 from tests.support.records import AT, make_progress
 from tests.support.waiting import eventually

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shared.store import Store, migrate
+from biaswatch.shared.store import Store, migrate
 from tests.support.commands import CommandLine
 from tests.support.measured_runs import make_measured_run, make_suite, write_measured_run
 

@@ -8,10 +8,10 @@ import pytest
 import yaml
 from sqlalchemy import text
 
-from shared.contracts import AuditAction
-from shared.contracts.access import TokensFile, verifier_of
-from shared.store import Store
-from shared.store.engine import engine_of
+from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.contracts.access import TokensFile, verifier_of
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.engine import engine_of
 from tests.support.bus import ProvisionedBus
 from tests.support.commands import CommandLine
 from tests.support.records import make_response

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from services.evaluator import app as evaluator
-from services.evaluator.domain.subjects import table_subject
-from services.evaluator.settings import EvaluatorSettings
-from shared.contracts import Brief, Evaluation, Subject, parse_target
-from shared.parsing.quoting import quoted
-from shared.stats.tables.two_by_two import as_json, two_by_two
-from shared.store import Store, migrate
+from biaswatch.services.evaluator import app as evaluator
+from biaswatch.services.evaluator.domain.subjects import table_subject
+from biaswatch.services.evaluator.settings import EvaluatorSettings
+from biaswatch.shared.contracts import Brief, Evaluation, Subject, parse_target
+from biaswatch.shared.parsing.quoting import quoted
+from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.generating import generator
 from tests.support.model_server import model_server, replying
@@ -112,7 +112,7 @@ def brief_for(target: str, **fields: Any) -> Brief:
 
 async def evaluated(bus: ProvisionedBus, *briefs: Brief) -> list[Evaluation]:
     """Publish briefs and give their evaluations, in the briefs' order."""
-    from shared.bus.stage import Stage
+    from biaswatch.shared.bus.stage import Stage
 
     seen = ReceivedRecords()
     bus.work(Stage("recorder", Evaluation, seen.handle))
@@ -232,7 +232,7 @@ async def test_a_brief_that_comes_twice_is_asked_once(
 
 
 def _stage() -> Any:
-    from shared.bus.stage import Stage
+    from biaswatch.shared.bus.stage import Stage
 
     return Stage("evaluator", Brief, ReceivedRecords().handle)
 

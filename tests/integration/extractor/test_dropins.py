@@ -12,17 +12,17 @@ from typing import Any
 import nats.micro
 import pytest
 
-from services.extractor.handlers import dropin_discovery
-from services.extractor.handlers.dropin_conformance import ConformanceTest
-from services.extractor.handlers.dropin_discovery import DropIns
-from services.extractor.handlers.loading import load
-from services.extractor.handlers.measuring import MeasureResponses
-from shared.bus.jetstream import Connection, Requester
-from shared.bus.stage import Stage
-from shared.contracts import Features, Response
-from shared.runtime.service import Service
-from shared.runtime.settings import Settings
-from shared.store import Store, migrate
+from biaswatch.services.extractor.handlers import dropin_discovery
+from biaswatch.services.extractor.handlers.dropin_conformance import ConformanceTest
+from biaswatch.services.extractor.handlers.dropin_discovery import DropIns
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.services.extractor.handlers.measuring import MeasureResponses
+from biaswatch.shared.bus.jetstream import Connection, Requester
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Features, Response
+from biaswatch.shared.runtime.service import Service
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import QUICK, ProvisionedBus, ReceivedRecords
 from tests.support.records import make_probe, make_response
 from tests.support.waiting import eventually

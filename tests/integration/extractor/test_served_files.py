@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.server import EmbeddedServer
-from shared.store import migrate
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.store import migrate
 from tests.support.commands import CommandLine, RunningCommand
 from tests.support.waiting import until
 

@@ -19,12 +19,12 @@ from biaswatch.readers.cases import CasesQuestion, cases_of, row_filter
 from biaswatch.readers.monitors import load_monitor
 from biaswatch.readers.suites import load_suite, read_probes
 from biaswatch.readers.tables import TableColumns, observations
-from services.builder.handlers.build_files import load_plan
-from services.gateway.otlp.mapping_file import mapping_of
-from services.gateway.tokens_file import read_tokens_file
-from services.gateway.traffic.redaction_file import redaction_of
-from shared.llm.http_app import read_application
-from shared.llm.replay import read_recording
+from biaswatch.services.builder.handlers.build_files import load_plan
+from biaswatch.services.gateway.otlp.mapping_file import mapping_of
+from biaswatch.services.gateway.tokens_file import read_tokens_file
+from biaswatch.services.gateway.traffic.redaction_file import redaction_of
+from biaswatch.shared.llm.http_app import read_application
+from biaswatch.shared.llm.replay import read_recording
 from tests.support.fuzzing import (
     as_written,
     bounded,

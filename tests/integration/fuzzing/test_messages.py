@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from services.extractor.domain.dropin_protocol import BrokenContract, outcomes_of, spec_of
-from services.gateway.allowed_targets import AllowedTargets
-from shared.contracts import Record, parse_target
-from shared.contracts.dropin import CONTRACT
-from shared.errors import UndecodableError
+from biaswatch.services.extractor.domain.dropin_protocol import BrokenContract, outcomes_of, spec_of
+from biaswatch.services.gateway.allowed_targets import AllowedTargets
+from biaswatch.shared.contracts import Record, parse_target
+from biaswatch.shared.contracts.dropin import CONTRACT
+from biaswatch.shared.errors import UndecodableError
 from tests.support.fuzzing import (
     as_written,
     bounded,

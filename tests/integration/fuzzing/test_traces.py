@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.gateway.otlp.wire import JSON, TRACES, UnreadableRequestError, signals_of
-from shared.conventions.answers import part_of, sent_fields
-from shared.conventions.mapping import MappingFile
+from biaswatch.services.gateway.otlp.wire import JSON, TRACES, UnreadableRequestError, signals_of
+from biaswatch.shared.conventions.answers import part_of, sent_fields
+from biaswatch.shared.conventions.mapping import MappingFile
 from tests.support.fuzzing import as_written, bounded, json_values, spoiled
 from tests.support.otlp import make_span
 

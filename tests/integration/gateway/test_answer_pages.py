@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from lxml import html
 
-from services.gateway.settings import GatewaySettings
-from shared.contracts import (
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import (
     ExtractorPin,
     ExtractorStatus,
     Features,
@@ -21,9 +21,9 @@ from shared.contracts import (
     SuiteProbe,
     probes_of,
 )
-from shared.contracts.access import verifier_of
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on
 from tests.support.records import make_run
 from tests.support.records.pipeline import make_response

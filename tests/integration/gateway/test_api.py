@@ -10,12 +10,18 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from services.gateway.app import build, web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import RUN_GATHER, Cancellation, ClosedBy, Completion, ExtractorStatus
-from shared.errors import ConfigurationError
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.services.gateway.app import build, web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import (
+    RUN_GATHER,
+    Cancellation,
+    ClosedBy,
+    Completion,
+    ExtractorStatus,
+)
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.records import make_completion, make_diagnosis
 from tests.support.waiting import PATIENCE_S

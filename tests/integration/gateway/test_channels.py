@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from shared.contracts import AlarmState
-from shared.contracts.alarm_delivery import ChannelStatus, DeliveryState, deliveries_of
-from shared.store import Store
+from biaswatch.shared.contracts import AlarmState
+from biaswatch.shared.contracts.alarm_delivery import ChannelStatus, DeliveryState, deliveries_of
+from biaswatch.shared.store import Store
 from tests.integration.gateway.test_monitors import ASKED, READER, api, store
 from tests.support.bus import ProvisionedBus
 from tests.support.records import make_alarm

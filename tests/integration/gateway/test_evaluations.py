@@ -9,17 +9,21 @@ import httpx2
 import pytest
 from prometheus_client import REGISTRY
 
-from services.extractor.handlers.loading import load
-from services.extractor.handlers.measuring import MeasureResponses
-from services.gateway.app import web_app
-from services.gateway.background import evaluation_endpoint, evaluation_stage, ingestion_stage
-from services.gateway.otlp.evaluation_export import EvaluationExport
-from services.gateway.settings import GatewaySettings
-from shared.bus.stage import Stage
-from shared.contracts import CallSpan, Features, Response
-from shared.errors import ConfigurationError
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.services.extractor.handlers.measuring import MeasureResponses
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.background import (
+    evaluation_endpoint,
+    evaluation_stage,
+    ingestion_stage,
+)
+from biaswatch.services.gateway.otlp.evaluation_export import EvaluationExport
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import CallSpan, Features, Response
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus
 from tests.support.otlp import make_span, protobuf_of
 from tests.support.otlp_receiver import OtlpServer, otlp_server

@@ -5,12 +5,12 @@ import asyncio
 import httpx2
 import pytest
 
-from services.gateway.dashboard import live_routes
-from services.gateway.dashboard.open_pages import OpenPages
-from services.gateway.runs import routes
-from services.gateway.runs.followers import LOOK_EVERY_S, MOST_EVENLY, Followers
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.gateway.dashboard import live_routes
+from biaswatch.services.gateway.dashboard.open_pages import OpenPages
+from biaswatch.services.gateway.runs import routes
+from biaswatch.services.gateway.runs.followers import LOOK_EVERY_S, MOST_EVENLY, Followers
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.api import api_on
 from tests.support.records import make_run
 from tests.support.waiting import PATIENCE_S, eventually

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
-from shared.contracts import ExtractorStatus, Suite, probes_of
-from shared.store import Store
+from biaswatch.shared.contracts import ExtractorStatus, Suite, probes_of
+from biaswatch.shared.store import Store
 from tests.support.api import api_on
 from tests.support.hostile_requests import HostileRequest, hostile_addresses, hostile_bodies
 from tests.support.measured_runs import (

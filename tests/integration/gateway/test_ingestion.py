@@ -12,16 +12,16 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from services.diagnoser.handlers.monitor_metrics import MonitorMetrics
-from services.gateway.administration.commands import purge_texts
-from services.gateway.administration.requests import PurgeRequest
-from services.gateway.app import web_app
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.redaction_file import redaction_of
-from shared.bus.stage import Stage
-from shared.contracts import (
+from biaswatch.services.diagnoser.handlers.monitor_metrics import MonitorMetrics
+from biaswatch.services.gateway.administration.commands import purge_texts
+from biaswatch.services.gateway.administration.requests import PurgeRequest
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.redaction_file import redaction_of
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import (
     Exchange,
     ExtractorStatus,
     MonitorState,
@@ -32,10 +32,10 @@ from shared.contracts import (
     window_at,
     window_run,
 )
-from shared.errors import ConfigurationError
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
-from shared.telemetry import UNWATCHED_ANSWERS
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.telemetry import UNWATCHED_ANSWERS
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import (
     AT,

@@ -13,20 +13,20 @@ import httpx2
 import pytest
 import yaml
 
-from services.gateway import middleware
-from services.gateway.app import web_app
-from services.gateway.background import signal_intake
-from services.gateway.body_files import DISK
-from services.gateway.intake_slots import READ_PER_TENANT
-from services.gateway.otlp.intake import MAX_SILENT_SOURCES, PATIENCE, JoinedAnswers
-from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.requests import MAX_BATCH, MAX_LABELS
-from shared.contracts import Exchange, Record
-from shared.contracts.access import verifier_of
-from shared.errors import BiaswatchError
-from shared.runtime.web import web_server
-from shared.store import Store
-from shared.store.scope import Scope
+from biaswatch.services.gateway import middleware
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.background import signal_intake
+from biaswatch.services.gateway.body_files import DISK
+from biaswatch.services.gateway.intake_slots import READ_PER_TENANT
+from biaswatch.services.gateway.otlp.intake import MAX_SILENT_SOURCES, PATIENCE, JoinedAnswers
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.requests import MAX_BATCH, MAX_LABELS
+from biaswatch.shared.contracts import Exchange, Record
+from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.errors import BiaswatchError
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.scope import Scope
 from tests.support.api import CheckedPublisher
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 from tests.support.records import make_traffic_monitor

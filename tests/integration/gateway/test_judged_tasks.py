@@ -11,9 +11,9 @@ import yaml
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import (
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import (
     DimensionScore,
     Finding,
     LabelSample,
@@ -22,9 +22,9 @@ from shared.contracts import (
     derived_id,
     probes_of,
 )
-from shared.contracts.access import TokenRole, verifier_of
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.shared.contracts.access import TokenRole, verifier_of
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.bus import ProvisionedBus
 from tests.support.records import AT, make_brief, make_evaluation, make_run, make_verdict

@@ -9,14 +9,14 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers.labels import CorrectByLabels
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.correction_words import correction_sentences
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.correction_words import correction_sentences
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Correction,
     DimensionScore,
@@ -28,8 +28,8 @@ from shared.contracts import (
     derived_id,
     probes_of,
 )
-from shared.errors import UsageError
-from shared.store import Store
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import Store
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_brief, make_evaluation, make_run, make_verdict
 

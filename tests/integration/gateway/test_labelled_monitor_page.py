@@ -2,10 +2,10 @@
 
 import httpx2
 
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus
 from tests.support.labelled_rounds import LabelledPlatform
 from tests.support.waiting import PATIENCE_S

@@ -9,17 +9,17 @@ from typing import Any
 import httpx2
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers.labels import CorrectByLabels
-from services.gateway.app import web_app
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import LabelsRequest
-from services.gateway.runs.queries import RunQueries
-from services.gateway.settings import GatewaySettings
-from shared.contracts import Correction, Label, LabelSample, Response, Run
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import LabelsRequest
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import Correction, Label, LabelSample, Response, Run
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus
 from tests.support.labelled_run import write_labelled_run
 from tests.support.records import AT

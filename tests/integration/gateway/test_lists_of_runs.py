@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from sqlalchemy import event
 
-from services.gateway.runs.queries import RunQueries
-from shared.store import Store
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.store import Store
 from tests.support.archived import end_run
 from tests.support.records import (
     AT,

@@ -8,11 +8,11 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import Run
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import Run
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.measured_runs import (
     EXTRACTORS,

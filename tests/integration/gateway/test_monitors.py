@@ -9,12 +9,12 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from services.diagnoser.handlers import CloseRounds
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import ExtractorStatus, Monitor, Suite, SuiteProbe
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import ExtractorStatus, Monitor, Suite, SuiteProbe
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.monitored import play
 from tests.support.waiting import PATIENCE_S

@@ -15,18 +15,18 @@ from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from pydantic import SecretStr
 
-from services.gateway.app import web_app
-from services.gateway.background import signal_intake
-from services.gateway.otlp import wire
-from services.gateway.otlp.intake import PATIENCE, QUIET, JoinedAnswers
-from services.gateway.settings import GatewaySettings
-from services.gateway.traffic.ingestion import ExchangeIngestion
-from services.gateway.traffic.routes import MOST_QUEUED, WaitingAnswers, publish_exchanges
-from shared.bus.stage import Stage
-from shared.contracts import Exchange, MonitorState, Response
-from shared.conventions.signals import Signal
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.background import signal_intake
+from biaswatch.services.gateway.otlp import wire
+from biaswatch.services.gateway.otlp.intake import PATIENCE, QUIET, JoinedAnswers
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.routes import MOST_QUEUED, WaitingAnswers, publish_exchanges
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Exchange, MonitorState, Response
+from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 from tests.support.records import make_traffic_monitor

@@ -10,11 +10,11 @@ from lxml import html
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import RUN_GATHER, ExtractorPin, Features, Record, Run, probes_of
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import RUN_GATHER, ExtractorPin, Features, Record, Run, probes_of
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.bus import ProvisionedBus
 from tests.support.records import AT, make_completion, make_diagnosis, make_response, make_run

@@ -13,15 +13,15 @@ import httpx2
 import pytest
 from lxml import html
 
-from services.gateway.dashboard.run_estimates import SCAFFOLDS
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import SampleRequest
-from services.gateway.monitors.commands import MonitorCommands
-from services.gateway.runs.queries import RunQueries
-from services.gateway.settings import GatewaySettings
-from services.generator.domain import scaffolds
-from shared.contracts import (
+from biaswatch.services.gateway.dashboard.run_estimates import SCAFFOLDS
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.services.gateway.monitors.commands import MonitorCommands
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.generator.domain import scaffolds
+from biaswatch.shared.contracts import (
     AuditAction,
     Cancellation,
     ExtractorStatus,
@@ -32,11 +32,11 @@ from shared.contracts import (
     Suite,
     SuiteProbe,
 )
-from shared.contracts.access import verifier_of
-from shared.errors import TransientError
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
-from shared.store.audit import AuditFilter
+from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.audit import AuditFilter
 from tests.support.api import api_on
 from tests.support.labelled_run import write_labelled_run
 from tests.support.records import AT, make_alarm, make_monitor, make_run

@@ -11,10 +11,10 @@ import pytest
 from lxml import html
 from pydantic import SecretStr
 
-from services.diagnoser.handlers import CloseRounds
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import (
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import (
     Alarm,
     Estimate,
     ExtractorStatus,
@@ -24,8 +24,8 @@ from shared.contracts import (
     Suite,
     SuiteProbe,
 )
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.monitored import play
 from tests.support.records import AT, make_diagnosis, make_monitor, make_run
@@ -236,7 +236,7 @@ async def test_what_the_gateway_itself_fails_at_is_a_sentence_too(
     def broken(_: object, last: int = 1) -> None:
         raise RuntimeError("a secret of the inside")
 
-    monkeypatch.setattr("services.gateway.runs.queries.RunQueries.latest", broken)
+    monkeypatch.setattr("biaswatch.services.gateway.runs.queries.RunQueries.latest", broken)
     async with browser(bus, store) as api:
         for path in ("/", "/v1/runs"):
             reply = await api.get(path)

@@ -10,11 +10,11 @@ import pytest
 from pydantic import SecretStr
 from starlette.types import Send
 
-from services.gateway.settings import GatewaySettings
-from shared.runtime import web
-from shared.runtime.limited_protocol import ConnectionLimits
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.runtime import web
+from biaswatch.shared.runtime.limited_protocol import ConnectionLimits
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on
 
 SHORT_S = 0.3

@@ -6,14 +6,14 @@ import httpx2
 import pytest
 
 from biaswatch.cli.status import code_of, lines_of
-from services.gateway.channels.queries import ChannelQueries
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.runs.queries import RunQueries
-from services.gateway.status.queries import StatusQueries
-from services.gateway.status.views import PlatformStatus
-from shared.contracts import AlarmState
-from shared.contracts.alarm_delivery import ChannelStatus
-from shared.store import Store
+from biaswatch.services.gateway.channels.queries import ChannelQueries
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.status.queries import StatusQueries
+from biaswatch.services.gateway.status.views import PlatformStatus
+from biaswatch.shared.contracts import AlarmState
+from biaswatch.shared.contracts.alarm_delivery import ChannelStatus
+from biaswatch.shared.store import Store
 from tests.integration.gateway.test_monitors import READER, api, store
 from tests.support.records import make_alarm, make_monitor, make_run
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from shared.store import Store
-from shared.store.suite_uploads import SuiteUpload
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.suite_uploads import SuiteUpload
 from tests.support.api import api_on
 
 SUITE = {

@@ -10,13 +10,20 @@ import httpx2
 import pytest
 import yaml
 
-from services.gateway.app import web_app
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.settings import GatewaySettings
-from shared.contracts import RUN_GATHER, ExtractorStatus, Monitor, MonitorState, Suite, SuiteProbe
-from shared.contracts.access import verifier_of
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import (
+    RUN_GATHER,
+    ExtractorStatus,
+    Monitor,
+    MonitorState,
+    Suite,
+    SuiteProbe,
+)
+from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.records import make_monitor
 from tests.support.waiting import PATIENCE_S

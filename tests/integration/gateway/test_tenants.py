@@ -15,16 +15,21 @@ import pytest
 import yaml
 from fastapi import FastAPI
 
-from services.gateway.app import web_app
-from services.gateway.dashboard.form_tokens import FORM_COOKIE, FORM_FIELD, form_token, new_number
-from services.gateway.settings import GatewaySettings
-from shared.contracts import ROUTES, AuditAction, Response, record_of
-from shared.contracts.access import RIGHTS, Right, TokenRole, verifier_of
-from shared.contracts.alarm_delivery import DeliveryState
-from shared.runtime.web import web_server
-from shared.store import Store
-from shared.store.scope import Scope
-from shared.store.tables import RECORDS
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.dashboard.form_tokens import (
+    FORM_COOKIE,
+    FORM_FIELD,
+    form_token,
+    new_number,
+)
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import ROUTES, AuditAction, Response, record_of
+from biaswatch.shared.contracts.access import RIGHTS, Right, TokenRole, verifier_of
+from biaswatch.shared.contracts.alarm_delivery import DeliveryState
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.scope import Scope
+from biaswatch.shared.store.tables import RECORDS
 from tests.support.bus import ProvisionedBus
 from tests.support.tenant_records import (
     CHANNEL,

@@ -10,14 +10,14 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from services.gateway.app import web_app
-from services.gateway.settings import GatewaySettings
-from shared.contracts import AuditAction, AuditAnchor
-from shared.contracts.access import session_of, verifier_of
-from shared.contracts.audit import faults_of
-from shared.errors import ConfigurationError
-from shared.runtime.web import web_server
-from shared.store import Store
+from biaswatch.services.gateway.app import web_app
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import AuditAction, AuditAnchor
+from biaswatch.shared.contracts.access import session_of, verifier_of
+from biaswatch.shared.contracts.audit import faults_of
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus
 from tests.support.tenant_records import MONITOR, add_tenant
 from tests.support.waiting import PATIENCE_S

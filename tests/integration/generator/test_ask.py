@@ -10,21 +10,33 @@ from typing import Any
 
 import pytest
 
-from services.generator.domain.aimd import AimdBounds
-from services.generator.domain.model_calls import Price
-from services.generator.handlers.ask import Ask
-from services.generator.handlers.budget_and_cancellation import CancellationCheck, RunBudgets
-from services.generator.handlers.caller import CallLimits, ModelCaller
-from services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
-from services.generator.handlers.paid_calls import PaidCalls
-from services.generator.handlers.rejected_runs import MAX_REJECTED_CALLS, RejectedRuns
-from services.generator.handlers.target_pauses import TargetPauses
-from shared.contracts import Budget, Cancellation, Ending, Probe, Purpose, Record, Response, Target
-from shared.errors import TransientError, UsageError
-from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall
-from shared.llm.replay import Replay, read_recording
-from shared.store import Store
-from shared.store.calls import PaidCall
+from biaswatch.services.generator.domain.aimd import AimdBounds
+from biaswatch.services.generator.domain.model_calls import Price
+from biaswatch.services.generator.handlers.ask import Ask
+from biaswatch.services.generator.handlers.budget_and_cancellation import (
+    CancellationCheck,
+    RunBudgets,
+)
+from biaswatch.services.generator.handlers.caller import CallLimits, ModelCaller
+from biaswatch.services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
+from biaswatch.services.generator.handlers.paid_calls import PaidCalls
+from biaswatch.services.generator.handlers.rejected_runs import MAX_REJECTED_CALLS, RejectedRuns
+from biaswatch.services.generator.handlers.target_pauses import TargetPauses
+from biaswatch.shared.contracts import (
+    Budget,
+    Cancellation,
+    Ending,
+    Probe,
+    Purpose,
+    Record,
+    Response,
+    Target,
+)
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall
+from biaswatch.shared.llm.replay import Replay, read_recording
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.calls import PaidCall
 from tests.support.records import make_cancellation, make_probe, make_target
 from tests.support.waiting import PATIENCE_S
 

@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
-from shared.bus.port import MAX_RECORD_BYTES
+from biaswatch.services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
+from biaswatch.shared.bus.port import MAX_RECORD_BYTES
 from tests.support.hostile_replies import SHAPES
 from tests.support.hostile_run import hostile_run
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from biaswatch.readers.targets import read_target, with_file
-from shared.contracts import parse_target
-from shared.contracts.providers.http import Application
-from shared.errors import UsageError
-from shared.llm.http_app import HttpApp, filled_template, found_at
-from shared.llm.port import CallFailed, Failure, ModelCall
+from biaswatch.shared.contracts import parse_target
+from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.llm.http_app import HttpApp, filled_template, found_at
+from biaswatch.shared.llm.port import CallFailed, Failure, ModelCall
 from tests.support.model_server import model_server
 from tests.support.waiting import PATIENCE_S
 
@@ -142,7 +142,8 @@ async def test_what_was_checked_is_what_is_connected_to(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), port))]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
-    monkeypatch.setattr("shared.network.guard.is_public", lambda address: not address.is_loopback)
+    guard = "biaswatch.shared.network.guard.is_public"
+    monkeypatch.setattr(guard, lambda address: not address.is_loopback)
     seen = len(server[1])
     app = HttpApp(
         Application(url=f"http://elsewhere.example:{port}/200", request={}, answer="/out/0/text"),

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from shared.contracts.providers.http import Application
-from shared.contracts.target import parse_target
-from shared.errors import UsageError
-from shared.llm.http_app import HttpApp
-from shared.llm.port import CallFailed, Failure, ModelCall
+from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.contracts.target import parse_target
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.llm.http_app import HttpApp
+from biaswatch.shared.llm.port import CallFailed, Failure, ModelCall
 from tests.integration.generator.test_wire_formats import ADAPTERS, adapter, call
 from tests.support.model_server import Message, model_server, replying
 from tests.support.waiting import PATIENCE_S

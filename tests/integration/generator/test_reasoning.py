@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from services.generator.domain.final_answers import MAX_REASONING_CHARACTERS, final_answer
-from services.generator.domain.outcome import answered, concluded, fitting
-from services.generator.domain.questions import RatingScale, rating_in
-from services.generator.domain.recorded_steps import recorded_results
-from services.generator.domain.scaffolds import CallResult
-from shared.contracts import Ending, Usage
-from shared.llm.port import CallFailed, ModelAnswer, RecordedStep
+from biaswatch.services.generator.domain.final_answers import MAX_REASONING_CHARACTERS, final_answer
+from biaswatch.services.generator.domain.outcome import answered, concluded, fitting
+from biaswatch.services.generator.domain.questions import RatingScale, rating_in
+from biaswatch.services.generator.domain.recorded_steps import recorded_results
+from biaswatch.services.generator.domain.scaffolds import CallResult
+from biaswatch.shared.contracts import Ending, Usage
+from biaswatch.shared.llm.port import CallFailed, ModelAnswer, RecordedStep
 from tests.integration.generator.test_wire_formats import adapter, call
 from tests.support.model_server import model_server, replying
 from tests.support.records import AT, make_probe

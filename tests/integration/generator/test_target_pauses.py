@@ -7,19 +7,19 @@ from typing import cast
 
 import pytest
 
-from services.generator.app import build
-from services.generator.domain.pausing import LONGEST_WAIT_S, paused_after
-from services.generator.handlers import target_pauses
-from services.generator.handlers.ask import Ask
-from services.generator.handlers.endpoints import Endpoint
-from services.generator.settings import GeneratorSettings
-from shared.bus.port import Publisher
-from shared.bus.retry_policy import Retry, decision_of, exhausted
-from shared.contracts import Ending, Probe, Response, Target
-from shared.errors import ConfigurationError, TransientError
-from shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, key_refused
-from shared.store import Store
-from shared.telemetry import TARGET_PAUSED
+from biaswatch.services.generator.app import build
+from biaswatch.services.generator.domain.pausing import LONGEST_WAIT_S, paused_after
+from biaswatch.services.generator.handlers import target_pauses
+from biaswatch.services.generator.handlers.ask import Ask
+from biaswatch.services.generator.handlers.endpoints import Endpoint
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.retry_policy import Retry, decision_of, exhausted
+from biaswatch.shared.contracts import Ending, Probe, Response, Target
+from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, key_refused
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import TARGET_PAUSED
 from tests.integration.generator.test_ask import Scripted, ask_of, one, probe_of, says
 from tests.support.jobs import repeated
 from tests.support.records import AT, make_cancellation, make_target

@@ -9,12 +9,12 @@ import anthropic
 import openai
 import pytest
 
-from services.simulator.app import build
-from services.simulator.domain.planted_bias import Faults, PlantedModel
-from services.simulator.settings import SimulatorSettings
-from shared.llm.anthropic_messages import AnthropicMessages
-from shared.llm.openai_formats import OpenAIChat, OpenAIResponses
-from shared.llm.port import (
+from biaswatch.services.simulator.app import build
+from biaswatch.services.simulator.domain.planted_bias import Faults, PlantedModel
+from biaswatch.services.simulator.settings import SimulatorSettings
+from biaswatch.shared.llm.anthropic_messages import AnthropicMessages
+from biaswatch.shared.llm.openai_formats import OpenAIChat, OpenAIResponses
+from biaswatch.shared.llm.port import (
     AnswerSchema,
     CallFailed,
     ChatModel,
@@ -23,7 +23,7 @@ from shared.llm.port import (
     ModelCall,
     ModelEndpoint,
 )
-from shared.llm.sdk_model import SdkModel
+from biaswatch.shared.llm.sdk_model import SdkModel
 from tests.support.model_server import model_server, replying
 from tests.support.waiting import PATIENCE_S
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from biaswatch.local.platform import embedded_platform
-from shared.runtime.settings import Settings
+from biaswatch.shared.runtime.settings import Settings
 from tests.support.kubernetes_api import KubernetesApi, served_api
 from tests.support.operated import (
     TOKEN,

@@ -18,23 +18,31 @@ from biaswatch.local.processes import supervised_processes
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.documents import as_markdown
 from biaswatch.render.studies import MOST_PAIRS
-from services.extractor import app as extractor
-from services.extractor.settings import ExtractorSettings
-from services.gateway.runs.study_queries import StudyQueries
-from services.gateway.runs.views import FlaggedPair, StudyResults
-from services.oracle import app as oracle
-from services.oracle.domain.controls import controls_of
-from services.oracle.settings import OracleSettings
-from services.planner import app as planner
-from services.planner.settings import PlannerSettings
-from services.recorder import app as recorder
-from services.recorder.settings import RecorderSettings
-from services.simulator import app as simulator
-from services.simulator.domain.planted_bias import PlantedModel
-from services.simulator.settings import SimulatorSettings
-from shared.contracts import ExtractorPin, Judging, PairVerdict, Run, Suite, Target, parse_target
-from shared.runtime.web import web_server
-from shared.store import Store, migrate
+from biaswatch.services.extractor import app as extractor
+from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.services.gateway.runs.views import FlaggedPair, StudyResults
+from biaswatch.services.oracle import app as oracle
+from biaswatch.services.oracle.domain.controls import controls_of
+from biaswatch.services.oracle.settings import OracleSettings
+from biaswatch.services.planner import app as planner
+from biaswatch.services.planner.settings import PlannerSettings
+from biaswatch.services.recorder import app as recorder
+from biaswatch.services.recorder.settings import RecorderSettings
+from biaswatch.services.simulator import app as simulator
+from biaswatch.services.simulator.domain.planted_bias import PlantedModel
+from biaswatch.services.simulator.settings import SimulatorSettings
+from biaswatch.shared.contracts import (
+    ExtractorPin,
+    Judging,
+    PairVerdict,
+    Run,
+    Suite,
+    Target,
+    parse_target,
+)
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.bus import ProvisionedBus
 from tests.support.golden import golden

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.diagnoser import app as diagnoser
-from services.extractor import app as extractor
-from services.generator import app as generator
-from services.planner import app as planner
-from services.recorder import app as recorder
-from shared.contracts import (
+from biaswatch.services.diagnoser import app as diagnoser
+from biaswatch.services.extractor import app as extractor
+from biaswatch.services.generator import app as generator
+from biaswatch.services.planner import app as planner
+from biaswatch.services.recorder import app as recorder
+from biaswatch.shared.contracts import (
     Assessment,
     Diagnosis,
     ExtractorPin,
@@ -28,7 +28,7 @@ from shared.contracts import (
     Verdict,
     parse_target,
 )
-from shared.store import Store, migrate
+from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.recorded import RecordedData
 from tests.support.waiting import PATIENCE_S

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from lxml import html
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     ACCOUNTS,
     AnswerAccounts,
     Response,
@@ -25,7 +25,7 @@ from shared.contracts import (
     total,
     window_at,
 )
-from shared.errors import TransientError
+from biaswatch.shared.errors import TransientError
 from tests.support.disturbed_traffic import (
     VICTIMS,
     Answer,

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from services.diagnoser.domain.monitors.round_answers import summed
-from services.diagnoser.handlers import CloseRounds
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.monitors.round_answers import summed
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     AlarmState,
@@ -26,8 +26,8 @@ from shared.contracts import (
     evidence_in,
     increments_in,
 )
-from shared.errors import TransientError
-from shared.store import Store
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store import Store
 from tests.support.monitored import Values, answered, closing, play, round_run
 from tests.support.records import AT, make_monitor, make_plan
 

@@ -8,9 +8,17 @@ from typing import Any
 
 import pytest
 
-from services.diagnoser.handlers import CloseRounds
-from shared.contracts import Alarm, AlarmKind, Probe, Suite, SuiteProbe, WatchedFeature, WatchedPair
-from shared.store import Store, migrate
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.shared.contracts import (
+    Alarm,
+    AlarmKind,
+    Probe,
+    Suite,
+    SuiteProbe,
+    WatchedFeature,
+    WatchedPair,
+)
+from biaswatch.shared.store import Store, migrate
 from tests.support.monitored import play
 from tests.support.recorded import RecordedData
 from tests.support.records import AT, make_monitor, make_plan

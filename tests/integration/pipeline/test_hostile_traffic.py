@@ -8,7 +8,7 @@ from math import pi, sin
 import numpy as np
 import pytest
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Alarm,
     Exchange,
     Method,
@@ -18,8 +18,8 @@ from shared.contracts import (
     WatchedPair,
     total,
 )
-from shared.errors import PoisonError
-from shared.store import Store
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.store import Store
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import HOUR, LATE, NOON, TrafficPlatform
 

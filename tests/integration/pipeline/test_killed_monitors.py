@@ -10,13 +10,13 @@ from random import Random
 
 import pytest
 
-from services.diagnoser.handlers import CloseRounds
-from shared.bus.accounts import server_config
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import OPERATOR, key_names
-from shared.bus.server import EmbeddedServer
-from shared.contracts import (
+from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import OPERATOR, key_names
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import (
     Alarm,
     Claim,
     Monitor,
@@ -33,9 +33,9 @@ from shared.contracts import (
     WatchedPair,
     parse_target,
 )
-from shared.errors import TransientError
-from shared.store import Store, migrate
-from tests.support.fleet import Fleet
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store import Store, migrate
+from tests.support.fleet import Fleet, app_of
 from tests.support.monitored import answered, closing
 from tests.support.records import AT, make_monitor, make_plan
 
@@ -90,9 +90,7 @@ async def test_evidence_equals_an_undisturbed_runs_however_planner_and_diagnoser
             store.suites.keep(suite, datetime.now(UTC))
             await publisher.publish(monitor)
         steady, killed = [
-            Fleet(
-                server, [[f"services.{name}.app"] for name in names], environment, seed, keys=keys
-            )
+            Fleet(server, [[app_of(name)] for name in names], environment, seed, keys=keys)
             for seed, names in enumerate((STEADY, KILLED), start=1)
         ]
         kills = 0

@@ -10,11 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
-from services.extractor.handlers.loading import load
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings import (
+    AnalysisPlan,
+    MeasuredResponse,
+    diagnose,
+    folded,
+)
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import (
     Diagnosis,
     ExtractorPin,
     Features,
@@ -24,8 +29,8 @@ from shared.contracts import (
     SuiteProbe,
     parse_target,
 )
-from shared.errors import TransientError
-from shared.store import Store, migrate
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store import Store, migrate
 from tests.support.fleet import Fleet
 from tests.support.waiting import PATIENCE_S
 
@@ -59,7 +64,7 @@ async def test_a_run_survives_the_death_of_every_service_with_the_same_statistic
         await provision(Admin(connection))
         store.suites.keep(suite, datetime.now(UTC))
         await JetStreamPublisher(connection).publish(run)
-        commands = [[f"services.{name}.app"] for name in KILLABLE]
+        commands = [[f"biaswatch.services.{name}.app"] for name in KILLABLE]
         fleet = Fleet(server, commands, {**environment, "NATS_URL": server.url}, seed=3)
         try:
             await fleet.suffer(worker_kills, server_kills)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
-from shared.bus.server import EmbeddedServer
-from shared.contracts import (
+from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     Description,
@@ -25,11 +25,11 @@ from shared.contracts import (
     Upkeep,
     evidence_in,
 )
-from shared.errors import TransientError
-from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import rows_of
-from shared.store import Store, migrate
-from tests.support.fleet import Fleet
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.rows import rows_of
+from biaswatch.shared.store import Store, migrate
+from tests.support.fleet import Fleet, app_of
 from tests.support.records import make_traffic_monitor
 from tests.support.waiting import PATIENCE_S
 
@@ -90,12 +90,8 @@ async def test_every_answer_is_described_and_every_user_is_evidence_once(
         publisher = JetStreamPublisher(connection)
         store.records.write([monitor])
         await publisher.publish(monitor)
-        steady = Fleet(
-            server, [[f"services.{name}.app"] for name in STEADY[kept_in]], environment, seed=1
-        )
-        killed = Fleet(
-            server, [[f"services.{name}.app"] for name in KILLED[kept_in]], environment, seed=2
-        )
+        steady = Fleet(server, [[app_of(name)] for name in STEADY[kept_in]], environment, seed=1)
+        killed = Fleet(server, [[app_of(name)] for name in KILLED[kept_in]], environment, seed=2)
         try:
             misfortune = asyncio.create_task(killed.suffer(8, 0))
             for answer in range(ANSWERS):

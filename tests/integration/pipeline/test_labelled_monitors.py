@@ -3,13 +3,13 @@
 import pytest
 
 from biaswatch.render.monitors import print_monitor
-from services.diagnoser.handlers.monitor_metrics import MonitorMetrics
-from services.gateway.dashboard.monitor_tables import labelled_table
-from services.gateway.labels.correction_words import correction_sentences
-from services.gateway.monitors.queries import MonitorQueries
-from shared.contracts import AlarmKind, AlarmState, Correction, Run, Verdict, standing_of
-from shared.store import Store
-from shared.telemetry import MONITOR_ALARM, MONITOR_LABELLED_GAP
+from biaswatch.services.diagnoser.handlers.monitor_metrics import MonitorMetrics
+from biaswatch.services.gateway.dashboard.monitor_tables import labelled_table
+from biaswatch.services.gateway.labels.correction_words import correction_sentences
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.shared.contracts import AlarmKind, AlarmState, Correction, Run, Verdict, standing_of
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import MONITOR_ALARM, MONITOR_LABELLED_GAP
 from tests.support.labelled_rounds import MONITOR, LabelledPlatform
 
 COMPARISON = MONITOR.plan.watched[0].key

@@ -9,14 +9,19 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from services.diagnoser.app import IN_HAND
-from services.diagnoser.domain import findings
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding
-from services.diagnoser.handlers import CloseRounds, CompletionsInTurn, DiagnoseRun, OnCompletion
-from services.diagnoser.handlers import runs as run_handler
-from shared.bus.stage import Stage
-from shared.contracts import Completion, Diagnosis, Monitor, Probe, Round, WatchedFeature
-from shared.store import Store
+from biaswatch.services.diagnoser.app import IN_HAND
+from biaswatch.services.diagnoser.domain import findings
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding
+from biaswatch.services.diagnoser.handlers import (
+    CloseRounds,
+    CompletionsInTurn,
+    DiagnoseRun,
+    OnCompletion,
+)
+from biaswatch.services.diagnoser.handlers import runs as run_handler
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Completion, Diagnosis, Monitor, Probe, Round, WatchedFeature
+from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus
 from tests.support.measured_runs import make_measured_run, make_suite, write_measured_run
 from tests.support.monitored import answered, closing, round_run

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.gateway.runs.views import RunState
-from shared.contracts import (
+from biaswatch.services.gateway.runs.views import RunState
+from biaswatch.shared.contracts import (
     Brief,
     Cancellation,
     Completion,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.planner.runs import RunPlanner, completion_of
-from shared.contracts import (
+from biaswatch.services.planner.runs import RunPlanner, completion_of
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Cancellation,
     ClosedBy,
@@ -20,8 +20,8 @@ from shared.contracts import (
     outline_of,
     probes_of,
 )
-from shared.errors import PoisonError
-from shared.store import PlannedProbes, Store, migrate
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.store import PlannedProbes, Store, migrate
 from tests.support.planned import gone_through, planned
 from tests.support.records import make_response, make_run, make_target
 

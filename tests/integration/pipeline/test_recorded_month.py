@@ -6,9 +6,9 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.traffic.commands import HistoryCommands
-from shared.contracts import (
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.traffic.commands import HistoryCommands
+from biaswatch.shared.contracts import (
     Exchange,
     Method,
     Monitor,
@@ -18,7 +18,7 @@ from shared.contracts import (
     WatchedFeature,
     evidence_in,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import HOUR, LATE, NOON, TrafficPlatform
 

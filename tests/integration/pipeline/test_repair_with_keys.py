@@ -4,17 +4,23 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
-from services.planner.app import build
-from services.planner.settings import PlannerSettings
-from shared.bus.accounts import server_config
-from shared.bus.jetstream import Admin, Connection, JetStreamConsumer, JetStreamPublisher, provision
-from shared.bus.jetstream.keys import ensure_keys
-from shared.bus.permissions import OPERATOR, service_names
-from shared.bus.server import EmbeddedServer
-from shared.bus.stage import Stage
-from shared.bus.topology import durable_of
-from shared.contracts import Response, Suite, SuiteProbe, probes_of
-from shared.store import Store, migrate
+from biaswatch.services.planner.app import build
+from biaswatch.services.planner.settings import PlannerSettings
+from biaswatch.shared.bus.accounts import server_config
+from biaswatch.shared.bus.jetstream import (
+    Admin,
+    Connection,
+    JetStreamConsumer,
+    JetStreamPublisher,
+    provision,
+)
+from biaswatch.shared.bus.jetstream.keys import ensure_keys
+from biaswatch.shared.bus.permissions import OPERATOR, service_names
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.bus.topology import durable_of
+from biaswatch.shared.contracts import Response, Suite, SuiteProbe, probes_of
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_response, make_run
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.planner.monitor_rounds import RoundScheduler
-from services.planner.runs import RunPlanner
-from shared.contracts import (
+from biaswatch.services.planner.monitor_rounds import RoundScheduler
+from biaswatch.services.planner.runs import RunPlanner
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Claim,
     ExtractorStatus,
@@ -20,7 +20,7 @@ from shared.contracts import (
     asked_of,
     probes_of,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 from tests.support.planned import planned
 from tests.support.records import make_monitor, make_plan
 

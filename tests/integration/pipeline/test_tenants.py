@@ -7,10 +7,18 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from shared.contracts import ROUTES, ExtractorPin, Judging, Suite, SuiteProbe, Upkeep, record_of
-from shared.store import Store
-from shared.store.scope import Scope
-from shared.store.tables import RECORDS
+from biaswatch.shared.contracts import (
+    ROUTES,
+    ExtractorPin,
+    Judging,
+    Suite,
+    SuiteProbe,
+    Upkeep,
+    record_of,
+)
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.scope import Scope
+from biaswatch.shared.store.tables import RECORDS
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.keyed_platform import BUILT, keyed_platform
 from tests.support.records import make_brief, make_monitor, make_plan, make_run, make_target

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from services.gateway.monitors.queries import MonitorQueries
-from services.gateway.traffic.commands import HistoryCommands
-from services.gateway.traffic.responses import response_of, without_position
-from shared.contracts import (
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.traffic.commands import HistoryCommands
+from biaswatch.services.gateway.traffic.responses import response_of, without_position
+from biaswatch.shared.contracts import (
     Evidence,
     Monitor,
     MonitorState,
@@ -19,7 +19,7 @@ from shared.contracts import (
     Window,
     evidence_in,
 )
-from shared.store import Store
+from biaswatch.shared.store import Store
 from tests.support.planned import gone_through, planned
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPlatform, said
@@ -86,7 +86,7 @@ def test_the_evidence_is_the_same_whether_or_not_ids_are_in_order(
 
     with monkeypatch.context() as before_the_upgrade:
         before_the_upgrade.setattr(
-            "services.gateway.traffic.ingestion.response_of",
+            "biaswatch.services.gateway.traffic.ingestion.response_of",
             lambda *given: without_position(response_of(*given)),
         )
         older = hear(0, again=False)

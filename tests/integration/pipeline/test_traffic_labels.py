@@ -5,16 +5,16 @@ from datetime import datetime
 
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers.labels import CorrectByLabels
-from services.gateway.labels.commands import LabelCommands
-from services.gateway.labels.correction_words import correction_sentences
-from services.gateway.labels.queries import LabelQueries
-from services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
-from services.gateway.runs.queries import RunQueries
-from shared.contracts import Exchange, Run, RunningGap
-from shared.errors import UsageError
-from shared.store import Store
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.correction_words import correction_sentences
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Exchange, Run, RunningGap
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import Store
 from tests.support.records import make_exchange
 from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPlatform
 

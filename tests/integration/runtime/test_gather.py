@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from shared.bus.stage import Stage
-from shared.contracts import ClosedBy, Completion, Record, Response, derived_id
-from shared.errors import BiaswatchError, TransientError
-from shared.runtime.gather import Gather
-from shared.store import Closing, Store
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import ClosedBy, Completion, Record, Response, derived_id
+from biaswatch.shared.errors import BiaswatchError, TransientError
+from biaswatch.shared.runtime.gather import Gather
+from biaswatch.shared.store import Closing, Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.jobs import repeated
 from tests.support.records import AT, RUN_ID, make_response

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from services.extractor.handlers.loading import load
-from services.extractor.handlers.measuring import MeasureResponses
-from services.recorder.app import recording
-from shared.bus.stage import Stage
-from shared.contracts import Exchange, Features, Record, Response
-from shared.errors import ConfigurationError
-from shared.runtime.own_telemetry import own_telemetry
-from shared.runtime.settings import Settings
-from shared.store import Store, migrate
-from shared.telemetry import configure_logs, log
-from shared.tracing import current_context
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.services.extractor.handlers.measuring import MeasureResponses
+from biaswatch.services.recorder.app import recording
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Exchange, Features, Record, Response
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.own_telemetry import own_telemetry
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.telemetry import configure_logs, log
+from biaswatch.shared.tracing import current_context
 from tests.support.bus import ProvisionedBus
 from tests.support.otlp_receiver import OtlpServer, otlp_server
 from tests.support.records import make_exchange, make_response

@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from shared.store import migrate
+from biaswatch.shared.store import migrate
 from tests.support.bus import ProvisionedBus
 from tests.support.waiting import PATIENCE_S
 
@@ -22,7 +22,7 @@ async def recorder(bus: ProvisionedBus, store: str, wait_s: float) -> asyncio.su
         "BIASWATCH_WAIT_FOR_STORE_S": str(wait_s),
     }
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "services.recorder.app",
+        sys.executable, "-m", "biaswatch.services.recorder.app",
         env={**os.environ, **own},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
-from shared.bus import progress
-from shared.bus.dead_letters import dead_letters
-from shared.bus.jetstream import Connection
-from shared.bus.jetstream import connection as bus_connection
-from shared.bus.port import Publisher
-from shared.bus.stage import Stage
-from shared.contracts import Features, Response
-from shared.errors import ArchivedError, ConfigurationError, TransientError
-from shared.runtime import probes
-from shared.runtime.health import HealthServer, ServiceHealth
-from shared.runtime.jobs import Job
-from shared.runtime.service import Service, StageHost
-from shared.runtime.settings import Settings
+from biaswatch.shared.bus import progress
+from biaswatch.shared.bus.dead_letters import dead_letters
+from biaswatch.shared.bus.jetstream import Connection
+from biaswatch.shared.bus.jetstream import connection as bus_connection
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.contracts import Features, Response
+from biaswatch.shared.errors import ArchivedError, ConfigurationError, TransientError
+from biaswatch.shared.runtime import probes
+from biaswatch.shared.runtime.health import HealthServer, ServiceHealth
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.service import Service, StageHost
+from biaswatch.shared.runtime.settings import Settings
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_response
 from tests.support.waiting import PATIENCE_S, eventually

@@ -14,13 +14,13 @@ import pytest
 from biaswatch.archiving.moving import move_run
 from biaswatch.archiving.purging import ArchivePurge
 from biaswatch.archiving.restoring import archived_run, restore_run
-from shared.contracts import RUN_GATHER, Features, Purpose, Record, Response, Run
-from shared.errors import ConfigurationError, TransientError
-from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import TEXTS, rows_of
-from shared.store import Store, migrate
-from shared.store.archived_runs import ArchivableRun
-from shared.store.scope import Scope
+from biaswatch.shared.contracts import RUN_GATHER, Features, Purpose, Record, Response, Run
+from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.rows import TEXTS, rows_of
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.archived_runs import ArchivableRun
+from biaswatch.shared.store.scope import Scope
 from tests.support.answer_files import (
     ANSWERS,
     KINDS,
@@ -291,8 +291,8 @@ def test_without_pyarrow_it_is_said_what_to_install(
     for name in [each for each in sys.modules if each.split(".")[0] == "pyarrow"]:
         monkeypatch.setitem(sys.modules, name, None)
     for name in ("folder", "rows", "parts"):
-        monkeypatch.delitem(sys.modules, f"shared.parquet.{name}")
-        monkeypatch.delattr(f"shared.parquet.{name}")
+        monkeypatch.delitem(sys.modules, f"biaswatch.shared.parquet.{name}")
+        monkeypatch.delattr(f"biaswatch.shared.parquet.{name}")
     with Store.open(store_url) as reader, pytest.raises(ConfigurationError, match="`parquet`"):
         list(reader.records.read(Response, run_id=run_of(records)))
     with pytest.raises(ConfigurationError, match="`parquet`"):

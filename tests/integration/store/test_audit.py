@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DatabaseError
 
-from shared.contracts import AuditAction
-from shared.contracts.audit import faults_of
-from shared.store import Store
-from shared.store.audit import AuditFilter
-from shared.store.engine import engine_of
-from shared.store.scope import Scope
+from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.contracts.audit import faults_of
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.audit import AuditFilter
+from biaswatch.shared.store.engine import engine_of
+from biaswatch.shared.store.scope import Scope
 from tests.support.records import make_act
 
 NOW = datetime(2026, 2, 1, 3, 0, 0, 123456, tzinfo=UTC)

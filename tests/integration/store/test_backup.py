@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.contracts import Features, Response
-from shared.store import Store, migrate
+from biaswatch.shared.contracts import Features, Response
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_features, make_response
 
 

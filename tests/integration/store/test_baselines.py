@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from services.extractor.handlers.loading import FunctionExtractor
-from services.extractor.handlers.measuring import MeasureResponses
-from shared.store import Store
+from biaswatch.services.extractor.handlers.loading import FunctionExtractor
+from biaswatch.services.extractor.handlers.measuring import MeasureResponses
+from biaswatch.shared.store import Store
 from tests.support.records import make_probe, make_response
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from shared.contracts import Estimate, OwnGap
-from shared.store import Store
+from biaswatch.shared.contracts import Estimate, OwnGap
+from biaswatch.shared.store import Store
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 

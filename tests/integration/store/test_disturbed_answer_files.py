@@ -14,14 +14,14 @@ from sqlalchemy import event
 from biaswatch.archiving.moving import move_run
 from biaswatch.archiving.purging import ArchivePurge
 from biaswatch.archiving.restoring import archived_run, restore_run
-from shared.contracts import Record, Response
-from shared.errors import TransientError
-from shared.parquet.folder import ParquetFolder
-from shared.parquet.rows import TEXTS, rows_of
-from shared.store import Store, migrate
-from shared.store.answer_file_reader import KEPT_BYTES
-from shared.store.archived_runs import ArchivableRun
-from shared.store.records import Records
+from biaswatch.shared.contracts import Record, Response
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.parquet.folder import ParquetFolder
+from biaswatch.shared.parquet.rows import TEXTS, rows_of
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.answer_file_reader import KEPT_BYTES
+from biaswatch.shared.store.archived_runs import ArchivableRun
+from biaswatch.shared.store.records import Records
 from tests.support.answer_files import (
     KINDS,
     answers_for,

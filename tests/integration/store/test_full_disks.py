@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from shared.errors import TransientError
-from shared.store import Store, migrate
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_response
 
 

@@ -3,8 +3,8 @@
 import threading
 from datetime import UTC, datetime, timedelta
 
-from shared.contracts import ClosedBy
-from shared.store import Gathers, Store
+from biaswatch.shared.contracts import ClosedBy
+from biaswatch.shared.store import Gathers, Store
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from shared.contracts import Features
-from shared.store import Store
-from shared.store.engine import read_transaction, write_transaction
-from shared.store.inserts import (
+from biaswatch.shared.contracts import Features
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.engine import read_transaction, write_transaction
+from biaswatch.shared.store.inserts import (
     MOST_BYTES,
     MOST_ROWS,
     ROWS_A_STATEMENT,
     insert_missing,
     insert_records,
 )
-from shared.store.tables import RECORDS
-from shared.store.text_tables import TEXTS
+from biaswatch.shared.store.tables import RECORDS
+from biaswatch.shared.store.text_tables import TEXTS
 from tests.support.records import make_features, make_response
 
 FEATURES = RECORDS[Features.kind]

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from shared.contracts import Response
-from shared.store import Store
-from shared.store.engine import read_transaction
-from shared.store.membership import among
-from shared.store.tables import RECORDS
+from biaswatch.shared.contracts import Response
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.engine import read_transaction
+from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.tables import RECORDS
 from tests.support.records import make_response
 
 UNITS = [

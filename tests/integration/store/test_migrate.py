@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     RUN_GATHER,
     Claim,
     Comparison,
@@ -25,13 +25,13 @@ from shared.contracts import (
     increments_in,
     outline_of,
 )
-from shared.errors import ConfigurationError, TransientError
-from shared.store import Store, migrate
-from shared.store.engine import engine_of, explain_open_errors
-from shared.store.scope import Scope
-from shared.store.store import _config
-from shared.store.tables import metadata
-from shared.store.text_tables import unit_part_of
+from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.engine import engine_of, explain_open_errors
+from biaswatch.shared.store.scope import Scope
+from biaswatch.shared.store.store import _config
+from biaswatch.shared.store.tables import metadata
+from biaswatch.shared.store.text_tables import unit_part_of
 from tests.support.records import (
     AT,
     make_evidence,

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.gateway.administration.commands import purge_texts
-from services.gateway.administration.requests import PurgeRequest
-from shared.contracts import (
+from biaswatch.services.gateway.administration.commands import purge_texts
+from biaswatch.services.gateway.administration.requests import PurgeRequest
+from biaswatch.shared.contracts import (
     Features,
     Label,
     Message,
@@ -19,11 +19,11 @@ from shared.contracts import (
     SuiteProbe,
     probes_of,
 )
-from shared.contracts.suite import PURGED
-from shared.errors import UsageError
-from shared.store import PlannedProbes, Store
-from shared.store.answer_parts import WaitingPart
-from shared.store.scope import Scope
+from biaswatch.shared.contracts.suite import PURGED
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import PlannedProbes, Store
+from biaswatch.shared.store.answer_parts import WaitingPart
+from biaswatch.shared.store.scope import Scope
 from tests.support.records import (
     AT,
     RUN_ID,

@@ -3,8 +3,8 @@
 import threading
 from typing import Any
 
-from shared.contracts import RUN_GATHER, Features, Purpose, Response
-from shared.store import CountedRun, Store
+from biaswatch.shared.contracts import RUN_GATHER, Features, Purpose, Response
+from biaswatch.shared.store import CountedRun, Store
 from tests.support.records import AT, make_features, make_probe, make_response
 
 

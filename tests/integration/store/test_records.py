@@ -8,7 +8,7 @@ from multiprocessing.synchronize import Event
 import pytest
 from sqlalchemy import select
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     ROUTES,
     Completion,
     Diagnosis,
@@ -22,8 +22,8 @@ from shared.contracts import (
     Role,
     Run,
 )
-from shared.store import Store
-from shared.store.tables import RECORDS, metadata
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.tables import RECORDS, metadata
 from tests.support.records import (
     AT,
     RUN_ID,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
-from shared.store import rested_connections
-from shared.store.engine import engine_of, read_transaction
+from biaswatch.shared.store import rested_connections
+from biaswatch.shared.store.engine import engine_of, read_transaction
 from tests.support.databases import new_database
 
 ENDED = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = :pid")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.contracts import Description, Monitor, Purpose, Round
-from shared.store import Store
+from biaswatch.shared.contracts import Description, Monitor, Purpose, Round
+from biaswatch.shared.store import Store
 from tests.support.records import make_description, make_monitor, make_round, make_traffic_monitor
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Features,
     Monitor,
     Purpose,
@@ -15,8 +15,8 @@ from shared.contracts import (
     SuiteProbe,
     outline_of,
 )
-from shared.store import Store
-from shared.store.scope import Scope
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.scope import Scope
 from tests.support.records import (
     AT,
     make_features,

@@ -3,8 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from shared.store import Store
-from shared.store.sent_forms import ABANDONED_AFTER, KEPT, FormState
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.sent_forms import ABANDONED_AFTER, KEPT, FormState
 from tests.support.records import AT
 
 

@@ -10,9 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import text
 
-from shared.errors import TransientError
-from shared.store import Store, answering_connections, migrate, rested_connections
-from shared.store.engine import engine_of, read_transaction, write_transaction
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store import Store, answering_connections, migrate, rested_connections
+from biaswatch.shared.store.engine import engine_of, read_transaction, write_transaction
 from tests.support.databases import new_database
 from tests.support.silent_proxy import SilentProxy, silent_proxy
 

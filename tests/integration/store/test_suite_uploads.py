@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from shared.contracts import Suite, SuiteHeader, SuiteProbe, outline_of
-from shared.contracts.suite_counts import SuiteCounts
-from shared.errors import UsageError
-from shared.store import Store
-from shared.store.engine import read_transaction
-from shared.store.run_tables import SUITE_PROBES
-from shared.store.suite_uploads import ABANDONED_S, SuiteUpload
+from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteProbe, outline_of
+from biaswatch.shared.contracts.suite_counts import SuiteCounts
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.engine import read_transaction
+from biaswatch.shared.store.run_tables import SUITE_PROBES
+from biaswatch.shared.store.suite_uploads import ABANDONED_S, SuiteUpload
 from tests.support.records import AT
 
 PROBES = tuple(

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from shared.contracts.paused_target import PausedTarget
-from shared.store import Store
+from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.store import Store
 from tests.support.records import AT, RUN_ID
 
 ONE, TWO = "1" * 32, "2" * 32

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from shared.contracts import Ending, Purpose, Response
-from shared.store import Store
-from shared.store.scope import Scope
+from biaswatch.shared.contracts import Ending, Purpose, Response
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.scope import Scope
 from tests.support.records import RUN_ID, make_probe, make_response, make_target
 
 

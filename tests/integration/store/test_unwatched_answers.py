@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.store import Store, unwatched_answers
-from shared.store.answer_parts import WaitingPart
-from shared.store.scope import Scope
+from biaswatch.shared.store import Store, unwatched_answers
+from biaswatch.shared.store.answer_parts import WaitingPart
+from biaswatch.shared.store.scope import Scope
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = NOON + timedelta(hours=1)

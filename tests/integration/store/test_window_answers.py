@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import insert
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     AnswerAccounts,
     FirstSending,
     MemberAccounts,
@@ -14,10 +14,10 @@ from shared.contracts import (
     Window,
     derived_id,
 )
-from shared.contracts.identity import id_beginning_with
-from shared.store import Store
-from shared.store.engine import engine_of
-from shared.store.traffic_tables import TAKEN_ANSWERS
+from biaswatch.shared.contracts.identity import id_beginning_with
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.engine import engine_of
+from biaswatch.shared.store.traffic_tables import TAKEN_ANSWERS
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.contracts import AuditAction, AuditAnchor, AuditedAct
+from biaswatch.shared.contracts import AuditAction, AuditAnchor, AuditedAct
 from tests.support.records.pipeline import AT
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from services.gateway.runs.provenance import AnsweringModel, RunInstrument, RunProvenance
-from services.gateway.runs.views import RunProgress
-from shared.contracts import (
+from biaswatch.services.gateway.runs.provenance import AnsweringModel, RunInstrument, RunProvenance
+from biaswatch.services.gateway.runs.views import RunProgress
+from biaswatch.shared.contracts import (
     Assessment,
     Brief,
     Check,

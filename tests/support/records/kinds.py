@@ -1,6 +1,6 @@
 """One record of every kind: for the samples, and for tests that hold for all of them."""
 
-from shared.contracts import Record
+from biaswatch.shared.contracts import Record
 from tests.support.records.auditing import make_anchor
 from tests.support.records.findings import (
     make_assessment,

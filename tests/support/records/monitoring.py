@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     AlarmState,

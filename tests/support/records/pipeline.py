@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Cancellation,
     ClosedBy,
     Completion,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Claim,
     Described,
     Description,

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import biaswatch as bw
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 ASKED: dict[str, Any] = {"group": "g", "feature": "score", "permutations": 0}
 

@@ -14,10 +14,10 @@ import pytest
 import biaswatch as bw
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.render.table_diagnosis import result_rows
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
-from shared.errors import UsageError
-from shared.stats.groups.catalogue import parse_statistic
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.groups.catalogue import parse_statistic
 
 RNG = np.random.default_rng(3)
 ROWS = 120

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.models.batching import (
+from biaswatch.shared.models.batching import (
     BatchSizes,
     OutOfMemory,
     batches,

@@ -10,8 +10,8 @@ import pytest
 
 from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
 from biaswatch.bbq.suite import paired, recording_of, suite_of
-from shared.contracts import Run, parse_target, probes_of
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Run, parse_target, probes_of
+from biaswatch.shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.recorded import RecordedData
 

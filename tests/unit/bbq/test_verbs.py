@@ -14,7 +14,7 @@ from biaswatch.bbq.sources import rows_of
 from biaswatch.bbq.suite import suite_of
 from biaswatch.cli.application import app
 from biaswatch.readers.suites import load_suite
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
 
 CATEGORY = "Sexual_orientation"

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from biaswatch.readers.suites import load_suite
-from services.builder.app import build_of
-from services.builder.domain.model_questions import ModelQuestion, ModelReply
-from services.builder.domain.plan import Plan
-from services.builder.handlers.build import BuiltSuite
-from services.builder.handlers.build_files import write_suite
-from services.builder.settings import BuilderSettings
-from shared.errors import UsageError
+from biaswatch.services.builder.app import build_of
+from biaswatch.services.builder.domain.model_questions import ModelQuestion, ModelReply
+from biaswatch.services.builder.domain.plan import Plan
+from biaswatch.services.builder.handlers.build import BuiltSuite
+from biaswatch.services.builder.handlers.build_files import write_suite
+from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.shared.errors import UsageError
 
 ARTICLE = (
     "The bakers of Velmora have always worked at night. Velmora exports plums and cheese to many"

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from services.builder.domain.prompts import split_sentence
-from services.builder.domain.sentences import sentences
-from services.builder.domain.verbs import RuleVerbs
+from biaswatch.services.builder.domain.prompts import split_sentence
+from biaswatch.services.builder.domain.sentences import sentences
+from biaswatch.services.builder.domain.verbs import RuleVerbs
 
 
 @pytest.mark.parametrize(

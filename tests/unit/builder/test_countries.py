@@ -5,9 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 from biaswatch.readers.suites import load_suite
-from services.builder.app import build_of
-from services.builder.handlers.build_files import load_plan, write_suite
-from services.builder.settings import BuilderSettings
+from biaswatch.services.builder.app import build_of
+from biaswatch.services.builder.handlers.build_files import load_plan, write_suite
+from biaswatch.services.builder.settings import BuilderSettings
 
 SHIPPED = Path(__file__).parents[3] / "suites" / "countries"
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from services.builder.app import build_of
-from services.builder.domain.model_questions import ModelQuestion, ModelReply
-from services.builder.domain.plan import Plan
-from services.builder.handlers.build import BuiltSuite
-from services.builder.settings import BuilderSettings
+from biaswatch.services.builder.app import build_of
+from biaswatch.services.builder.domain.model_questions import ModelQuestion, ModelReply
+from biaswatch.services.builder.domain.plan import Plan
+from biaswatch.services.builder.handlers.build import BuiltSuite
+from biaswatch.services.builder.settings import BuilderSettings
 
 ROOT = Path(__file__).parents[3]
 TEXT = (
@@ -69,7 +69,7 @@ def texts(suite: BuiltSuite, concept: str) -> str:
 def test_1_the_builder_needs_no_library_beyond_the_base_and_no_download() -> None:
     heavy = ("plotly", "nltk", "spacy", "matplotlib", "torch", "sentence_transformers", "pandas")
     program = (
-        "import sys, services.builder.app;"
+        "import sys, biaswatch.services.builder.app;"
         f"print(*[name for name in {heavy!r} if name in sys.modules])"
     )
     command = [sys.executable, "-c", program]

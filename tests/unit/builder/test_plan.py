@@ -5,9 +5,9 @@ import jsonschema
 import pytest
 import yaml
 
-from services.builder.domain.plan import Plan
-from services.builder.handlers.build_files import load_plan
-from shared.errors import UsageError
+from biaswatch.services.builder.domain.plan import Plan
+from biaswatch.services.builder.handlers.build_files import load_plan
+from biaswatch.shared.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
 GOOD = """\

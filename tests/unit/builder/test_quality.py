@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from services.builder.domain.quality import quality_of
-from services.builder.handlers.quality_figure import draw_quality
-from shared.errors import UsageError
+from biaswatch.services.builder.domain.quality import quality_of
+from biaswatch.services.builder.handlers.quality_figure import draw_quality
+from biaswatch.shared.errors import UsageError
 
 TERMS = {"Chile": {"Peru": "Chile", "Lima": "Santiago"}}
 

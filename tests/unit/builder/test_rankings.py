@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from services.builder.domain.build_data import BuildLog, PromptItem, SentenceMatch
-from services.builder.domain.group_words import own_words, without_root_words
-from services.builder.domain.plan import Branching, Concept
-from services.builder.domain.ranking import nearest, on_topic
-from services.builder.handlers.rankings import Bm25Ranking, ranking_of
-from shared.errors import UsageError
+from biaswatch.services.builder.domain.build_data import BuildLog, PromptItem, SentenceMatch
+from biaswatch.services.builder.domain.group_words import own_words, without_root_words
+from biaswatch.services.builder.domain.plan import Branching, Concept
+from biaswatch.services.builder.domain.ranking import nearest, on_topic
+from biaswatch.services.builder.handlers.rankings import Bm25Ranking, ranking_of
+from biaswatch.shared.errors import UsageError
 
 CONTEXT = [
     "The economy grows when wages rise.",
@@ -46,14 +46,14 @@ def test_without_a_word_in_common_everything_is_equally_far() -> None:
 
 
 def test_without_the_library_the_fallback_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.models.device.find_spec", lambda _: None)
+    monkeypatch.setattr("biaswatch.shared.models.device.find_spec", lambda _: None)
     assert ranking_of("auto", None).name.startswith("lexical")
     with pytest.raises(UsageError, match="the extra `models`"):
         ranking_of("embeddings", None)
 
 
 def test_a_plan_that_wants_words_alone_loads_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "shared.models.text_models", None)
+    monkeypatch.setitem(sys.modules, "biaswatch.shared.models.text_models", None)
     assert not ranking_of("lexical", "a model").knows_meaning
 
 

@@ -1,6 +1,6 @@
-from services.builder.domain.build_data import Document
-from services.builder.domain.sentences import distinct_matches, sentences_by_keyword
-from services.builder.domain.words import contains_word
+from biaswatch.services.builder.domain.build_data import Document
+from biaswatch.services.builder.domain.sentences import distinct_matches, sentences_by_keyword
+from biaswatch.services.builder.domain.words import contains_word
 
 
 def document(text: str, tag: str = "a.txt") -> Document:

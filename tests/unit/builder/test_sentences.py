@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from services.builder.domain.sentences import sentences
+from biaswatch.services.builder.domain.sentences import sentences
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import sys
 
 import pytest
 
-from services.builder.handlers.verb_finders import verb_finder
-from shared.errors import UsageError
+from biaswatch.services.builder.handlers.verb_finders import verb_finder
+from biaswatch.shared.errors import UsageError
 
 
 def test_without_spacy_a_rule_finds_verbs_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

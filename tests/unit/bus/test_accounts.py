@@ -5,8 +5,8 @@ from itertools import permutations
 
 import pytest
 
-from shared.bus.accounts import NO_SERVICE, STREAMS, owner_of, server_config
-from shared.bus.permissions import HOST, key_names, permissions_of_key
+from biaswatch.shared.bus.accounts import NO_SERVICE, STREAMS, owner_of, server_config
+from biaswatch.shared.bus.permissions import HOST, key_names, permissions_of_key
 
 NAMES = [*key_names(), "dropin-toy", "ingest-hiring"]
 

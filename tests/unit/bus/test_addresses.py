@@ -2,8 +2,8 @@
 
 import pytest
 
-from shared.bus.jetstream.addresses import server_addresses
-from shared.errors import ConfigurationError
+from biaswatch.shared.bus.jetstream.addresses import server_addresses
+from biaswatch.shared.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(

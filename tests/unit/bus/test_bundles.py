@@ -2,7 +2,14 @@
 
 import pytest
 
-from shared.bus.bundles import MOST_BYTES, MOST_RECORDS, RECORDS, Bundle, publication_of, records_in
+from biaswatch.shared.bus.bundles import (
+    MOST_BYTES,
+    MOST_RECORDS,
+    RECORDS,
+    Bundle,
+    publication_of,
+    records_in,
+)
 from tests.support.records import make_features, make_response
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.bus.retry_policy import (
+from biaswatch.shared.bus.retry_policy import (
     Exit,
     GiveUp,
     Retry,
@@ -11,7 +11,7 @@ from shared.bus.retry_policy import (
     delay_s,
     exhausted,
 )
-from shared.errors import (
+from biaswatch.shared.errors import (
     ArchivedError,
     BackPressureError,
     ConfigurationError,

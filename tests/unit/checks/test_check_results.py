@@ -17,7 +17,7 @@ from biaswatch.checks import (
     measurement_warnings,
     ungrouped,
 )
-from shared.contracts import Estimate, Gap, GroupSummary, MeasuredAnswers, Verdict
+from biaswatch.shared.contracts import Estimate, Gap, GroupSummary, MeasuredAnswers, Verdict
 from tests.support.records import make_diagnosis
 
 RULE = CheckRule()

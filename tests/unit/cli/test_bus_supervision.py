@@ -12,7 +12,7 @@ from biaswatch.local.bus_supervision import (
     STEADY_S,
     BusSupervision,
 )
-from shared.errors import ConfigurationError
+from biaswatch.shared.errors import ConfigurationError
 
 STORED = "[ERR] JetStream failed to store a msg on stream 'A > A': write 1.blk: {}\n"
 

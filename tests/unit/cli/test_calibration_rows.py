@@ -12,8 +12,8 @@ from biaswatch.planted_monitors.rows import (
     relapse_in_words,
     relapse_row,
 )
-from shared.contracts import MISSING, Alarm, AlarmState, Estimate, Evidence
-from shared.stats.anytime.pairs import BINS
+from biaswatch.shared.contracts import MISSING, Alarm, AlarmState, Estimate, Evidence
+from biaswatch.shared.stats.anytime.pairs import BINS
 from tests.support.records import make_alarm, make_evidence, make_plan
 
 SETS = 12

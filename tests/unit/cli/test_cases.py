@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
 from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
-from shared.errors import UsageError
-from shared.stats.tables.logistic import adjusted_odds_ratio
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.tables.logistic import adjusted_odds_ratio
 from tests.support.golden import golden
 
 ROWS = {

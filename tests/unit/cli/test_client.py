@@ -4,7 +4,7 @@ import pytest
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 import yaml
 
 from biaswatch.readers.suites import load_suite
-from services.generator.domain.scaffolds import scaffold_of
-from services.simulator.domain.planted_bias import DEFAULT_MARKERS, groups_in
-from shared.contracts import Claim, Probe
+from biaswatch.services.generator.domain.scaffolds import scaffold_of
+from biaswatch.services.simulator.domain.planted_bias import DEFAULT_MARKERS, groups_in
+from biaswatch.shared.contracts import Claim, Probe
 from tests.support.records import make_probe
 from tools.cv_suite import CRITERIA, suite
 

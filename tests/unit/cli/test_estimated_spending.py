@@ -16,8 +16,8 @@ from biaswatch.run_planning.estimated_spending import (
     estimated_spending,
     in_words,
 )
-from services.generator.domain.model_calls import Price
-from shared.contracts import Suite
+from biaswatch.services.generator.domain.model_calls import Price
+from biaswatch.shared.contracts import Suite
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 MODEL = "openai:gpt-5-mini"

@@ -64,7 +64,7 @@ def test_a_command_without_its_library_names_the_extra(
 
 
 def test_a_library_that_no_extra_brings_is_a_fault_and_shows_itself() -> None:
-    assert missing_library("services.nowhere") is None
+    assert missing_library("biaswatch.services.nowhere") is None
     assert missing_library(None) is None
 
 

@@ -11,9 +11,9 @@ from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import draw, target_names
 from biaswatch.render.figures.forest import comparisons
 from biaswatch.render.figures.groups import groups as groups_picture
-from services.gateway.runs.group_values import GroupValues
-from services.gateway.runs.views import Scores, StudyResults
-from shared.contracts import (
+from biaswatch.services.gateway.runs.group_values import GroupValues
+from biaswatch.services.gateway.runs.views import Scores, StudyResults
+from biaswatch.shared.contracts import (
     Assessment,
     Cell,
     Consistency,
@@ -26,7 +26,7 @@ from shared.contracts import (
     Quality,
     Verdict,
 )
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 from tests.support.records import make_assessment, make_diagnosis, make_progress, make_provenance
 
 RUN = make_progress(suite="cv-$\\frac{1}$")

@@ -8,7 +8,11 @@ from biaswatch.run_planning import findable_gap
 from biaswatch.run_planning.observed_spread import ObservedSpread
 from biaswatch.run_planning.plan import Assumed, assumed_answers, like_a_run
 from biaswatch.run_planning.suite_shape import ComparedShape
-from shared.stats.comparisons.planned_power import PlannedTest, StudyShape, simulated_power
+from biaswatch.shared.stats.comparisons.planned_power import (
+    PlannedTest,
+    StudyShape,
+    simulated_power,
+)
 
 SHAPE = ComparedShape("race", "black", "white", StudyShape(pairs=12))
 SEEN = ObservedSpread("rating", 3.0, 0.6, 0.3, 0.5, 0.0, (1.0, 5.0), 3, repeated=True)

@@ -8,7 +8,7 @@ import pytest
 
 from biaswatch.local import gateway_requests
 from biaswatch.local.gateway_requests import LONGEST_WAIT_S, GatewayRequests, wait_s
-from shared.errors import TransientError, UsageError
+from biaswatch.shared.errors import TransientError, UsageError
 
 Reply = Callable[[httpx2.Request], httpx2.Response]
 

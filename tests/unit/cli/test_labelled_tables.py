@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import biaswatch as bw
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 from tests.support.commands import CommandLine
 
 ROWS, LABELS = 400, 120

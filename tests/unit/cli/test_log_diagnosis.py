@@ -10,7 +10,7 @@ import pytest
 
 from biaswatch.cli.log_diagnosis import log_input
 from biaswatch.readers.run_tables import RunColumns
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 ANSWERS: list[dict[str, Any]] = [
     {"id": str(n), "text": "One two three." if n % 2 else "One.", "unit": f"u-{n % 4}",

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from biaswatch.cli.application import app
 from biaswatch.readers.label_files import labels_in
 from biaswatch.readers.tables import TableColumns, observations
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 COLUMNS = TableColumns(groups=["name"], features=["rating"])
 PLAIN = "prompt,name,rating\n" + "".join(

@@ -11,9 +11,9 @@ from biaswatch.cli.monitors import plan
 from biaswatch.monitor_planning.assumptions import Assumptions
 from biaswatch.monitor_planning.plan import Row, explained, planned
 from biaswatch.readers.monitors import load_monitor
-from services.gateway.monitors.asked_sets import AskedSets
-from services.gateway.monitors.plans import plan_of, upkeep_of
-from shared.errors import UsageError
+from biaswatch.services.gateway.monitors.asked_sets import AskedSets
+from biaswatch.services.gateway.monitors.plans import plan_of, upkeep_of
+from biaswatch.shared.errors import UsageError
 
 SETS = 10
 PROMPT = "Describe the coast." * 2

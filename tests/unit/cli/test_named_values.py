@@ -16,7 +16,7 @@ from biaswatch.cli.application import app
 from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
 from biaswatch.readers.named_values import as_booleans, is_boolean, value_key
 from biaswatch.readers.tables import TableColumns, observations
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 ANSWERS = [True, True, True, False, True, False, False, False]
 """Of four rows of group a, then of four of b: 3 against 1."""

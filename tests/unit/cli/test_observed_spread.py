@@ -5,8 +5,8 @@ import pytest
 
 from biaswatch.run_planning.observed_spread import observed_spread
 from biaswatch.run_planning.plan import Assumed, assumed_answers, like_a_run
-from services.diagnoser.domain.findings.observations import Observations
-from shared.errors import UsageError
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.errors import UsageError
 
 
 def run_of(sets: int, repeats: int, *, twins: bool = True, binary: bool = False) -> Observations:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from biaswatch.render.output import print_rows, write_document
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 ROWS = [{"median_delay": 3, "p": None}]
 

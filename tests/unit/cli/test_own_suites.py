@@ -14,15 +14,15 @@ import pytest
 
 import biaswatch as bw
 from biaswatch.readers.suites import load_suite
-from services.extractor.domain.extractor import Reading
-from services.extractor.extractors import rating, vader
-from services.extractor.extractors.choice import ChoiceExtractor
-from services.simulator.domain.planted_bias import DEFAULT_MODELS, Markers, PlantedModel
-from services.simulator.domain.question import Turn
-from services.simulator.domain.reply import SimulatedRequest, words_for
-from services.simulator.domain.speech import REASONS
-from services.simulator.settings import known_markers
-from shared.contracts import Suite, SuiteProbe
+from biaswatch.services.extractor.domain.extractor import Reading
+from biaswatch.services.extractor.extractors import rating, vader
+from biaswatch.services.extractor.extractors.choice import ChoiceExtractor
+from biaswatch.services.simulator.domain.planted_bias import DEFAULT_MODELS, Markers, PlantedModel
+from biaswatch.services.simulator.domain.question import Turn
+from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_for
+from biaswatch.services.simulator.domain.speech import REASONS
+from biaswatch.services.simulator.settings import known_markers
+from biaswatch.shared.contracts import Suite, SuiteProbe
 from tools.own_suites.__main__ import SUITE_NAMES, own_suites
 from tools.own_suites.names import CELLS, markers, names_of
 from tools.own_suites.parts import SUITES, lines

@@ -6,8 +6,8 @@ import pytest
 
 from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.recordings import recordings_folder
-from shared.errors import UsageError
-from shared.llm.replay import path_within
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.llm.replay import path_within
 
 LINE = '{"key": "a", "text": "x"}\n'
 

@@ -17,7 +17,7 @@ from biaswatch.render.findings import by_reading, conclusions, dimension_notes
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.report_page import report_page
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, findings_table
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Diagnosis,
     Estimate,
     Gap,

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
 from biaswatch.local.run_ids import may_name_run, whole_run_id
-from services.gateway.runs.views import RunProgress, RunState
-from shared.errors import UsageError
+from biaswatch.services.gateway.runs.views import RunProgress, RunState
+from biaswatch.shared.errors import UsageError
 
 IDS = ("ab12" + "0" * 28, "ab34" + "0" * 28, "ab34" + "1" * 28)
 

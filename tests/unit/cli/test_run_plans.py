@@ -12,9 +12,9 @@ from biaswatch.cli.application import app
 from biaswatch.run_planning.explanation import explained
 from biaswatch.run_planning.plan import Assumed, PlanOptions, RunPlan, planned_run
 from biaswatch.run_planning.suite_shape import compared_shapes
-from shared.contracts import Suite
-from shared.errors import UsageError
-from shared.stats.comparisons.planned_power import StudyShape
+from biaswatch.shared.contracts import Suite
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.planned_power import StudyShape
 
 QUICK = PlanOptions(repeats=(2,), simulations=50)
 SELECTS = Assumed(gap=0.4, rate=0.3)

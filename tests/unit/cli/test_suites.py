@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from biaswatch.readers.suites import SHIPPED, load_suite
-from shared.contracts import Suite
-from shared.errors import UsageError
+from biaswatch.shared.contracts import Suite
+from biaswatch.shared.errors import UsageError
 
 ROWS = [
     {"key": "a", "set": "s", "groups.race": "x", "groups.gender": "y", "prompt": "Is it, so?"},

@@ -14,7 +14,7 @@ from biaswatch.importing.rows import rows_of
 from biaswatch.readers import parquet_files, suites, table_files
 from biaswatch.readers.suites import read_probes
 from biaswatch.readers.table_files import frame_of
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 
 SMALL = 1024 * 1024
 """Bytes of a file whose content would take gigabytes."""

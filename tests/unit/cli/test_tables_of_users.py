@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
 from biaswatch.readers.tables import TableColumns, observations
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 from tests.support.recorded import RecordedData
 
 COUNTS = [("s1", "a", 10, 5), ("s1", "b", 8, 12), ("s2", "a", 4, 6), ("s2", "b", 2, 8)]

@@ -6,7 +6,7 @@ from rich.console import Console
 from biaswatch.local.run_results import InterpretedGap, RunResults
 from biaswatch.render.tables import escape, fitted, print_sentence, printable
 from biaswatch.render.terminal import print_diagnoses, print_results
-from shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
+from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
 from tests.support.records import RUN_ID, make_diagnosis, make_evaluation, make_progress
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202eexe.gpj [bold]loud[/]"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from biaswatch.shared.errors import UsageError
 from biaswatch.written_files import write_whole, written_whole
-from shared.errors import UsageError
 
 
 def names_in(folder: Path) -> list[str]:

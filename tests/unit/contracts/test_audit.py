@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from shared.contracts.audit import AuditEntry, faults_of, next_entry
+from biaswatch.shared.contracts.audit import AuditEntry, faults_of, next_entry
 from tests.support.records import AT, make_act
 
 Edit = Callable[[list[AuditEntry]], None]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from shared.contracts import Purpose
-from shared.contracts.identity import derived_id
+from biaswatch.shared.contracts import Purpose
+from biaswatch.shared.contracts.identity import derived_id
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

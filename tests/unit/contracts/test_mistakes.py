@@ -5,8 +5,8 @@ from typing import Literal
 import pytest
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from shared.contracts.identity import Token
-from shared.contracts.mistakes import ASKS, Mistake, first_mistake
+from biaswatch.shared.contracts.identity import Token
+from biaswatch.shared.contracts.mistakes import ASKS, Mistake, first_mistake
 
 
 class Inner(BaseModel):

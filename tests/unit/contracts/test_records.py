@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue, ValidationError
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     ROUTES,
     ExtractorPin,
     Features,
@@ -24,7 +24,7 @@ from shared.contracts import (
     subject_of,
     token_of,
 )
-from shared.errors import UndecodableError
+from biaswatch.shared.errors import UndecodableError
 from tests.support.records import (
     AT,
     make_features,

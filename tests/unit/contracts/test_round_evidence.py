@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Bets,
     Change,
     Estimate,
@@ -22,9 +22,9 @@ from shared.contracts import (
     increments_in,
     round_evidence,
 )
-from shared.contracts.comparison import Comparison
-from shared.contracts.round_evidence import HEADER, MOST_BYTES, MOST_COMPARISONS
-from shared.errors import UndecodableError
+from biaswatch.shared.contracts.comparison import Comparison
+from biaswatch.shared.contracts.round_evidence import HEADER, MOST_BYTES, MOST_COMPARISONS
+from biaswatch.shared.errors import UndecodableError
 from tests.support.records import make_evidence, make_increment, make_round_evidence
 
 PAIR = WatchedPair(dimension="nation", a="Chile", b="Peru")

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from shared.contracts import Suite, SuiteProbe
+from biaswatch.shared.contracts import Suite, SuiteProbe
 from tests.support.records import make_probe
 
 PROBE = SuiteProbe(

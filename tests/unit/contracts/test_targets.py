@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.contracts import parse_target
-from shared.contracts.providers.http import Application
-from shared.errors import UsageError
+from biaswatch.shared.contracts import parse_target
+from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.errors import UsageError
 
 
 def test_a_target_may_have_an_address_parameters_and_a_role() -> None:

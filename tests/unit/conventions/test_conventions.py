@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from services.gateway.otlp.wire import LOGS, PROTOBUF, TRACES, signals_of
-from shared.conventions.answers import is_ready, joined, part_of, sent_fields
-from shared.conventions.mapping import MappingFile
-from shared.conventions.signals import Signal, signals_of_json
+from biaswatch.services.gateway.otlp.wire import LOGS, PROTOBUF, TRACES, signals_of
+from biaswatch.shared.conventions.answers import is_ready, joined, part_of, sent_fields
+from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.conventions.signals import Signal, signals_of_json
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 
 PLAIN = MappingFile()

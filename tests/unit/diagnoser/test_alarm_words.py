@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from services.diagnoser.domain.monitors.alarm_words import (
+from biaswatch.services.diagnoser.domain.monitors.alarm_words import (
     GapFound,
     change_sentence,
     cleared_sentence,
     gap_sentence,
 )
-from shared.contracts import Comparison, Direction, Estimate, WatchedFeature, WatchedPair
+from biaswatch.shared.contracts import Comparison, Direction, Estimate, WatchedFeature, WatchedPair
 
 PAIR = WatchedPair(dimension="gender", a="female", b="male")
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
-from services.diagnoser.domain.findings.observations import coded
-from services.diagnoser.domain.labels import corrections
-from services.diagnoser.domain.labels.answer_columns import Case, fold_answers
-from services.diagnoser.domain.labels.labelled_rows import labelled_rows, labels_by_answer
-from services.diagnoser.domain.labels.running_gaps import round_counts
-from services.gateway.labels.drawing import label_sample
-from services.gateway.labels.read_columns import ReadAnswer, ReadColumns
-from services.gateway.labels.requests import SampleRequest
-from shared.contracts import Label, LabelDraw, LabelSample, derived_id, person_id_of
-from shared.stats.labels.corrected_values import corrected_values
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
+from biaswatch.services.diagnoser.domain.findings.observations import coded
+from biaswatch.services.diagnoser.domain.labels import corrections
+from biaswatch.services.diagnoser.domain.labels.answer_columns import Case, fold_answers
+from biaswatch.services.diagnoser.domain.labels.labelled_rows import labelled_rows, labels_by_answer
+from biaswatch.services.diagnoser.domain.labels.running_gaps import round_counts
+from biaswatch.services.gateway.labels.drawing import label_sample
+from biaswatch.services.gateway.labels.read_columns import ReadAnswer, ReadColumns
+from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.shared.contracts import Label, LabelDraw, LabelSample, derived_id, person_id_of
+from biaswatch.shared.stats.labels.corrected_values import corrected_values
 from tests.support.drawn_labels import every_drawn
 from tests.support.labelled_studies import AT
 from tests.support.records import make_run
@@ -109,8 +109,8 @@ def test_however_many_rows_are_worked_on_together_the_numbers_are_the_same(
         return counts, corrections([answers.without_ids()], [sample], given, AnalysisPlan())
 
     whole = found()
-    monkeypatch.setattr("shared.stats.samples.AT_ONCE", together)
-    monkeypatch.setattr("services.diagnoser.domain.findings.units.AT_ONCE", together)
+    monkeypatch.setattr("biaswatch.shared.stats.samples.AT_ONCE", together)
+    monkeypatch.setattr("biaswatch.services.diagnoser.domain.findings.units.AT_ONCE", together)
     assert found() == whole
 
 

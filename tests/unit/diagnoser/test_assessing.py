@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from services.diagnoser.domain.findings import (
+from biaswatch.services.diagnoser.domain.findings import (
     AnalysisPlan,
     FeatureAssessment,
     MeasuredResponse,
@@ -16,9 +16,9 @@ from services.diagnoser.domain.findings import (
     diagnose,
     folded,
 )
-from shared.contracts import Claim
-from shared.stats.comparisons.compared_samples import implied_bounds
-from shared.stats.comparisons.mean_interval import mean_interval
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.compared_samples import implied_bounds
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
 from tests.support.recorded import RecordedData
 
 PLAN = AnalysisPlan(

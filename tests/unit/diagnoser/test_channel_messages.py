@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from pydantic import ValidationError
 
-from services.diagnoser.domain.channels.alertmanager import alerts_of
-from services.diagnoser.domain.channels.attempts import (
+from biaswatch.services.diagnoser.domain.channels.alertmanager import alerts_of
+from biaswatch.services.diagnoser.domain.channels.attempts import (
     LONGEST_PAUSE_S,
     STALE_S,
     Attempt,
@@ -17,10 +17,18 @@ from services.diagnoser.domain.channels.attempts import (
     pause_s,
     settled,
 )
-from services.diagnoser.domain.channels.declarations import AlertmanagerChannel, DeclaredChannels
-from services.diagnoser.domain.channels.messages import message_of, plain
-from shared.contracts import Alarm, AlarmState
-from shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState, deliveries_of, trial_of
+from biaswatch.services.diagnoser.domain.channels.declarations import (
+    AlertmanagerChannel,
+    DeclaredChannels,
+)
+from biaswatch.services.diagnoser.domain.channels.messages import message_of, plain
+from biaswatch.shared.contracts import Alarm, AlarmState
+from biaswatch.shared.contracts.alarm_delivery import (
+    AlarmDelivery,
+    DeliveryState,
+    deliveries_of,
+    trial_of,
+)
 from tests.support.records import AT, make_alarm
 
 URL = "http://alertmanager:9093"
@@ -128,7 +136,7 @@ def test_an_alarm_that_is_raised_again_in_another_epoch_fires_again() -> None:
 def test_a_wrong_channel_is_refused_and_no_secret_is_repeated(
     channel: dict[str, object], said: str
 ) -> None:
-    from shared.contracts.mistakes import first_mistake
+    from biaswatch.shared.contracts.mistakes import first_mistake
 
     with pytest.raises(ValidationError) as caught:
         DeclaredChannels.model_validate({"channels": {"chat": channel}})

@@ -4,8 +4,8 @@ import asyncio
 import threading
 from collections.abc import Sequence
 
-from services.diagnoser.handlers import CompletionsInTurn
-from shared.contracts import Completion, Record
+from biaswatch.services.diagnoser.handlers import CompletionsInTurn
+from biaswatch.shared.contracts import Completion, Record
 from tests.support.records import make_completion
 
 RUNS, ROUNDS = "ab", "cde"

@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from services.diagnoser.domain.findings import (
+from biaswatch.services.diagnoser.domain.findings import (
     AnalysisPlan,
     MeasuredResponse,
     RunFinding,
     diagnose,
     folded,
 )
-from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
-from shared.contracts import Claim, Gap, Verdict
-from shared.formatting import TOO_SMALL
-from shared.stats.comparisons import permutation_test
+from biaswatch.services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
+from biaswatch.shared.contracts import Claim, Gap, Verdict
+from biaswatch.shared.formatting import TOO_SMALL
+from biaswatch.shared.stats.comparisons import permutation_test
 
 PLAN = AnalysisPlan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
 RATED_BANK = replace(PLAN, claim=Claim.BANK, ranges={"rating": (1.0, 5.0)})

@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS
-from services.diagnoser.domain.findings.measured_columns import folded
-from services.diagnoser.domain.findings.observations import MeasuredResponse
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.run_diagnosis import diagnose
-from shared.contracts import Gap, Verdict
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.gap_test import compare_samples
-from shared.stats.comparisons.multiplicity import adjust
+from biaswatch.services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS
+from biaswatch.services.diagnoser.domain.findings.measured_columns import folded
+from biaswatch.services.diagnoser.domain.findings.observations import MeasuredResponse
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.services.diagnoser.domain.findings.run_diagnosis import diagnose
+from biaswatch.shared.contracts import Gap, Verdict
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.shared.stats.comparisons.multiplicity import adjust
 
 PLAN = AnalysisPlan(permutations=0)
 

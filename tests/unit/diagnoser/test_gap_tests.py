@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.alpha import gap_bound
-from shared.contracts import AlarmKind, AlarmState, Evidence, Verdict
-from shared.stats.anytime.spending import share_left
+from biaswatch.services.diagnoser.domain.monitors.alpha import gap_bound
+from biaswatch.shared.contracts import AlarmKind, AlarmState, Evidence, Verdict
+from biaswatch.shared.stats.anytime.spending import share_left
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
 
 DISPARITY, CHANGE, CLEARED = AlarmKind.DISPARITY, AlarmKind.CHANGE, AlarmState.CLEARED

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.group_means import group_means
-from services.diagnoser.domain.monitors.round_answers import Counts
-from shared.contracts import AlarmKind, Comparison, Method, WatchedFeature, WatchedPair
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.two_groups import TwoHistograms
+from biaswatch.services.diagnoser.domain.monitors.group_means import group_means
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts
+from biaswatch.shared.contracts import AlarmKind, Comparison, Method, WatchedFeature, WatchedPair
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
 from tests.support.records import AT
 

@@ -4,12 +4,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from services.diagnoser.domain.findings import AnalysisPlan
-from services.diagnoser.handlers.labels import CorrectByLabels
-from services.diagnoser.handlers.lost_corrections import LostCorrections
-from shared.contracts import Response, Run
-from shared.store import Store
-from shared.store.archived_runs import ArchivableRun, ArchiveState
+from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+from biaswatch.services.diagnoser.handlers.lost_corrections import LostCorrections
+from biaswatch.shared.contracts import Response, Run
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.archived_runs import ArchivableRun, ArchiveState
 from tests.support.labelled_run import labelled, write_labelled_run
 from tests.support.records import AT, make_label
 

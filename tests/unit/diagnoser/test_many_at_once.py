@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.evidence import closed_round, evidence_of, increment_of
-from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL
-from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts, RoundData
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.monitors.evidence import (
+    closed_round,
+    evidence_of,
+    increment_of,
+)
+from biaswatch.services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+    Counts,
+    RoundCounts,
+    RoundData,
+)
+from biaswatch.shared.contracts import (
     ClosedBy,
     Comparison,
     Completion,
@@ -20,7 +28,7 @@ from shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
 from tests.support.monitored import round_run
 from tests.support.records import AT, make_monitor, make_plan

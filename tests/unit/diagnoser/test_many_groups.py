@@ -5,20 +5,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import (
+from biaswatch.services.diagnoser.domain.findings import (
     AnalysisPlan,
     MeasuredResponse,
     RunFinding,
     diagnose,
     folded,
 )
-from services.diagnoser.domain.findings.group_statistics import GroupingDescription, describe
-from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.observations import Observations, observations_of
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.table_diagnosis import diagnose_table
-from shared.contracts import Claim, Diagnosis
-from shared.stats.groups.catalogue import parse_statistic
+from biaswatch.services.diagnoser.domain.findings.group_statistics import (
+    GroupingDescription,
+    describe,
+)
+from biaswatch.services.diagnoser.domain.findings.groupings import grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Observations, observations_of
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from biaswatch.shared.contracts import Claim, Diagnosis
+from biaswatch.shared.stats.groups.catalogue import parse_statistic
 from tests.support.records import make_diagnosis
 
 PLAN = AnalysisPlan(

@@ -6,14 +6,14 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import (
+from biaswatch.services.diagnoser.domain.findings import (
     AnalysisPlan,
     MeasuredColumns,
     MeasuredResponse,
     diagnose,
     folded,
 )
-from services.diagnoser.domain.findings.observations import (
+from biaswatch.services.diagnoser.domain.findings.observations import (
     by_extractor,
     coded,
     dimensions_of,

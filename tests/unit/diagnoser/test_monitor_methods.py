@@ -7,13 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.alpha import gap_alpha
-from services.diagnoser.domain.monitors.change_detection import random_pairs
-from services.diagnoser.domain.monitors.change_search import is_found, next_changes
-from services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, summaries_of
-from services.diagnoser.domain.monitors.method import counted, method_of
-from services.diagnoser.domain.monitors.pair_counts import GAPS, pair_table
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.alpha import gap_alpha
+from biaswatch.services.diagnoser.domain.monitors.change_detection import random_pairs
+from biaswatch.services.diagnoser.domain.monitors.change_search import is_found, next_changes
+from biaswatch.services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, summaries_of
+from biaswatch.services.diagnoser.domain.monitors.method import counted, method_of
+from biaswatch.services.diagnoser.domain.monitors.pair_counts import GAPS, pair_table
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     ClosedCounts,
     Counts,
     PlannedAnswer,
@@ -24,7 +24,7 @@ from services.diagnoser.domain.monitors.round_answers import (
     compared_sets,
     summed,
 )
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Claim,
     Comparison,
     GapTest,
@@ -34,8 +34,8 @@ from shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.rounding import binned, uniforms
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.rounding import binned, uniforms
 from tests.support.records import make_evidence, make_plan, make_round
 
 PAIR = WatchedPair(dimension="g", a="a", b="b")

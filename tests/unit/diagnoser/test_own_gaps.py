@@ -1,7 +1,7 @@
 """The instrument's own gap is put beside the right gap, with the right sign."""
 
-from services.diagnoser.domain.findings import FindingKey, RunFinding, with_own_gaps
-from shared.contracts import Estimate, Gap, MissingTest, OwnGap, Verdict
+from biaswatch.services.diagnoser.domain.findings import FindingKey, RunFinding, with_own_gaps
+from biaswatch.shared.contracts import Estimate, Gap, MissingTest, OwnGap, Verdict
 
 
 def finding(a: str, b: str) -> RunFinding:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.pair_counts import ABSENT, GAPS, pair_table
-from shared.stats.anytime.pairs import BINS
+from biaswatch.services.diagnoser.domain.monitors.pair_counts import ABSENT, GAPS, pair_table
+from biaswatch.shared.stats.anytime.pairs import BINS
 
 
 @pytest.mark.parametrize("largest", [1, 255, 256, 10**9])

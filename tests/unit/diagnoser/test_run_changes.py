@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
-from services.diagnoser.domain.changes.run_changes import (
+from biaswatch.services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
+from biaswatch.services.diagnoser.domain.changes.run_changes import (
     ChangeOf,
     ChangePlan,
     RunChange,
     RunChanges,
     compare_runs,
 )
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.contracts import Claim
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.contracts import Claim
 from tests.support.two_runs import matched_of, run_of
 
 SIZES = {"a": 40, "b": 40}

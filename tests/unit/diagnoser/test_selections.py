@@ -2,16 +2,25 @@
 
 import pytest
 
-from services.diagnoser.domain.monitors.method import counted
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.method import counted
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
     RoundScope,
     summed,
 )
-from services.diagnoser.domain.monitors.selections import impact_ratio_of, selection_rates_of
-from shared.contracts import Claim, Comparison, SelectionRates, WatchedFeature, WatchedPair
+from biaswatch.services.diagnoser.domain.monitors.selections import (
+    impact_ratio_of,
+    selection_rates_of,
+)
+from biaswatch.shared.contracts import (
+    Claim,
+    Comparison,
+    SelectionRates,
+    WatchedFeature,
+    WatchedPair,
+)
 
 ALPHA = 0.05
 RATING = WatchedFeature(extractor="x", feature="rating", low=1, high=5, selected_at_least=3)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.findings import (
+from biaswatch.services.diagnoser.domain.findings import (
     AnalysisPlan,
     MeasuredResponse,
     describe_strata,
     diagnose,
     folded,
 )
-from shared.contracts import Claim
+from biaswatch.shared.contracts import Claim
 
 PLAN = AnalysisPlan(measured={"choice": ("correct",)}, features=("correct",))
 

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors.round_answers import RoundCounts
-from services.diagnoser.domain.monitors.traffic import (
+from biaswatch.services.diagnoser.domain.monitors.round_answers import RoundCounts
+from biaswatch.services.diagnoser.domain.monitors.traffic import (
     accounts_of,
     count_window,
     users_in_groups,
     window_descriptions,
 )
-from shared.contracts import Comparison, GroupSummary
+from biaswatch.shared.contracts import Comparison, GroupSummary
 from tests.support.records import AT, make_traffic_monitor
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, named, names_of
 

@@ -7,13 +7,20 @@ from typing import Any
 
 import pytest
 
-from services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, summaries_of
-from services.diagnoser.domain.monitors.method import method_of
-from services.diagnoser.domain.monitors.methods.matched import user_counts_of
-from services.diagnoser.domain.monitors.round_answers import summed
-from services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
-from shared.contracts import Comparison, Method, Traffic, UserCounts, WatchedFeature, WatchedPair
-from shared.contracts.identity import derived_id
+from biaswatch.services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, summaries_of
+from biaswatch.services.diagnoser.domain.monitors.method import method_of
+from biaswatch.services.diagnoser.domain.monitors.methods.matched import user_counts_of
+from biaswatch.services.diagnoser.domain.monitors.round_answers import summed
+from biaswatch.services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
+from biaswatch.shared.contracts import (
+    Comparison,
+    Method,
+    Traffic,
+    UserCounts,
+    WatchedFeature,
+    WatchedPair,
+)
+from biaswatch.shared.contracts.identity import derived_id
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, named, plan_of
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from services.diagnoser.domain.monitors.traffic_strata import most_strata
-from shared.contracts import StratumUsers
+from biaswatch.services.diagnoser.domain.monitors.traffic_strata import most_strata
+from biaswatch.shared.contracts import StratumUsers
 from tests.unit.diagnoser.test_traffic_matching import BY_TOPIC, counted, heard
 
 TOPICS = ("billing", "refunds", "delivery")

@@ -11,20 +11,24 @@ from tempfile import TemporaryFile
 import numpy as np
 import pytest
 
-from services.diagnoser.domain.monitors import traffic_matching, window_columns, window_writing
-from services.diagnoser.domain.monitors.traffic import (
+from biaswatch.services.diagnoser.domain.monitors import (
+    traffic_matching,
+    window_columns,
+    window_writing,
+)
+from biaswatch.services.diagnoser.domain.monitors.traffic import (
     Entrants,
     accounts_of,
     means_by_user,
     window_descriptions,
 )
-from services.diagnoser.domain.monitors.traffic_matching import count_users
-from services.diagnoser.domain.monitors.window_writing import (
+from biaswatch.services.diagnoser.domain.monitors.traffic_matching import count_users
+from biaswatch.services.diagnoser.domain.monitors.window_writing import (
     MemberReading,
     WindowAnswer,
     WindowWriter,
 )
-from shared.contracts import Traffic
+from biaswatch.shared.contracts import Traffic
 from tests.support.traffic_streams import BEGIN, GENDER, comparison_of
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, plan_of
 from tests.unit.diagnoser.test_traffic_matching import COMPARISON, HOURLY, heard

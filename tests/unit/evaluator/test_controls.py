@@ -5,16 +5,16 @@ from random import Random
 
 import pytest
 
-from services.evaluator.domain.controls.control_questions import (
+from biaswatch.services.evaluator.domain.controls.control_questions import (
     control_replies,
     control_requests,
     shipped_dimensions,
 )
-from services.evaluator.domain.controls.known_texts import control_subject, known_texts
-from services.evaluator.domain.controls.standings import failure_of, standings_of
-from services.evaluator.handlers.rubric_files import load_rubric
-from shared.contracts import ControlReply
-from shared.stats.tables.two_by_two import two_by_two
+from biaswatch.services.evaluator.domain.controls.known_texts import control_subject, known_texts
+from biaswatch.services.evaluator.domain.controls.standings import failure_of, standings_of
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.shared.contracts import ControlReply
+from biaswatch.shared.stats.tables.two_by_two import two_by_two
 from tests.support.records import AT, make_brief, make_response, make_target
 
 LIBRARY = load_rubric()

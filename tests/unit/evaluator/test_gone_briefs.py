@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from services.evaluator.handlers.evaluating import JUDGING, WRITING, EvaluateBriefs
-from services.evaluator.handlers.rubric_files import load_rubric
-from shared.contracts import ClosedBy
-from shared.store import Closing, Store, migrate
+from biaswatch.services.evaluator.handlers.evaluating import JUDGING, WRITING, EvaluateBriefs
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.shared.contracts import ClosedBy
+from biaswatch.shared.store import Closing, Store, migrate
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GONE = "f" * 32

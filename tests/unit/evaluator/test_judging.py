@@ -4,23 +4,27 @@ from pathlib import Path
 
 import pytest
 
-from services.evaluator.domain.evaluations import (
+from biaswatch.services.evaluator.domain.evaluations import (
     agreement_of_judges,
     agreement_of_repeats,
     by_dimension,
     disputed,
     overall,
 )
-from services.evaluator.domain.model_questions import judgement_in, judging_probes, report_in
-from services.evaluator.domain.rubric import judging_prompt, tasks_for
-from services.evaluator.handlers.rubric_files import load_rubric
-from shared.contracts import Judgement, Measure
-from shared.errors import ConfigurationError
-from shared.parsing import Unreadable
-from shared.parsing.quoting import quoted
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.krippendorff import krippendorff_alpha
-from shared.stats.tables.ratio_agreement import ratio_agreement
+from biaswatch.services.evaluator.domain.model_questions import (
+    judgement_in,
+    judging_probes,
+    report_in,
+)
+from biaswatch.services.evaluator.domain.rubric import judging_prompt, tasks_for
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.shared.contracts import Judgement, Measure
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.parsing import Unreadable
+from biaswatch.shared.parsing.quoting import quoted
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.krippendorff import krippendorff_alpha
+from biaswatch.shared.stats.tables.ratio_agreement import ratio_agreement
 from tests.support.records import AT, make_brief, make_subject, make_target
 from tests.support.reports import COMPLETE
 

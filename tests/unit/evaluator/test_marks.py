@@ -2,12 +2,12 @@
 
 import pytest
 
-from services.evaluator.domain.marks import mark_faults, mark_names, without_marks
-from services.evaluator.domain.report_prompt import writing_prompt
-from services.evaluator.domain.subjects import table_subject
-from services.evaluator.handlers.rubric_files import load_rubric
-from shared.contracts import Subject
-from shared.stats.tables.two_by_two import as_json, two_by_two
+from biaswatch.services.evaluator.domain.marks import mark_faults, mark_names, without_marks
+from biaswatch.services.evaluator.domain.report_prompt import writing_prompt
+from biaswatch.services.evaluator.domain.subjects import table_subject
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.shared.contracts import Subject
+from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 from tests.support.reports import COUNTS, GROUPS
 
 

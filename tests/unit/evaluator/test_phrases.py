@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.evaluator.domain.checks.phrases import (
+from biaswatch.services.evaluator.domain.checks.phrases import (
     each_stem,
     each_whole,
     either,

@@ -5,13 +5,13 @@ from functools import partial
 
 import pytest
 
-from services.builder.domain.model_questions import question_about_sentence
-from services.evaluator.domain.report_prompt import writing_prompt
-from services.evaluator.domain.rubric import judging_prompt, tasks_for
-from services.evaluator.handlers.rubric_files import load_rubric
-from services.oracle.domain.questions import both_right, fits, which_question
-from shared.contracts import Measure, Subject
-from shared.parsing.quoting import one_line, quoted, quoted_label
+from biaswatch.services.builder.domain.model_questions import question_about_sentence
+from biaswatch.services.evaluator.domain.report_prompt import writing_prompt
+from biaswatch.services.evaluator.domain.rubric import judging_prompt, tasks_for
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.services.oracle.domain.questions import both_right, fits, which_question
+from biaswatch.shared.contracts import Measure, Subject
+from biaswatch.shared.parsing.quoting import one_line, quoted, quoted_label
 from tests.support.records import make_subject
 
 LIBRARY = load_rubric()

@@ -4,15 +4,15 @@ from dataclasses import asdict
 
 import pytest
 
-from services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
-from services.evaluator.domain.checks.structure import sentences
-from services.evaluator.domain.checks.written_numbers import numbers_in
-from services.evaluator.domain.report_prompt import OUTLINE, writing_prompt
-from services.evaluator.domain.subjects import gap_subject, table_subject
-from services.evaluator.handlers.rubric_files import load_rubric
-from shared.contracts import Subject, UncheckedSentence
-from shared.stats.tables.stratified import stratified
-from shared.stats.tables.two_by_two import as_json, two_by_two
+from biaswatch.services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
+from biaswatch.services.evaluator.domain.checks.structure import sentences
+from biaswatch.services.evaluator.domain.checks.written_numbers import numbers_in
+from biaswatch.services.evaluator.domain.report_prompt import OUTLINE, writing_prompt
+from biaswatch.services.evaluator.domain.subjects import gap_subject, table_subject
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.shared.contracts import Subject, UncheckedSentence
+from biaswatch.shared.stats.tables.stratified import stratified
+from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 from tests.support.golden import golden
 from tests.support.records import make_diagnosis, make_subject
 from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED

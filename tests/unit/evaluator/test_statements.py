@@ -5,16 +5,16 @@ import random
 import pytest
 
 from benchmarks.checker.__main__ import CORRECT, NUMBERS, planted
-from services.evaluator.domain.checks.report_faults import (
+from biaswatch.services.evaluator.domain.checks.report_faults import (
     faults_of,
     statement_faults,
     unchecked_sentences,
 )
-from services.evaluator.domain.checks.written_numbers import Unit, numbers_in
-from services.evaluator.domain.subjects import table_subject
-from services.evaluator.handlers.rubric_files import load_rubric
-from shared.contracts import Measure, Subject
-from shared.stats.tables.two_by_two import as_json, two_by_two
+from biaswatch.services.evaluator.domain.checks.written_numbers import Unit, numbers_in
+from biaswatch.services.evaluator.domain.subjects import table_subject
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.shared.contracts import Measure, Subject
+from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 from tests.support.reports import COMPLETE
 
 PROFILE = load_rubric().profiles["general"]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from services.evaluator.domain.checks.report_faults import statement_faults
-from services.evaluator.domain.subjects import table_subject
-from services.evaluator.handlers.rubric_files import load_rubric
-from shared.contracts import Subject
-from shared.stats.tables.two_by_two import as_json, two_by_two
+from biaswatch.services.evaluator.domain.checks.report_faults import statement_faults
+from biaswatch.services.evaluator.domain.subjects import table_subject
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.shared.contracts import Subject
+from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 
 PROFILE = load_rubric().profiles["general"]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.extractor.domain import Reading, measured_all
-from services.extractor.handlers.loading import load
+from biaswatch.services.extractor.domain import Reading, measured_all
+from biaswatch.services.extractor.handlers.loading import load
 from tests.unit.extractor.answers_in_words import CHOICES, RATINGS, REFUSALS
 
 EXTRACTORS = load(["refusal", "choice", "rating"], None)

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from services.extractor.domain import Measured, Reading, measured_all
-from services.extractor.domain.calibration import (
+from biaswatch.services.extractor.domain import Measured, Reading, measured_all
+from biaswatch.services.extractor.domain.calibration import (
     GROUPS,
     ExtractorCalibration,
     calibrate,
     largest,
     sentences,
 )
-from services.extractor.handlers.loading import FunctionExtractor, load
+from biaswatch.services.extractor.handlers.loading import FunctionExtractor, load
 
 
 async def calibration_of(bias: dict[str, float]) -> ExtractorCalibration:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.extractor.domain import Reading, Unscorable
-from services.extractor.extractors._models import ClassifierExtractor, score_of
+from biaswatch.services.extractor.domain import Reading, Unscorable
+from biaswatch.services.extractor.extractors._models import ClassifierExtractor, score_of
 
 TONE = ClassifierExtractor(
     name="tone",

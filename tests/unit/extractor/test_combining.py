@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.extractor.domain.clusters import Cluster
-from services.extractor.domain.combining import CombinedBy, Combining, combined
-from services.extractor.domain.extractor import Unscorable
+from biaswatch.services.extractor.domain.clusters import Cluster
+from biaswatch.services.extractor.domain.combining import CombinedBy, Combining, combined
+from biaswatch.services.extractor.domain.extractor import Unscorable
 
 TEXTS = ["b", "a", "other"]
 VECTORS = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from services.extractor.domain import Outcome, Reading, Unscorable, measured_all
-from services.extractor.domain.extractor import NOT_FINITE
-from services.extractor.handlers.loading import FunctionExtractor, load
-from shared.errors import ConfigurationError
+from biaswatch.services.extractor.domain import Outcome, Reading, Unscorable, measured_all
+from biaswatch.services.extractor.domain.extractor import NOT_FINITE
+from biaswatch.services.extractor.handlers.loading import FunctionExtractor, load
+from biaswatch.shared.errors import ConfigurationError
 
 
 def extractor(answers: Mapping[str, Any]) -> FunctionExtractor:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from services.extractor.domain.dropin_protocol import outcomes_of, spec_of
-from shared.contracts.dropin import CONTRACT
+from biaswatch.services.extractor.domain.dropin_protocol import outcomes_of, spec_of
+from biaswatch.shared.contracts.dropin import CONTRACT
 
 SPEC = spec_of(
     json.dumps(

@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
-from services.extractor.handlers.dropin_discovery import are_mixed, dropin_copies, dropin_versions
+from biaswatch.services.extractor.handlers.dropin_discovery import (
+    are_mixed,
+    dropin_copies,
+    dropin_versions,
+)
 
 
 def reply(name: str = "toy", version: str = "1.0.0", **more: Any) -> bytes:

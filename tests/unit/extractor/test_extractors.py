@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from services.extractor.domain import Extractor, Reading, Unscorable, measured_all
-from services.extractor.handlers.loading import load
-from shared.errors import ConfigurationError
+from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable, measured_all
+from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.shared.errors import ConfigurationError
 
 ROOM = Path(__file__).parents[3] / "services" / "extractor" / "extractors"
 NAMES = sorted(
     path.stem
     for path in ROOM.glob("[a-z]*.py")
-    if "shared.models" not in path.read_text()  # tests/models holds those to the same law
+    if "biaswatch.shared.models" not in path.read_text()  # tests/models holds those to the same law
 )
 EVERY = load(NAMES)
 TEXTS = [

@@ -2,9 +2,13 @@
 
 import pytest
 
-from services.extractor.domain import Reading, Unscorable
-from services.extractor.domain.english_text import sentence_count, syllable_count, words_of
-from services.extractor.handlers.loading import load
+from biaswatch.services.extractor.domain import Reading, Unscorable
+from biaswatch.services.extractor.domain.english_text import (
+    sentence_count,
+    syllable_count,
+    words_of,
+)
+from biaswatch.services.extractor.handlers.loading import load
 
 LEXICAL = load(["length", "readability", "hedging", "refusal", "profanity", "vader", "words"])
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from services.gateway.allowed_targets import AllowedTargets
-from services.gateway.settings import GatewaySettings
-from shared.contracts import parse_target
-from shared.errors import UsageError
+from biaswatch.services.gateway.allowed_targets import AllowedTargets
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.contracts import parse_target
+from biaswatch.shared.errors import UsageError
 
 APP = "http:app?url={}&request=%7B%7D&answer=/a"
 

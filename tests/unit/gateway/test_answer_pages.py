@@ -2,10 +2,15 @@
 
 import pytest
 
-from services.gateway.dashboard.answer_filters import AnswerFilter
-from services.gateway.dashboard.answer_tables import side_by_side
-from services.gateway.dashboard.answer_views import AnswerView, differences
-from services.gateway.dashboard.page_tables import PageColumn, PageTable, csv_of, words_cell
+from biaswatch.services.gateway.dashboard.answer_filters import AnswerFilter
+from biaswatch.services.gateway.dashboard.answer_tables import side_by_side
+from biaswatch.services.gateway.dashboard.answer_views import AnswerView, differences
+from biaswatch.services.gateway.dashboard.page_tables import (
+    PageColumn,
+    PageTable,
+    csv_of,
+    words_cell,
+)
 from tests.support.records import make_features, make_response
 
 

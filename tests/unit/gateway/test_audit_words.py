@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from biaswatch.cli.audit import print_entries
-from services.gateway.dashboard.audit_names import GIVEN_REPORT, names_of
-from services.gateway.dashboard.audit_words import ActWords, act_words
-from services.gateway.dashboard.operation_tables import audit_table
-from shared.contracts import parse_target
-from shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry
-from shared.store import Store, migrate
+from biaswatch.services.gateway.dashboard.audit_names import GIVEN_REPORT, names_of
+from biaswatch.services.gateway.dashboard.audit_words import ActWords, act_words
+from biaswatch.services.gateway.dashboard.operation_tables import audit_table
+from biaswatch.shared.contracts import parse_target
+from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry
+from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_brief, make_run
 
 ID = "0123456789abcdef" * 2

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from services.gateway.body_files import MEMORY_BYTES, BodyFile, DiskBudget
-from shared.errors import TransientError
+from biaswatch.services.gateway.body_files import MEMORY_BYTES, BodyFile, DiskBudget
+from biaswatch.shared.errors import TransientError
 
 LARGE = b"x" * (MEMORY_BYTES + 1)
 

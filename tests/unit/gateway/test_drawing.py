@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from services.gateway.dashboard.charts import (
+from biaswatch.services.gateway.dashboard.charts import (
     BOTTOM,
     HEIGHT,
     LEFT,
@@ -17,15 +17,15 @@ from services.gateway.dashboard.charts import (
     ticks,
     time_ticks,
 )
-from services.gateway.dashboard.routes import operations_of
-from services.gateway.monitors.views import (
+from biaswatch.services.gateway.dashboard.routes import operations_of
+from biaswatch.services.gateway.monitors.views import (
     MAX_EVIDENCE,
     History,
     HistoryPoint,
     histories_of,
     rounds_shown,
 )
-from shared.contracts import Estimate, Verdict
+from biaswatch.shared.contracts import Estimate, Verdict
 from tests.support.records import AT, make_evidence
 
 

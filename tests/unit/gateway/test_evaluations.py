@@ -10,18 +10,18 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
 )
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
-from services.extractor.handlers.measuring import features_of
-from services.gateway.otlp.evaluation_export import pause_s
-from services.gateway.otlp.evaluations import (
+from biaswatch.services.extractor.handlers.measuring import features_of
+from biaswatch.services.gateway.otlp.evaluation_export import pause_s
+from biaswatch.services.gateway.otlp.evaluations import (
     EVENT,
     UNDEFINED,
     evaluation_request,
     event_count,
     rejected_events,
 )
-from services.gateway.traffic.responses import evaluated_span, response_of
-from shared.contracts import CallSpan, Features
-from shared.contracts.dropin import DropInSpec
+from biaswatch.services.gateway.traffic.responses import evaluated_span, response_of
+from biaswatch.shared.contracts import CallSpan, Features
+from biaswatch.shared.contracts.dropin import DropInSpec
 from tests.support.records import AT, make_exchange, make_features, make_traffic_monitor
 
 SPAN = CallSpan(trace_id="ab" * 16, span_id="cd" * 8, response_id="chatcmpl-1")

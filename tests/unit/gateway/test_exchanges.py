@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
-from services.gateway.traffic.requests import SentResponse, exchange_of, sent_answer
-from services.gateway.traffic.responses import mentioned_groups, response_of, without_position
-from shared.contracts import (
+from biaswatch.services.gateway.traffic.requests import SentResponse, exchange_of, sent_answer
+from biaswatch.services.gateway.traffic.responses import (
+    mentioned_groups,
+    response_of,
+    without_position,
+)
+from biaswatch.shared.contracts import (
     Ending,
     Message,
     Monitor,
@@ -19,7 +23,7 @@ from shared.contracts import (
     derived_id,
     window_run,
 )
-from shared.contracts.traffic import LONGEST_S, window_at
+from biaswatch.shared.contracts.traffic import LONGEST_S, window_at
 from tests.support.records import AT, make_exchange, make_traffic_monitor
 
 MONITOR = make_traffic_monitor()

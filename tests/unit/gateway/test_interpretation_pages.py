@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from jinja2 import Environment, PackageLoader
 from lxml import html
 
-from services.gateway.runs.interpretations import report_pieces, shown_interpretation
-from shared.contracts import Evaluation, Fault, UncheckedSentence
+from biaswatch.services.gateway.runs.interpretations import report_pieces, shown_interpretation
+from biaswatch.shared.contracts import Evaluation, Fault, UncheckedSentence
 
 REPORT = "# A\n\nIt is <script>alert('x')</script> 3. All is well. It may be 2."
 WRONG, LAST = "It is <script>alert('x')</script> 3.", "It may be 2."
@@ -36,7 +36,7 @@ def test_a_page_marks_sentences_lists_what_is_not_checked_and_runs_nothing() -> 
         statements=2, unchecked=(OPEN,),
     )  # fmt: skip
     made = Environment(
-        loader=PackageLoader("services.gateway.dashboard", "templates"), autoescape=True
+        loader=PackageLoader("biaswatch.services.gateway.dashboard", "templates"), autoescape=True
     )
     macros = made.get_template("interpretations.html").module
     shown = shown_interpretation(found, None)

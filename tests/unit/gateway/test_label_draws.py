@@ -5,12 +5,12 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from services.gateway.labels import read_columns
-from services.gateway.labels.drawing import dimension_of, label_sample, uniform_of
-from services.gateway.labels.read_columns import ReadAnswer, ReadColumns, groups_of
-from services.gateway.labels.requests import SampleRequest
-from shared.contracts import LabelDraw, LabelSample, derived_id
-from shared.errors import UsageError
+from biaswatch.services.gateway.labels import read_columns
+from biaswatch.services.gateway.labels.drawing import dimension_of, label_sample, uniform_of
+from biaswatch.services.gateway.labels.read_columns import ReadAnswer, ReadColumns, groups_of
+from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.shared.contracts import LabelDraw, LabelSample, derived_id
+from biaswatch.shared.errors import UsageError
 from tests.support.labelled_studies import AT
 from tests.support.records import make_run
 

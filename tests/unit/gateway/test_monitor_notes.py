@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from services.gateway.monitors.asked_sets import AskedSets
-from services.gateway.monitors.notes import notes_of
-from services.gateway.monitors.plans import check_methods
-from shared.contracts import (
+from biaswatch.services.gateway.monitors.asked_sets import AskedSets
+from biaswatch.services.gateway.monitors.notes import notes_of
+from biaswatch.services.gateway.monitors.plans import check_methods
+from biaswatch.shared.contracts import (
     Claim,
     Method,
     MonitorPlan,
@@ -17,7 +17,7 @@ from shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from shared.errors import UsageError
+from biaswatch.shared.errors import UsageError
 from tests.support.records import make_plan
 
 

@@ -2,15 +2,15 @@
 
 from datetime import timedelta
 
-from services.gateway.dashboard.latest_runs import RunSpent, runs_table
-from services.gateway.dashboard.operation_tables import (
+from biaswatch.services.gateway.dashboard.latest_runs import RunSpent, runs_table
+from biaswatch.services.gateway.dashboard.operation_tables import (
     TrafficSource,
     extractors_table,
     traffic_table,
 )
-from services.gateway.dashboard.run_comparison import compared_runs, compared_table
-from services.gateway.monitors.window_views import WindowState, WindowView
-from shared.contracts import (
+from biaswatch.services.gateway.dashboard.run_comparison import compared_runs, compared_table
+from biaswatch.services.gateway.monitors.window_views import WindowState, WindowView
+from biaswatch.shared.contracts import (
     AnswerAccounts,
     Diagnosis,
     Estimate,

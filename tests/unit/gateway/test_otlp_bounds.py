@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from services.gateway.body_files import BodyFile
-from services.gateway.otlp import protobuf_signals
-from services.gateway.otlp.protobuf_messages import MAX_MESSAGES, MAX_SIGNAL_BYTES
-from services.gateway.otlp.wire import (
+from biaswatch.services.gateway.body_files import BodyFile
+from biaswatch.services.gateway.otlp import protobuf_signals
+from biaswatch.services.gateway.otlp.protobuf_messages import MAX_MESSAGES, MAX_SIGNAL_BYTES
+from biaswatch.services.gateway.otlp.wire import (
     JSON,
     LOGS,
     PROTOBUF,
@@ -21,7 +21,7 @@ from services.gateway.otlp.wire import (
     signals_of,
     unpacked,
 )
-from shared.parsing import json_reader
+from biaswatch.shared.parsing import json_reader
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 
 SPANS = b'{"resourceSpans":[{"scopeSpans":[{"spans":['

@@ -3,9 +3,9 @@
 from jinja2 import Environment, PackageLoader
 from lxml import html
 
-from services.gateway.dashboard.rendering import capitalize_first
-from services.gateway.runs.statement_words import STATEMENTS
-from services.gateway.runs.views import FlaggedPair, FlaggedSide
+from biaswatch.services.gateway.dashboard.rendering import capitalize_first
+from biaswatch.services.gateway.runs.statement_words import STATEMENTS
+from biaswatch.services.gateway.runs.views import FlaggedPair, FlaggedSide
 
 NASTY = "<script>alert('x')</script>"
 
@@ -18,7 +18,7 @@ def test_a_flagged_pair_is_folded_and_a_models_words_stay_text() -> None:
         flags=["flag_1"], explanations={"flag_1": "A says the girl, B the boy."},
     )  # fmt: skip
     made = Environment(
-        loader=PackageLoader("services.gateway.dashboard", "templates"), autoescape=True
+        loader=PackageLoader("biaswatch.services.gateway.dashboard", "templates"), autoescape=True
     )
     made.filters["capitalize_first"] = capitalize_first
     macros = made.get_template("pairs.html").module

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from services.gateway.auth import local_path
-from services.gateway.dashboard.rendering import ago, breakable, due, page, words
+from biaswatch.services.gateway.auth import local_path
+from biaswatch.services.gateway.dashboard.rendering import ago, breakable, due, page, words
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

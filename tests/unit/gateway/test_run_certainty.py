@@ -3,12 +3,16 @@
 from typing import Any
 
 from biaswatch.render.findings import lead
-from services.gateway.dashboard.latest_runs import RunScored, runs_table
-from services.gateway.dashboard.run_certainty import certainty
-from services.gateway.dashboard.run_findings import run_summary
-from services.gateway.dashboard.score_tables import score_headline, score_lead, scores_table
-from services.gateway.runs.views import RunProgress, RunVerdicts, Scores
-from shared.contracts import Diagnosis, Estimate, Gap, Verdict
+from biaswatch.services.gateway.dashboard.latest_runs import RunScored, runs_table
+from biaswatch.services.gateway.dashboard.run_certainty import certainty
+from biaswatch.services.gateway.dashboard.run_findings import run_summary
+from biaswatch.services.gateway.dashboard.score_tables import (
+    score_headline,
+    score_lead,
+    scores_table,
+)
+from biaswatch.services.gateway.runs.views import RunProgress, RunVerdicts, Scores
+from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, Verdict
 from tests.support.records import make_diagnosis, make_progress
 
 

@@ -1,8 +1,12 @@
 """Strata on a page: added up over windows, with intervals that stay within what is possible."""
 
-from services.gateway.dashboard.strata_tables import strata_plot, strata_table, table_of_one
-from services.gateway.monitors.strata_views import StrataView, strata_view
-from shared.contracts import Described, Estimate, StratumUsers
+from biaswatch.services.gateway.dashboard.strata_tables import (
+    strata_plot,
+    strata_table,
+    table_of_one,
+)
+from biaswatch.services.gateway.monitors.strata_views import StrataView, strata_view
+from biaswatch.shared.contracts import Described, Estimate, StratumUsers
 from tests.support.records import make_evidence
 
 LAST = 128

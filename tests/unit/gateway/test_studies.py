@@ -6,12 +6,19 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.gateway.runs.judges import counted_verdicts, judge_controls, judged_apart
-from services.gateway.runs.pairs import pair_tables
-from services.gateway.runs.requests import RunRequest, run_of
-from shared.contracts import Check, ExtractorStatus, Finding, Suite, outline_of, verdicts_expected
-from shared.contracts.judged_item import latest_verdicts
-from shared.errors import UsageError
+from biaswatch.services.gateway.runs.judges import counted_verdicts, judge_controls, judged_apart
+from biaswatch.services.gateway.runs.pairs import pair_tables
+from biaswatch.services.gateway.runs.requests import RunRequest, run_of
+from biaswatch.shared.contracts import (
+    Check,
+    ExtractorStatus,
+    Finding,
+    Suite,
+    outline_of,
+    verdicts_expected,
+)
+from biaswatch.shared.contracts.judged_item import latest_verdicts
+from biaswatch.shared.errors import UsageError
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict
 

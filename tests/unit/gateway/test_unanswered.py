@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from services.gateway.runs.unanswered import (
+from biaswatch.services.gateway.runs.unanswered import (
     MAX_LINES,
     RunOutcomes,
     UnansweredReason,
     unanswered_reasons,
 )
-from shared.contracts import Ending, Response
+from biaswatch.shared.contracts import Ending, Response
 from tests.support.records import make_response
 
 MISSING = 'The provider answered HTTP 404: "No such model".'

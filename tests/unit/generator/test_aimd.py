@@ -2,15 +2,15 @@
 
 import pytest
 
-from services.generator.domain.aimd import (
+from biaswatch.services.generator.domain.aimd import (
     EPISODE_S,
     GROWTH_PAUSE_S,
     START_SPREAD,
     AimdBounds,
     AimdLimit,
 )
-from services.generator.domain.model_calls import pause_s
-from shared.llm.port import CallFailed, Failure
+from biaswatch.services.generator.domain.model_calls import pause_s
+from biaswatch.shared.llm.port import CallFailed, Failure
 
 
 def after(limit: AimdLimit, answers: int, now: float) -> AimdLimit:

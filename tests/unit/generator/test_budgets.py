@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from services.generator.handlers.budget_and_cancellation import BudgetSpent, RunBudgets
-from shared.contracts import Budget
-from shared.store.calls import RunSpending
+from biaswatch.services.generator.handlers.budget_and_cancellation import BudgetSpent, RunBudgets
+from biaswatch.shared.contracts import Budget
+from biaswatch.shared.store.calls import RunSpending
 from tests.support.records import make_probe
 from tests.support.waiting import PATIENCE_S
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from services.generator.settings import GeneratorSettings
-from shared.errors import ConfigurationError
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.errors import ConfigurationError
 
 
 @pytest.fixture(autouse=True)

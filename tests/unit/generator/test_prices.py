@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.generator.domain.model_calls import Price, cost_of, price_of
-from shared.llm.port import ModelAnswer
+from biaswatch.services.generator.domain.model_calls import Price, cost_of, price_of
+from biaswatch.shared.llm.port import ModelAnswer
 from tests.support.records import make_target
 
 TABLE = {"gpt": Price(read=2, written=10), "anthropic:claude": Price(read=3, written=15)}

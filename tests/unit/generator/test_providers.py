@@ -6,13 +6,13 @@ from pkgutil import resolve_name
 
 import pytest
 
-from services.generator.handlers.endpoints import connection_to, endpoint_of
-from services.generator.settings import GeneratorSettings
-from shared.contracts import Target, parse_target
-from shared.contracts.providers import PROVIDERS, key_variables
-from shared.contracts.providers.http import Application
-from shared.errors import PoisonError
-from shared.llm.port import HOST_KEY_SOURCE
+from biaswatch.services.generator.handlers.endpoints import connection_to, endpoint_of
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.contracts import Target, parse_target
+from biaswatch.shared.contracts.providers import PROVIDERS, key_variables
+from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.llm.port import HOST_KEY_SOURCE
 from tests.support.records import make_target
 
 DOCS = Path(__file__).parents[3] / "docs" / "targets.md"
@@ -44,7 +44,7 @@ def test_the_example_of_every_provider_is_a_target_of_it_and_stands_in_the_docs(
 def test_every_provider_has_an_adapter(name: str) -> None:
     target = target_of(name)
     connection = connection_to(target, GeneratorSettings())
-    model = resolve_name(f"shared.{PROVIDERS[name].adapter}")(target, connection)
+    model = resolve_name(f"biaswatch.shared.{PROVIDERS[name].adapter}")(target, connection)
     assert callable(model.ask)
 
 

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from services.generator.domain.aimd import AimdBounds
-from services.generator.handlers.endpoints import RateLimiter
-from shared.llm.port import CallFailed, Failure
+from biaswatch.services.generator.domain.aimd import AimdBounds
+from biaswatch.services.generator.handlers.endpoints import RateLimiter
+from biaswatch.shared.llm.port import CallFailed, Failure
 
 
 async def test_no_more_are_under_way_than_allowed_and_all_get_their_turn() -> None:

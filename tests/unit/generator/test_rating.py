@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.generator.domain.questions import RatingScale, rating_in
-from shared.parsing import Unreadable
+from biaswatch.services.generator.domain.questions import RatingScale, rating_in
+from biaswatch.shared.parsing import Unreadable
 
 WHOLE = RatingScale(1, 4, whole=True)
 

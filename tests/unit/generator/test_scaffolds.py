@@ -4,10 +4,15 @@ import json
 
 import pytest
 
-from services.generator.domain.questions import RatingScale, UnfitProbe, scale_of
-from services.generator.domain.scaffolds import SCAFFOLDS, CallResult, PlannedCall, scaffold_of
-from shared.contracts import Message, Probe, Role
-from shared.llm.port import ModelAnswer
+from biaswatch.services.generator.domain.questions import RatingScale, UnfitProbe, scale_of
+from biaswatch.services.generator.domain.scaffolds import (
+    SCAFFOLDS,
+    CallResult,
+    PlannedCall,
+    scaffold_of,
+)
+from biaswatch.shared.contracts import Message, Probe, Role
+from biaswatch.shared.llm.port import ModelAnswer
 from tests.support.records import make_probe
 
 GUIDANCE = {

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from services.generator.domain.aimd import AimdBounds
-from services.generator.domain.model_calls import pause_s
-from services.generator.handlers.endpoints import RateLimiter
-from services.simulator.domain.reply import seeded_rng
-from services.simulator.routes.answering import TokenBucket
-from shared.llm.port import CallFailed, Failure
+from biaswatch.services.generator.domain.aimd import AimdBounds
+from biaswatch.services.generator.domain.model_calls import pause_s
+from biaswatch.services.generator.handlers.endpoints import RateLimiter
+from biaswatch.services.simulator.domain.reply import seeded_rng
+from biaswatch.services.simulator.routes.answering import TokenBucket
+from biaswatch.shared.llm.port import CallFailed, Failure
 
 RAMP_S, WINDOW_S = 15.0, 60.0
 

@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 
-from shared.llm.sdk_model import CALLS_PER_CLIENT, ClientPool
+from biaswatch.shared.llm.sdk_model import CALLS_PER_CLIENT, ClientPool
 
 
 def test_another_client_is_made_only_when_all_are_at_their_limit() -> None:

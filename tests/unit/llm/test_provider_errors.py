@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from shared.llm.error_documents import MAX_MESSAGE_CHARACTERS, provider_message
-from shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure
-from shared.llm.provider_errors import failure_in_reply, failure_of_status, finish_of
+from biaswatch.shared.llm.error_documents import MAX_MESSAGE_CHARACTERS, provider_message
+from biaswatch.shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure
+from biaswatch.shared.llm.provider_errors import failure_in_reply, failure_of_status, finish_of
 
 KEY = "Zq81-the-key-of-this-test"
 

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from shared.llm.port import CallFailed, Failure
-from shared.llm.reply_values import (
+from biaswatch.shared.llm.port import CallFailed, Failure
+from biaswatch.shared.llm.reply_values import (
     LONGEST_LABEL,
     MOST_TOKENS,
     at,

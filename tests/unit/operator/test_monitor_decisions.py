@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from services.gateway.status.queries import OVERDUE_AFTER as OF_THE_GATEWAY
-from services.operator.domain.conditions import Truth, differing, merged, told_once
-from services.operator.domain.gateway_replies import SeenEvidence, SeenMonitor, SeenStatus
-from services.operator.domain.monitors import (
+from biaswatch.services.gateway.status.queries import OVERDUE_AFTER as OF_THE_GATEWAY
+from biaswatch.services.operator.domain.conditions import Truth, differing, merged, told_once
+from biaswatch.services.operator.domain.gateway_replies import SeenEvidence, SeenMonitor, SeenStatus
+from biaswatch.services.operator.domain.monitors import (
     OVERDUE_AFTER,
     MonitorAct,
     alarm_events,
@@ -19,8 +19,8 @@ from services.operator.domain.monitors import (
     ready_condition,
     wanted_monitor,
 )
-from services.operator.domain.suites import SuiteNotReadyError
-from shared.contracts import AlarmState, Estimate, Verdict
+from biaswatch.services.operator.domain.suites import SuiteNotReadyError
+from biaswatch.shared.contracts import AlarmState, Estimate, Verdict
 from tests.support.records import AT, make_alarm
 
 META = {"name": "hiring", "namespace": "team", "uid": "1", "generation": 2}

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from services.operator.domain.gateway_replies import SeenDiagnosis, SeenRun
-from services.operator.domain.runs import run_conditions, run_events, run_status
+from biaswatch.services.operator.domain.gateway_replies import SeenDiagnosis, SeenRun
+from biaswatch.services.operator.domain.runs import run_conditions, run_events, run_status
 from tests.support.records import AT
 
 

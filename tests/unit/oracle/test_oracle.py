@@ -11,11 +11,11 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from services.oracle.domain.pairs import side_of
-from services.oracle.handlers import judged_pairs
-from services.oracle.handlers.judged_pairs import JudgedPairs
-from services.oracle.handlers.judging import JudgeRuns
-from shared.contracts import (
+from biaswatch.services.oracle.domain.pairs import side_of
+from biaswatch.services.oracle.handlers import judged_pairs
+from biaswatch.services.oracle.handlers.judged_pairs import JudgedPairs
+from biaswatch.services.oracle.handlers.judging import JudgeRuns
+from biaswatch.shared.contracts import (
     JUDGING_GATHER,
     ClosedBy,
     Ending,
@@ -28,8 +28,8 @@ from shared.contracts import (
     Run,
     probes_of,
 )
-from shared.errors import TransientError
-from shared.store import Closing, Store, migrate
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.store import Closing, Store, migrate
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import (
     make_cancellation,

@@ -26,16 +26,16 @@ from biaswatch.published.scoring import SCORERS, scored
 from biaswatch.published.suites import READERS, published_suite
 from biaswatch.published.texts import agrees
 from biaswatch.readers.suites import load_suite
-from shared.contracts import Response, Suite
-from shared.errors import UsageError
-from shared.stats.comparisons.mean_interval import rate_interval
-from shared.stats.studies.published_choices import (
+from biaswatch.shared.contracts import Response, Suite
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.mean_interval import rate_interval
+from biaswatch.shared.stats.studies.published_choices import (
     crows_pairs_scores,
     stereoset_scores,
     winobias_scores,
 )
-from shared.stats.studies.published_score import PublishedScore, mean_score, share_score
-from shared.stats.studies.published_texts import (
+from biaswatch.shared.stats.studies.published_score import PublishedScore, mean_score, share_score
+from biaswatch.shared.stats.studies.published_texts import (
     agreement_scores,
     descriptor_scores,
     discrimination_scores,

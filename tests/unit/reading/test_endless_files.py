@@ -5,12 +5,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shared import files
-from shared.errors import UsageError
-from shared.files import json_lines, json_lines_of_file, json_rows_of_file, read_text, yaml_mapping
-from shared.parsing import yaml_values
-from shared.parsing.nesting import MOST_LEVELS, is_too_deep
-from shared.parsing.yaml_values import parse_yaml
+from biaswatch.shared import files
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import (
+    json_lines,
+    json_lines_of_file,
+    json_rows_of_file,
+    read_text,
+    yaml_mapping,
+)
+from biaswatch.shared.parsing import yaml_values
+from biaswatch.shared.parsing.nesting import MOST_LEVELS, is_too_deep
+from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)

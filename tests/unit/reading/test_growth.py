@@ -6,7 +6,7 @@ import re
 import pytest
 from vaderSentiment import vaderSentiment
 
-from services.extractor.extractors.vader import linear_analyzer
+from biaswatch.services.extractor.extractors.vader import linear_analyzer
 from tests.support.hostile_texts import grows_faster, hostile_texts, readers
 
 SHORT, LONG = 1_000, 4_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.parsing.model_reasoning import after_reasoning
+from biaswatch.shared.parsing.model_reasoning import after_reasoning
 
 ANALYSIS = "<|channel|>analysis<|message|>"
 FINAL = "<|start|>assistant<|channel|>final<|message|>"

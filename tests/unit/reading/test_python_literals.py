@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.parsing.python_literals import python_literal
+from biaswatch.shared.parsing.python_literals import python_literal
 from tests.support.fuzzing import bounded, odd_texts
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.parsing import (
+from biaswatch.shared.parsing import (
     Unreadable,
     choice_in,
     objects_in,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.parsing.redaction import BUILT_IN, own_pattern, redact
+from biaswatch.shared.parsing.redaction import BUILT_IN, own_pattern, redact
 
 EVERY = list(BUILT_IN.values())
 

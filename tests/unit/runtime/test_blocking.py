@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from shared.errors import TransientError
-from shared.runtime.blocking import BatchedLookup, in_thread
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.blocking import BatchedLookup, in_thread
 
 
 class Finder:

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from shared.contracts import ClosedBy, Record
-from shared.runtime.follow_up import FollowUp
-from shared.store import Closing
+from biaswatch.shared.contracts import ClosedBy, Record
+from biaswatch.shared.runtime.follow_up import FollowUp
+from biaswatch.shared.store import Closing
 from tests.support.records import make_probe
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)

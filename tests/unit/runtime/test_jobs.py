@@ -7,9 +7,14 @@ from itertools import count
 import pytest
 from structlog.testing import capture_logs
 
-from shared.errors import BackPressureError, ConfigurationError, NotFoundError, TransientError
-from shared.runtime.jobs import Job
-from shared.telemetry import TROUBLES
+from biaswatch.shared.errors import (
+    BackPressureError,
+    ConfigurationError,
+    NotFoundError,
+    TransientError,
+)
+from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.telemetry import TROUBLES
 from tests.support.jobs import quick
 from tests.support.waiting import PATIENCE_S
 

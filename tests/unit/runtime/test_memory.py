@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from shared.runtime import memory
-from shared.runtime.memory import bound_garbage, return_memory
+from biaswatch.shared.runtime import memory
+from biaswatch.shared.runtime.memory import bound_garbage, return_memory
 
 
 class Cycle:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shared.runtime.connections import (
+from biaswatch.shared.runtime.connections import (
     LOG_EVERY_S,
     OUT_OF_FILES,
     REFUSAL,
@@ -17,7 +17,7 @@ from shared.runtime.connections import (
     OpenConnections,
     note_accept_errors,
 )
-from shared.runtime.open_files import (
+from biaswatch.shared.runtime.open_files import (
     LEAST_FILES,
     MAX_FILES,
     RESERVED_FILES,
@@ -50,8 +50,8 @@ def test_a_process_with_too_few_files_says_so() -> None:
     few = 64
     script = (
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
-        "from shared.runtime.process import serve\n"
-        "from services.gateway.settings import GatewaySettings\n"
+        "from biaswatch.shared.runtime.process import serve\n"
+        "from biaswatch.services.gateway.settings import GatewaySettings\n"
         "raise SystemExit(serve(GatewaySettings, lambda settings: None))"
     )
     done = subprocess.run(
@@ -111,7 +111,7 @@ class Entries:
 
 def test_errors_of_accepting_are_said_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     entries, now = Entries(), [0.0]
-    monkeypatch.setattr("shared.runtime.connections.log", lambda _: entries)
+    monkeypatch.setattr("biaswatch.shared.runtime.connections.log", lambda _: entries)
     others: list[Any] = []
     loop = asyncio.new_event_loop()
     try:

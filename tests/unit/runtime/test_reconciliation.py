@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from shared.contracts import Record
-from shared.errors import BackPressureError, BiaswatchError, TransientError
-from shared.runtime.gather import Reconciliation
+from biaswatch.shared.contracts import Record
+from biaswatch.shared.errors import BackPressureError, BiaswatchError, TransientError
+from biaswatch.shared.runtime.gather import Reconciliation
 from tests.support.jobs import repeated
 from tests.support.records import make_probe, make_target
 

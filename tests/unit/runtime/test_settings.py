@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.errors import ConfigurationError
-from shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.settings import Settings, load_settings
 
 
 def test_a_wrong_variable_is_named_and_its_value_is_not_shown(

@@ -3,7 +3,7 @@
 import io
 import json
 
-from shared.telemetry import configure_logs, log
+from biaswatch.shared.telemetry import configure_logs, log
 
 
 def test_a_log_entry_is_one_json_object_on_one_line() -> None:

@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
-from services.oracle.domain.questions import fits, which_question
-from services.simulator.domain.judging import leads_to
-from services.simulator.domain.planted_bias import (
+from biaswatch.services.oracle.domain.questions import fits, which_question
+from biaswatch.services.simulator.domain.judging import leads_to
+from biaswatch.services.simulator.domain.planted_bias import (
     DEFAULT_MARKERS,
     DEFAULT_MODELS,
     Faults,
@@ -19,23 +19,23 @@ from services.simulator.domain.planted_bias import (
     ReadingErrors,
     groups_in,
 )
-from services.simulator.domain.planted_reading import truth_in
-from services.simulator.domain.question import (
+from biaswatch.services.simulator.domain.planted_reading import truth_in
+from biaswatch.services.simulator.domain.question import (
     ChoiceQuestion,
     FreeTextQuestion,
     RatingQuestion,
     Turn,
     question_in,
 )
-from services.simulator.domain.reply import (
+from biaswatch.services.simulator.domain.reply import (
     SimulatedRequest,
     fault_for,
     reply_to,
     seeded_rng,
     words_for,
 )
-from services.simulator.domain.speech import GLAD, REFUSAL, SORRY, dithered
-from services.simulator.routes.answering import QuestionNumbers, TokenBucket
+from biaswatch.services.simulator.domain.speech import GLAD, REFUSAL, SORRY, dithered
+from biaswatch.services.simulator.routes.answering import QuestionNumbers, TokenBucket
 
 RATE = "Rate the applicant {name} from 1 to 4."
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shared.stats.krippendorff import krippendorff_alpha
-from shared.stats.labels.agreement import LEAST_SHARED, agreement, people
+from biaswatch.shared.stats.krippendorff import krippendorff_alpha
+from biaswatch.shared.stats.labels.agreement import LEAST_SHARED, agreement, people
 
 
 def two_people(rng: np.random.Generator, n: int, noise: float) -> list[list[float]]:

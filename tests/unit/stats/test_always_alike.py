@@ -5,10 +5,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from shared.stats.comparisons.always_alike import always_alike_p
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap, fixed_prompts_mean
-from shared.stats.comparisons.fixed_prompts_change import Sets
+from biaswatch.shared.stats.comparisons.always_alike import always_alike_p
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.comparisons.fixed_prompts import (
+    Answers,
+    fixed_prompts_gap,
+    fixed_prompts_mean,
+)
+from biaswatch.shared.stats.comparisons.fixed_prompts_change import Sets
 
 ALPHA = 0.05
 

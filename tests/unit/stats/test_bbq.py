@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.stats.studies.bbq import (
+from biaswatch.shared.stats.studies.bbq import (
     BbqAnswer,
     BbqOption,
     ambiguous_bias_score,

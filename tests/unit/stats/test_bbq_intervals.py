@@ -5,9 +5,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from shared.stats.studies.answer_pairs import compared, shares_of
-from shared.stats.studies.bbq import BbqAnswer, score
-from shared.stats.studies.bbq_intervals import swap_p_values, with_intervals
+from biaswatch.shared.stats.studies.answer_pairs import compared, shares_of
+from biaswatch.shared.stats.studies.bbq import BbqAnswer, score
+from biaswatch.shared.stats.studies.bbq_intervals import swap_p_values, with_intervals
 
 
 def answers(

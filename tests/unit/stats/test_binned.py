@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from shared.stats.groups.binned import binned_mode, js_divergence, kl_divergence, smoothed
-from shared.stats.groups.cells import clean
+from biaswatch.shared.stats.groups.binned import binned_mode, js_divergence, kl_divergence, smoothed
+from biaswatch.shared.stats.groups.cells import clean
 
 counts = arrays(np.float64, (2, 7), elements=st.integers(0, 30).map(float))
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from shared.stats.comparisons.bounded_mean import MOST_VALUES, bounded_mean_curve
-from shared.stats.comparisons.confidence_curve import LADDER, confidence_limits
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.bounded_mean import MOST_VALUES, bounded_mean_curve
+from biaswatch.shared.stats.comparisons.confidence_curve import LADDER, confidence_limits
+from biaswatch.shared.stats.samples import Vector
 
 TAILS = (0.4, 0.1, 0.025, 1e-3, 1e-6, 1e-9)
 COUNTS = [(0, 5), (1, 5), (2, 5), (5, 5), (0, 25), (3, 25), (24, 25), (70, 1000), (1, 1000)]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from shared.stats.groups.baseline_agreement import Correlation, Precision
-from shared.stats.groups.binned import Divergence, Mode
-from shared.stats.groups.catalogue import PLAIN, PerCell, added, parse_statistic
-from shared.stats.groups.descriptive import QuantileRange
-from shared.stats.groups.selection import SelectionRate, SelectionStandard
-from shared.stats.groups.summary import Statistic
+from biaswatch.shared.stats.groups.baseline_agreement import Correlation, Precision
+from biaswatch.shared.stats.groups.binned import Divergence, Mode
+from biaswatch.shared.stats.groups.catalogue import PLAIN, PerCell, added, parse_statistic
+from biaswatch.shared.stats.groups.descriptive import QuantileRange
+from biaswatch.shared.stats.groups.selection import SelectionRate, SelectionStandard
+from biaswatch.shared.stats.groups.summary import Statistic
 
 PARSED: dict[str, Statistic] = {
     **PLAIN,

@@ -5,9 +5,9 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.bets import STAKES
-from shared.stats.anytime.change import Baseline, Detector, likeliest_start
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.bets import STAKES
+from biaswatch.shared.stats.anytime.change import Baseline, Detector, likeliest_start
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 
 def stepwise(gaps: list[float], gap: float, tolerance: float) -> float:

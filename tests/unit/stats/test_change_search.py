@@ -6,13 +6,13 @@ from math import log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.change_search import (
+from biaswatch.shared.stats.anytime.change_search import (
     References,
     TypicalRounds,
     planned_change,
     smallest_changes,
 )
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from tests.support.one_search import after_round, evidence_of_search, made, newest
 from tests.support.one_search import search as search_rounds
 

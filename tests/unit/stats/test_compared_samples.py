@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.stats.comparisons.compared_samples import ComparedSamples, implied_bounds
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples, implied_bounds
+from biaswatch.shared.stats.samples import Vector
 
 
 def units(n: int) -> Vector:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from shared.stats.comparisons.confidence_curve import (
+from biaswatch.shared.stats.comparisons.confidence_curve import (
     LADDER,
     Curve,
     confidence_limits,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.labels.corrected_gap import CorrectedSide
-from shared.stats.labels.corrected_ratio import corrected_ratio
-from shared.stats.labels.corrected_values import corrected_values
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide
+from biaswatch.shared.stats.labels.corrected_ratio import corrected_ratio
+from biaswatch.shared.stats.labels.corrected_values import corrected_values
 from tests.support.drawn_labels import every_drawn
 
 ALPHA = 0.05

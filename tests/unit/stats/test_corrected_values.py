@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
-from shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
+from biaswatch.shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
 from tests.support.drawn_labels import every_drawn
 from tests.support.golden import golden
 

@@ -6,7 +6,7 @@ from math import comb, exp, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.discordant import DiscordantPairs, share
+from biaswatch.shared.stats.anytime.discordant import DiscordantPairs, share
 from tests.support.golden import golden_cases
 
 

@@ -8,8 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from shared.stats.comparisons.effect_size import cliffs_delta, cohens_d, hedges_g, paired_d
-from shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.comparisons.effect_size import (
+    cliffs_delta,
+    cohens_d,
+    hedges_g,
+    paired_d,
+)
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney
 from tests.support.golden import golden_cases
 
 NAN = float("nan")

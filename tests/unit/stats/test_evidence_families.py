@@ -3,7 +3,7 @@
 from math import log
 from typing import Any
 
-from shared.stats.anytime.judging import e_bh
+from biaswatch.shared.stats.anytime.judging import e_bh
 from tests.support.golden import golden_cases
 
 Case = dict[str, Any]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.extreme_values import extreme_exchange_p, extreme_flip_p
-from shared.stats.comparisons.gap_test import compare_samples
-from shared.stats.comparisons.label_tests import exchange_p, flip_p
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.extreme_values import extreme_exchange_p, extreme_flip_p
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.shared.stats.comparisons.label_tests import exchange_p, flip_p
+from biaswatch.shared.stats.samples import Vector
 from tests.unit.stats.test_label_tests import every_flip, every_sum, mid_p
 
 OUTLIERS = ([1e6, 1e6, 1e6], [1e3, 2e3, -1e3], [40.0, 25.0, 60.0])

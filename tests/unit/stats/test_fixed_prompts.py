@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_difference
+from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_difference
 
 Answers = dict[Hashable, list[float | None]]
 RNG = np.random.default_rng(12)

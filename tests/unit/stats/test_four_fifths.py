@@ -6,7 +6,7 @@ from math import comb, exp, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.four_fifths import CELLS, LEVELS, SelectedUnits, SelectionShares
+from biaswatch.shared.stats.anytime.four_fifths import CELLS, LEVELS, SelectedUnits, SelectionShares
 from tests.support.golden import golden_cases
 
 of_pairs = SelectionShares.of_pairs

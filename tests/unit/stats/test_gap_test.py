@@ -10,15 +10,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.gap_test import (
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import (
     NO_RANGE,
     NO_VALUES,
     ONE_UNIT,
     GapResult,
     compare_samples,
 )
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.samples import Vector
 
 RATES = np.linspace(0.0005, 0.9995, 150)
 NONE: Vector = np.empty(0)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from shared.stats.anytime.bets import Floats
-from shared.stats.anytime.growth import LogGrowth
-from shared.stats.anytime.inversion import invert
-from shared.stats.anytime.pair_histograms import STEPS_PER_SE
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.growth import LogGrowth
+from biaswatch.shared.stats.anytime.inversion import invert
+from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 
 def states() -> list[PairHistogram]:

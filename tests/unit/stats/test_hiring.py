@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.comparisons.ranks import mann_whitney
-from shared.stats.studies.hiring import (
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.studies.hiring import (
     CvRating,
     CvVariant,
     consistency,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportions_ztest
 
-from shared.stats.tables.contingency import ContingencyTable, no_margin
-from shared.stats.tables.independence import (
+from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
+from biaswatch.shared.stats.tables.independence import (
     MOST_BOSCHLOO,
     MOST_FISHER,
     boschloo,

@@ -5,14 +5,14 @@ from math import log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.discordant import DiscordantPairs
-from shared.stats.anytime.judging import Asked, CurrentDecision
-from shared.stats.anytime.judging import judge as judge_all
-from shared.stats.anytime.odds import Batch, CommonOdds
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.single_states import GapEvidence, SingleStates
-from shared.stats.anytime.two_groups import TwoHistograms
-from shared.stats.comparisons.verdicts import Decision
+from biaswatch.shared.stats.anytime.discordant import DiscordantPairs
+from biaswatch.shared.stats.anytime.judging import Asked, CurrentDecision
+from biaswatch.shared.stats.anytime.judging import judge as judge_all
+from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.single_states import GapEvidence, SingleStates
+from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
+from biaswatch.shared.stats.comparisons.verdicts import Decision
 
 
 def judge(

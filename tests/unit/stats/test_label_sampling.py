@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shared.stats.labels.sampling import (
+from biaswatch.shared.stats.labels.sampling import (
     drawn,
     inclusion,
     mean_of,
@@ -11,7 +11,7 @@ from shared.stats.labels.sampling import (
     sizes_by_uncertainty,
     uncertainty,
 )
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.samples import Vector
 
 
 def unequal_sizes(readings: Vector) -> Vector:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.comparisons.label_tests import exchange_p, flip_p
-from shared.stats.comparisons.relabelling import EXACT_UP_TO
-from shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.label_tests import exchange_p, flip_p
+from biaswatch.shared.stats.comparisons.relabelling import EXACT_UP_TO
+from biaswatch.shared.stats.samples import Vector
 
 SIZES = [(8, 9, 0.25), (9, 9, 0.25), (7, 12, 0.25), (3, 50, 0.25), (2, 150, 0.7)]
 """And how near the closed form is to all relabellings: less so with two labels."""

@@ -6,10 +6,10 @@ from math import exp
 import numpy as np
 import pytest
 
-from shared.stats.anytime.bets import STAKES
-from shared.stats.anytime.change import Baseline
-from shared.stats.anytime.late_starts import LateStarts
-from shared.stats.anytime.spending import share_of_attempt
+from biaswatch.shared.stats.anytime.bets import STAKES
+from biaswatch.shared.stats.anytime.change import Baseline
+from biaswatch.shared.stats.anytime.late_starts import LateStarts
+from biaswatch.shared.stats.anytime.spending import share_of_attempt
 
 
 def after(gaps: list[float], baseline: Baseline) -> LateStarts:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shared.stats.studies.local_law_144 import (
+from biaswatch.shared.stats.studies.local_law_144 import (
     ImpactTable,
     ImpactTables,
     applicant_score,

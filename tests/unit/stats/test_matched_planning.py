@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from shared.stats.anytime.matched_planning import Arrivals, plan_matched
-from shared.stats.anytime.planning import PlannedUnits
-from shared.stats.anytime.two_groups_planning import plan_two_groups
+from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
+from biaswatch.shared.stats.anytime.planning import PlannedUnits
+from biaswatch.shared.stats.anytime.two_groups_planning import plan_two_groups
 
 
 def plan(effect: float = 0.1, level: float = 0.3, **fields: object) -> PlannedUnits:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Floats
-from shared.stats.anytime.matched import MatchedUsers, sides_of
-from shared.stats.anytime.matching import MOST_USERS, Match, matches_in_time
-from shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.matched import MatchedUsers, sides_of
+from biaswatch.shared.stats.anytime.matching import MOST_USERS, Match, matches_in_time
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from shared.stats.comparisons.mean_interval import independent_units, mean_interval, rate_interval
+from biaswatch.shared.stats.comparisons.mean_interval import (
+    independent_units,
+    mean_interval,
+    rate_interval,
+)
 
 UNIT = (0.0, 1.0)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.groups.mean_precision import group_means
-from shared.stats.groups.mean_ranks import Ranks, ranks_of_means
+from biaswatch.shared.stats.groups.mean_precision import group_means
+from biaswatch.shared.stats.groups.mean_ranks import Ranks, ranks_of_means
 
 ALPHA = 0.05
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from shared.stats.comparisons.missingness import Missingness, missingness
+from biaswatch.shared.stats.comparisons.missingness import Missingness, missingness
 
 counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 tables = st.dictionaries(st.sampled_from("abcdef"), counts, min_size=2, max_size=5)

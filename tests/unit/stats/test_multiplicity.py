@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
+from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
 from tests.support.golden import golden_cases
 
 NAMES = {"holm": "holm", "bh": "fdr_bh", "by": "fdr_by", "bonferroni": "bonferroni"}

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.groups import null_disparities
-from shared.stats.groups.catalogue import PerCell, parse_statistic
-from shared.stats.groups.cells import Table
-from shared.stats.groups.disparity import disparities
-from shared.stats.groups.null_disparities import DisparityNull, disparity_null
-from shared.stats.groups.reasons import Reason, sentence
-from shared.stats.groups.summary import summarise
+from biaswatch.shared.stats.groups import null_disparities
+from biaswatch.shared.stats.groups.catalogue import PerCell, parse_statistic
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.disparity import disparities
+from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
+from biaswatch.shared.stats.groups.reasons import Reason, sentence
+from biaswatch.shared.stats.groups.summary import summarise
 
 TIMES = 1000
 NOISE = 0.06

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import contingency
 
-from shared.stats.tables.contingency import ContingencyTable, no_margin
-from shared.stats.tables.odds_ratio import (
+from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
+from biaswatch.shared.stats.tables.odds_ratio import (
     conditional_odds_ratio,
     haldane_anscombe,
     sample_odds_ratio,

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
-from shared.stats.groups.cells import Table
-from shared.stats.groups.overall import OverallTests, overall_test
-from shared.stats.groups.reasons import sentence
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.overall import OverallTests, overall_test
+from biaswatch.shared.stats.groups.reasons import sentence
 
 TIMES = 2000
 NOISE = 0.04

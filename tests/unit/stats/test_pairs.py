@@ -6,11 +6,11 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime.bets import STAKES, log_es, log_es_beyond, stakes_for
-from shared.stats.anytime.inversion import Bracket, bracket
-from shared.stats.anytime.pair_histograms import STEPS_PER_SE
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.rounding import binned, uniforms
+from biaswatch.shared.stats.anytime.bets import STAKES, log_es, log_es_beyond, stakes_for
+from biaswatch.shared.stats.anytime.inversion import Bracket, bracket
+from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.rounding import binned, uniforms
 from tests.support.golden import golden_cases
 
 GAPS = (-1, 0, 1)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.groups.cells import Table
-from shared.stats.groups.exchange_units import exchange_units
-from shared.stats.groups.exchanges import LabelExchange
-from shared.stats.groups.permutations import PermutationNull, permute_labels
-from shared.stats.groups.reasons import Reason, sentence
-from shared.stats.groups.spreads import METRICS
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.exchange_units import exchange_units
+from biaswatch.shared.stats.groups.exchanges import LabelExchange
+from biaswatch.shared.stats.groups.permutations import PermutationNull, permute_labels
+from biaswatch.shared.stats.groups.reasons import Reason, sentence
+from biaswatch.shared.stats.groups.spreads import METRICS
 
 TIMES = 4000
 NOISE = 0.03

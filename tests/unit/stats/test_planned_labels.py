@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from shared.stats.labels.corrected_gap import CorrectedSide, corrected_mean
-from shared.stats.labels.corrected_values import corrected_values
-from shared.stats.labels.planned_labels import labels_for_share, widest_share
+from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_mean
+from biaswatch.shared.stats.labels.corrected_values import corrected_values
+from biaswatch.shared.stats.labels.planned_labels import labels_for_share, widest_share
 from tests.support.drawn_labels import every_drawn
 
 ALPHA = 0.05

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shared.stats.comparisons.assumed_answers import AssumedAnswers
-from shared.stats.comparisons.planned_power import (
+from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
+from biaswatch.shared.stats.comparisons.planned_power import (
     Enough,
     PlannedTest,
     StudyShape,

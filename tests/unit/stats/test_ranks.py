@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney
 from tests.support.golden import golden_cases
 
 RNG = np.random.default_rng(3)

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.tables.contingency import ContingencyTable, no_margin
-from shared.stats.tables.paired_table import paired_table
-from shared.stats.tables.risks import selection_rate
-from shared.stats.tables.stratified import stratified
-from shared.stats.tables.two_by_two import TwoByTwo, as_json, two_by_two
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
+from biaswatch.shared.stats.tables.paired_table import paired_table
+from biaswatch.shared.stats.tables.risks import selection_rate
+from biaswatch.shared.stats.tables.stratified import stratified
+from biaswatch.shared.stats.tables.two_by_two import TwoByTwo, as_json, two_by_two
 from tests.support.golden import golden, golden_cases
 
 EXACT = 1e-9

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats.contingency import relative_risk as scipys
 from statsmodels.stats.proportion import proportion_confint, test_proportions_2indep
 
-from shared.stats.tables.contingency import ContingencyTable
-from shared.stats.tables.risks import (
+from biaswatch.shared.stats.tables.contingency import ContingencyTable
+from biaswatch.shared.stats.tables.risks import (
     impact_ratio,
     relative_risk,
     risk_difference,

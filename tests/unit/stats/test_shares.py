@@ -3,8 +3,8 @@
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from shared.stats.comparisons.means_and_rates import impact_ratio
-from shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.comparisons.means_and_rates import impact_ratio
+from biaswatch.shared.stats.comparisons.multiplicity import holm
 
 
 def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shared.stats.anytime.discordant import DiscordantPairs
-from shared.stats.anytime.four_fifths import SelectionShares
-from shared.stats.anytime.odds import Batch, CommonOdds
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.two_groups import TwoHistograms
+from biaswatch.shared.stats.anytime.discordant import DiscordantPairs
+from biaswatch.shared.stats.anytime.four_fifths import SelectionShares
+from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 
 RNG = np.random.default_rng(1)
 STATES = [

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.stats.groups.catalogue import PerCell, parse_statistic
-from shared.stats.groups.cells import Table
-from shared.stats.groups.reasons import Reason, sentence
-from shared.stats.groups.summary import Summary, summarise
+from biaswatch.shared.stats.groups.catalogue import PerCell, parse_statistic
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.reasons import Reason, sentence
+from biaswatch.shared.stats.groups.summary import Summary, summarise
 
 GROUPS = ("ant", "bee", "cat", "dog", "elk")
 FEATURES = ("sentiment", "toxicity", "length")

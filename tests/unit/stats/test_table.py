@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Table
 
 TABLE = Table(
     np.array([[1.0, np.nan], [2.0, 5.0], [np.inf, 6.0]]),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.comparisons.confidence_curve import student_curve
-from shared.stats.comparisons.tolerance_tests import (
+from biaswatch.shared.stats.comparisons.confidence_curve import student_curve
+from biaswatch.shared.stats.comparisons.tolerance_tests import (
     KEPT,
     Limits,
     agreeing_limits,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.stats.tables.risks import risk_difference
-from shared.stats.tables.two_by_two import as_json, two_by_two
+from biaswatch.shared.stats.tables.risks import risk_difference
+from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 
 counts = st.integers(0, 40)
 

@@ -6,10 +6,10 @@ from math import comb, exp, log
 import numpy as np
 import pytest
 
-from shared.stats.anytime import pairs
-from shared.stats.anytime.inversion import GAP
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.two_groups import BINS, STAKES, TwoHistograms
+from biaswatch.shared.stats.anytime import pairs
+from biaswatch.shared.stats.anytime.inversion import GAP
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.two_groups import BINS, STAKES, TwoHistograms
 
 
 def some(n_1: int, n_2: int, seed: int, shift: float = 0.0) -> TwoHistograms:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.contracts import Verdict as ContractVerdict
-from shared.stats.comparisons.verdicts import Decision, conclude
-from shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.contracts import Verdict as ContractVerdict
+from biaswatch.shared.stats.comparisons.verdicts import Decision, conclude
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
 
 GAP = IntervalEstimate(0.1, 0.05, 0.15, "bounded means")
 

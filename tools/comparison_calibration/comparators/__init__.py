@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from shared.stats.comparisons.compared_samples import implied_bounds
+from biaswatch.shared.stats.comparisons.compared_samples import implied_bounds
 from tools.comparison_calibration.comparators.betting import betting
 from tools.comparison_calibration.comparators.exact_tables import rate_tests
 from tools.comparison_calibration.comparators.independent import independent

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shared.contracts import Claim
+from biaswatch.shared.contracts import Claim
 from tools.comparison_calibration.study import Bounds, Draw, Floats, Kind, Labels, Rng, Shape, Study
 
 UNIT, RATING = (0.0, 1.0), (1.0, 5.0)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from shared.stats.comparisons.fixed_prompts_change import ChangeResult
-from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.comparisons.verdicts import NEVER_VARY, Decision, conclude
+from biaswatch.shared.stats.comparisons.fixed_prompts_change import ChangeResult
+from biaswatch.shared.stats.comparisons.gap_test import GapResult
+from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Decision, conclude
 
 
 class ChangeVerdict(StrEnum):

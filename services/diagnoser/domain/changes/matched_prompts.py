@@ -6,9 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import Floats, Labels, Observations, Whole
-from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
-from shared.stats.comparisons.means_and_rates import ROUNDING
+from biaswatch.services.diagnoser.domain.findings.observations import (
+    Floats,
+    Labels,
+    Observations,
+    Whole,
+)
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
+from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
 
 PromptKey = tuple[str, str, tuple[str | None, ...]]
 """Its domain, its name, and its groups."""

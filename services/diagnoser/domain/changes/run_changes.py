@@ -6,14 +6,14 @@ from enum import StrEnum
 
 import numpy as np
 
-from services.diagnoser.domain.changes.change_verdicts import (
+from biaswatch.services.diagnoser.domain.changes.change_verdicts import (
     ChangeConclusion,
     ChangeVerdict,
     conclude_change,
     stands,
 )
-from services.diagnoser.domain.changes.matched_prompts import MatchedPrompts, RunAnswers
-from services.diagnoser.domain.changes.tested_changes import (
+from biaswatch.services.diagnoser.domain.changes.matched_prompts import MatchedPrompts, RunAnswers
+from biaswatch.services.diagnoser.domain.changes.tested_changes import (
     GapChange,
     GapChanges,
     LevelChange,
@@ -21,12 +21,12 @@ from services.diagnoser.domain.changes.tested_changes import (
     MatchedRuns,
     TestableChange,
 )
-from services.diagnoser.domain.findings.groupings import THE_REST, Grouping, grouping
-from services.diagnoser.domain.findings.observations import Whole, coded
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.stats.comparisons.fixed_prompts_change import ChangeResult
-from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.services.diagnoser.domain.findings.groupings import THE_REST, Grouping, grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Whole, coded
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.stats.comparisons.fixed_prompts_change import ChangeResult
+from biaswatch.shared.stats.comparisons.gap_test import GapResult
+from biaswatch.shared.stats.estimate import IntervalEstimate
 
 KNOWN = "every prompt was always answered alike in each run: the change of these prompts is known"
 

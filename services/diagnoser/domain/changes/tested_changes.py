@@ -7,21 +7,21 @@ from typing import Protocol
 
 import numpy as np
 
-from services.diagnoser.domain.changes.matched_prompts import MatchedPrompts, RunAnswers
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping
-from services.diagnoser.domain.findings.observations import Floats, Whole
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.units import SideUnits
-from shared.contracts import Claim
-from shared.stats.comparisons.compared_samples import LEAST_UNITS, ComparedSamples
-from shared.stats.comparisons.fixed_prompts_change import (
+from biaswatch.services.diagnoser.domain.changes.matched_prompts import MatchedPrompts, RunAnswers
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Whole
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.units import SideUnits
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, ComparedSamples
+from biaswatch.shared.stats.comparisons.fixed_prompts_change import (
     ChangeResult,
     TwoRunsAnswers,
     fixed_prompts_gap_change,
     fixed_prompts_level_change,
 )
-from shared.stats.comparisons.gap_test import GapResult, compare_samples, mean_gap
+from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples, mean_gap
 
 
 class TestableChange(Protocol):

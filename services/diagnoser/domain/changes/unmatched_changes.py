@@ -6,8 +6,12 @@ from itertools import chain
 
 import numpy as np
 
-from services.diagnoser.domain.changes.change_verdicts import ChangeVerdict, conclude_change, stands
-from services.diagnoser.domain.changes.run_changes import (
+from biaswatch.services.diagnoser.domain.changes.change_verdicts import (
+    ChangeVerdict,
+    conclude_change,
+    stands,
+)
+from biaswatch.services.diagnoser.domain.changes.run_changes import (
     ChangeOf,
     ChangePlan,
     ChangeSubject,
@@ -15,21 +19,21 @@ from services.diagnoser.domain.changes.run_changes import (
     RunChanges,
     one_of,
 )
-from services.diagnoser.domain.changes.whole_runs import WholeRuns
-from services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS, SampledGroups
-from services.diagnoser.domain.findings.groupings import (
+from biaswatch.services.diagnoser.domain.changes.whole_runs import WholeRuns
+from biaswatch.services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS, SampledGroups
+from biaswatch.services.diagnoser.domain.findings.groupings import (
     THE_REST,
     ComparedGroups,
     Grouping,
     grouping,
 )
-from services.diagnoser.domain.findings.observations import Observations, Whole, coded
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.contracts import Claim
-from shared.stats.comparisons.fixed_prompts_change import ChangeResult
-from shared.stats.comparisons.gap_change import gap_change
-from shared.stats.comparisons.gap_test import GapResult, mean_gap
-from shared.stats.estimate import undefined
+from biaswatch.services.diagnoser.domain.findings.observations import Observations, Whole, coded
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.fixed_prompts_change import ChangeResult
+from biaswatch.shared.stats.comparisons.gap_change import gap_change
+from biaswatch.shared.stats.comparisons.gap_test import GapResult, mean_gap
+from biaswatch.shared.stats.estimate import undefined
 
 Tested = Callable[[int], ChangeResult]
 """Takes the size of the family."""

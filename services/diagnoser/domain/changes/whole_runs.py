@@ -6,16 +6,20 @@ from functools import cached_property
 
 import numpy as np
 
-from services.diagnoser.domain.changes.matched_prompts import (
+from biaswatch.services.diagnoser.domain.changes.matched_prompts import (
     common_bounds,
     joined_names,
     prompt_keys,
 )
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping, grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, ComparedSamples
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.groupings import (
+    ComparedGroups,
+    Grouping,
+    grouping,
+)
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations, Whole
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, ComparedSamples
 
 AFTER, BEFORE, RUN = "after", "before", "run"
 """In this order: a gap of the two is the value after less the value before."""

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from services.diagnoser.domain.channels.declarations import AlertmanagerChannel
-from services.diagnoser.domain.channels.messages import in_numbers, link_of, plain
-from shared.contracts import Alarm, AlarmKind, AlarmState, standing_of
-from shared.shown_text import isolated
+from biaswatch.services.diagnoser.domain.channels.declarations import AlertmanagerChannel
+from biaswatch.services.diagnoser.domain.channels.messages import in_numbers, link_of, plain
+from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, standing_of
+from biaswatch.shared.shown_text import isolated
 
 ALERT = "BiasMonitorAlarm"
 """The name of the rule in deploy/prometheus too: one route serves both ways."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from shared.contracts.identity import Token
+from biaswatch.shared.contracts.identity import Token
 
 ADDRESS = r"^https?://[^\s@?#]+$"
 LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

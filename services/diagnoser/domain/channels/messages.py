@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.contracts import Alarm, AlarmState, Estimate
-from shared.formatting import number
-from shared.shown_text import isolated, on_one_line
+from biaswatch.shared.contracts import Alarm, AlarmState, Estimate
+from biaswatch.shared.formatting import number
+from biaswatch.shared.shown_text import isolated, on_one_line
 
 LONGEST_LINE = 500
 _APART = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'"})

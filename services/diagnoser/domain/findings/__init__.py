@@ -1,12 +1,16 @@
 """Findings of a closed run or of a table: groups described and compared, features assessed."""
 
-from services.diagnoser.domain.findings.assessments import FeatureAssessment, assess
-from services.diagnoser.domain.findings.measured_columns import MeasuredColumns, folded
-from services.diagnoser.domain.findings.observations import MeasuredResponse
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.run_diagnosis import diagnose
-from services.diagnoser.domain.findings.run_findings import FindingKey, RunFinding, with_own_gaps
-from services.diagnoser.domain.findings.strata import StratumDescription, describe_strata
+from biaswatch.services.diagnoser.domain.findings.assessments import FeatureAssessment, assess
+from biaswatch.services.diagnoser.domain.findings.measured_columns import MeasuredColumns, folded
+from biaswatch.services.diagnoser.domain.findings.observations import MeasuredResponse
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.services.diagnoser.domain.findings.run_diagnosis import diagnose
+from biaswatch.services.diagnoser.domain.findings.run_findings import (
+    FindingKey,
+    RunFinding,
+    with_own_gaps,
+)
+from biaswatch.services.diagnoser.domain.findings.strata import StratumDescription, describe_strata
 
 __all__ = [
     "AnalysisPlan",

@@ -5,21 +5,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.findings.group_disparities import GroupedTable, finite
-from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Floats, Whole
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.groups.cells import Table
-from shared.stats.groups.exchanges import unit_means
-from shared.stats.groups.mean_precision import group_means
-from shared.stats.groups.mean_ranks import BY_RANGE as RANKS_BY_RANGE
-from shared.stats.groups.mean_ranks import METHOD as RANKS
-from shared.stats.groups.mean_ranks import ranks_of_means
-from shared.stats.groups.overall import METHOD as LABELS_PERMUTED
-from shared.stats.groups.overall import overall_test
-from shared.stats.groups.reasons import Reason, sentence
-from shared.stats.groups.shrunken_means import shrunken_means
-from shared.stats.groups.sure_orders import sure_orders
+from biaswatch.services.diagnoser.domain.findings.group_disparities import GroupedTable, finite
+from biaswatch.services.diagnoser.domain.findings.groupings import Grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Whole
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.exchanges import unit_means
+from biaswatch.shared.stats.groups.mean_precision import group_means
+from biaswatch.shared.stats.groups.mean_ranks import BY_RANGE as RANKS_BY_RANGE
+from biaswatch.shared.stats.groups.mean_ranks import METHOD as RANKS
+from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means
+from biaswatch.shared.stats.groups.overall import METHOD as LABELS_PERMUTED
+from biaswatch.shared.stats.groups.overall import overall_test
+from biaswatch.shared.stats.groups.reasons import Reason, sentence
+from biaswatch.shared.stats.groups.shrunken_means import shrunken_means
+from biaswatch.shared.stats.groups.sure_orders import sure_orders
 
 LEAST_GROUPS = 3
 """With two groups, their gap already says everything."""

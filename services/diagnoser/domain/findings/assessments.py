@@ -7,12 +7,29 @@ from math import isfinite
 
 import numpy as np
 
-from services.diagnoser.domain.findings.cross_tables import cells, criteria, deviations, error_gap
-from services.diagnoser.domain.findings.observations import MeasuredResponse, Values, by_extractor
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from shared.contracts import Cell, Claim, Consistency, CriterionGap, Deviation, Quality, TotalBias
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.studies import hiring
+from biaswatch.services.diagnoser.domain.findings.cross_tables import (
+    cells,
+    criteria,
+    deviations,
+    error_gap,
+)
+from biaswatch.services.diagnoser.domain.findings.observations import (
+    MeasuredResponse,
+    Values,
+    by_extractor,
+)
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.shared.contracts import (
+    Cell,
+    Claim,
+    Consistency,
+    CriterionGap,
+    Deviation,
+    Quality,
+    TotalBias,
+)
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.studies import hiring
 
 SOME_WITHOUT = "some answers have no group in a dimension"
 

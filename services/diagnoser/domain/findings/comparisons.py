@@ -6,14 +6,14 @@ from functools import partial
 
 import numpy as np
 
-from services.diagnoser.domain.findings.gap_samples import ComparedSides, SampledGroups
-from services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS, Value
-from services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.comparisons.multiplicity import adjust
-from shared.stats.comparisons.verdicts import NEVER_VARY, Conclusion, Decision, conclude
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.services.diagnoser.domain.findings.gap_samples import ComparedSides, SampledGroups
+from biaswatch.services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS, Value
+from biaswatch.services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.stats.comparisons.gap_test import GapResult
+from biaswatch.shared.stats.comparisons.multiplicity import adjust
+from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Conclusion, Decision, conclude
+from biaswatch.shared.stats.estimate import IntervalEstimate
 
 
 @dataclass(frozen=True)

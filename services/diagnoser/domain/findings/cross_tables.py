@@ -5,23 +5,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.group_intervals import GroupIntervals
-from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.observations import (
+from biaswatch.services.diagnoser.domain.findings.comparisons import (
+    GroupComparison,
+    compare,
+    corrected,
+)
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.group_intervals import GroupIntervals
+from biaswatch.services.diagnoser.domain.findings.groupings import grouping
+from biaswatch.services.diagnoser.domain.findings.observations import (
     MeasuredResponse,
     Observations,
     Values,
     dimensions_of,
     observations_of,
 )
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.run_findings import estimate_record, negated
-from services.diagnoser.domain.findings.units import Units
-from shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.studies.hiring import LEAST_SHARED_SETS
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.services.diagnoser.domain.findings.run_findings import estimate_record, negated
+from biaswatch.services.diagnoser.domain.findings.units import Units
+from biaswatch.shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.studies.hiring import LEAST_SHARED_SETS
 
 ANONYMISED = "\0 anonymised"
 """Sorts before every name, so that it is the first of a pair, and no suite can hold it."""

@@ -6,22 +6,27 @@ from functools import cached_property
 
 import numpy as np
 
-from services.diagnoser.domain.findings.gap_statistics import GapSamples
-from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.findings.units import FixedPrompts, SideUnits, Units, counted_units
-from shared.contracts import Claim
-from shared.stats.comparisons.compared_samples import (
+from biaswatch.services.diagnoser.domain.findings.gap_statistics import GapSamples
+from biaswatch.services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations, Whole
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.findings.units import (
+    FixedPrompts,
+    SideUnits,
+    Units,
+    counted_units,
+)
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.compared_samples import (
     LEAST_CLUSTERS,
     LEAST_UNITS,
     Bounds,
     ComparedSamples,
 )
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
-from shared.stats.comparisons.gap_test import GapResult, compare_samples
-from shared.stats.estimate import undefined
-from shared.stats.samples import Sample
+from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
+from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples
+from biaswatch.shared.stats.estimate import undefined
+from biaswatch.shared.stats.samples import Sample
 
 FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
 

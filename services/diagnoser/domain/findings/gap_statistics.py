@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import Floats
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.effect_size import hedges_g, paired_d
-from shared.stats.comparisons.permutation_test import label_permutation, sign_flip
-from shared.stats.comparisons.ranks import mann_whitney
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.services.diagnoser.domain.findings.observations import Floats
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
+from biaswatch.shared.stats.comparisons.permutation_test import label_permutation, sign_flip
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.estimate import IntervalEstimate
 
 
 @dataclass(frozen=True)

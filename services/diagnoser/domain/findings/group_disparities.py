@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
-from shared.stats.groups.cells import Table
-from shared.stats.groups.descriptive import Mean
-from shared.stats.groups.disparity import Disparity, disparities
-from shared.stats.groups.exchanges import unit_means
-from shared.stats.groups.null_disparities import DisparityNull, disparity_null
-from shared.stats.groups.reasons import Reason, sentence
-from shared.stats.groups.selection import SelectionRate
-from shared.stats.groups.summary import Statistic, Summary, summarise
+from biaswatch.services.diagnoser.domain.findings.groupings import Grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.descriptive import Mean
+from biaswatch.shared.stats.groups.disparity import Disparity, disparities
+from biaswatch.shared.stats.groups.exchanges import unit_means
+from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
+from biaswatch.shared.stats.groups.reasons import Reason, sentence
+from biaswatch.shared.stats.groups.selection import SelectionRate
+from biaswatch.shared.stats.groups.summary import Statistic, Summary, summarise
 
 SAME = {"Impact Ratio": "Min/Max"}
 """By metric, the one that is the same number of selection rates."""

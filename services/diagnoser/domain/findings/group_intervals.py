@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.units import FixedPrompts, Units
-from shared.contracts import Claim
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
-from shared.stats.comparisons.mean_interval import mean_interval, rate_interval
-from shared.stats.estimate import IntervalEstimate
+from biaswatch.services.diagnoser.domain.findings.groupings import Grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.units import FixedPrompts, Units
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval, rate_interval
+from biaswatch.shared.stats.estimate import IntervalEstimate
 
 SHARES: Bounds = (0.0, 1.0)
 

@@ -5,14 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from services.diagnoser.domain.findings.group_disparities import DisparityStatistic
-from services.diagnoser.domain.findings.group_statistics import GroupingDescription, describe
-from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from shared.contracts import Estimate, GroupDisparity, GroupSummary, OverallTest
-from shared.lookup import first
-from shared.stats.groups.selection import SelectionRate, SelectionStandard
+from biaswatch.services.diagnoser.domain.findings.group_disparities import DisparityStatistic
+from biaswatch.services.diagnoser.domain.findings.group_statistics import (
+    GroupingDescription,
+    describe,
+)
+from biaswatch.services.diagnoser.domain.findings.groupings import Grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.shared.contracts import Estimate, GroupDisparity, GroupSummary, OverallTest
+from biaswatch.shared.lookup import first
+from biaswatch.shared.stats.groups.selection import SelectionRate, SelectionStandard
 
 SELECTION_RATE = "selection_rate"
 

@@ -5,29 +5,29 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from services.diagnoser.domain.findings.all_groups import (
+from biaswatch.services.diagnoser.domain.findings.all_groups import (
     GroupMean,
     OverallStatistic,
     means_together,
     overall,
 )
-from services.diagnoser.domain.findings.group_disparities import (
+from biaswatch.services.diagnoser.domain.findings.group_disparities import (
     DisparityStatistic,
     GroupedTable,
     Progress,
     disparity_statistics,
     finite,
 )
-from services.diagnoser.domain.findings.group_intervals import GroupIntervals
-from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Observations
-from shared.contracts import Claim
-from shared.stats.comparisons.missingness import Missingness, missingness
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.groups.descriptive import Mean
-from shared.stats.groups.reasons import sentence
-from shared.stats.groups.selection import SelectionRate
-from shared.stats.groups.summary import Statistic, Summary
+from biaswatch.services.diagnoser.domain.findings.group_intervals import GroupIntervals
+from biaswatch.services.diagnoser.domain.findings.groupings import Grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.missingness import Missingness, missingness
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.groups.descriptive import Mean
+from biaswatch.shared.stats.groups.reasons import sentence
+from biaswatch.shared.stats.groups.selection import SelectionRate
+from biaswatch.shared.stats.groups.summary import Statistic, Summary
 
 NO_INTERVAL = IntervalEstimate()
 Intervals = list[list[IntervalEstimate]]

@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.findings.observations import Observations, Whole, coded
-from shared.contracts import Against
-from shared.lookup import first
+from biaswatch.services.diagnoser.domain.findings.observations import Observations, Whole, coded
+from biaswatch.shared.contracts import Against
+from biaswatch.shared.lookup import first
 
 MOST_PAIRED = 6
 """With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""

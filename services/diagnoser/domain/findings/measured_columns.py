@@ -7,7 +7,7 @@ from math import inf, nan
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import (
+from biaswatch.services.diagnoser.domain.findings.observations import (
     CodedLabels,
     Floats,
     Labels,
@@ -17,8 +17,8 @@ from services.diagnoser.domain.findings.observations import (
     coded,
     within,
 )
-from shared.contracts.features import LARGEST_VALUE
-from shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.contracts.features import LARGEST_VALUE
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 Key = tuple[str, str, str]
 """Target, scaffold and extractor."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.comparisons.compared_samples import Bounds, implied_bounds
-from shared.stats.samples import stretches
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
+from biaswatch.shared.stats.samples import stretches
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.integer]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from shared.contracts import Against, Claim
+from biaswatch.shared.contracts import Against, Claim
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,18 @@ from itertools import accumulate
 
 import numpy as np
 
-from services.diagnoser.domain.findings.comparisons import compare, corrected
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.group_intervals import GroupIntervals
-from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.measured_columns import MeasuredColumns
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.run_findings import GroupedResponses, RunFinding, findings
+from biaswatch.services.diagnoser.domain.findings.comparisons import compare, corrected
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.group_intervals import GroupIntervals
+from biaswatch.services.diagnoser.domain.findings.groupings import grouping
+from biaswatch.services.diagnoser.domain.findings.measured_columns import MeasuredColumns
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.services.diagnoser.domain.findings.run_findings import (
+    GroupedResponses,
+    RunFinding,
+    findings,
+)
 
 
 def diagnose(

@@ -8,28 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from services.diagnoser.domain.findings.all_groups import LEAST_GROUPS
-from services.diagnoser.domain.findings.comparisons import GroupComparison
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.gap_statistics import Value
-from services.diagnoser.domain.findings.group_intervals import GroupIntervals
-from services.diagnoser.domain.findings.group_records import (
+from biaswatch.services.diagnoser.domain.findings.all_groups import LEAST_GROUPS
+from biaswatch.services.diagnoser.domain.findings.comparisons import GroupComparison
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.gap_statistics import Value
+from biaswatch.services.diagnoser.domain.findings.group_intervals import GroupIntervals
+from biaswatch.services.diagnoser.domain.findings.group_records import (
     disparity_records,
     overall_record,
     selection_disparities,
     with_standing,
 )
-from services.diagnoser.domain.findings.group_statistics import (
+from biaswatch.services.diagnoser.domain.findings.group_statistics import (
     GroupingDescription,
     GroupStatistic,
     describe,
     missingness_by_group,
 )
-from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.measured_columns import MeasuredColumns
-from services.diagnoser.domain.findings.observations import Observations, Whole
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings.groupings import Grouping
+from biaswatch.services.diagnoser.domain.findings.measured_columns import MeasuredColumns
+from biaswatch.services.diagnoser.domain.findings.observations import Observations, Whole
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.shared.contracts import (
     Estimate,
     Gap,
     GroupDisparity,
@@ -39,11 +39,11 @@ from shared.contracts import (
     OwnGap,
     Verdict,
 )
-from shared.formatting import TOO_SMALL, computed_p
-from shared.lookup import first
-from shared.stats.comparisons.means_and_rates import impact_ratio
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.groups.descriptive import Mean, Median, StandardDeviation
+from biaswatch.shared.formatting import TOO_SMALL, computed_p
+from biaswatch.shared.lookup import first
+from biaswatch.shared.stats.comparisons.means_and_rates import impact_ratio
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
 """The mean first; the others are shown beside it."""

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.findings.group_intervals import GroupIntervals
-from services.diagnoser.domain.findings.groupings import grouping
-from services.diagnoser.domain.findings.measured_columns import MeasuredColumns
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.run_findings import (
+from biaswatch.services.diagnoser.domain.findings.group_intervals import GroupIntervals
+from biaswatch.services.diagnoser.domain.findings.groupings import grouping
+from biaswatch.services.diagnoser.domain.findings.measured_columns import MeasuredColumns
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.services.diagnoser.domain.findings.run_findings import (
     NOT_FINITE,
     UNDEFINED,
     FindingKey,
     estimate_record,
 )
-from shared.contracts import GroupSummary
+from biaswatch.shared.contracts import GroupSummary
 
 
 @dataclass(frozen=True)

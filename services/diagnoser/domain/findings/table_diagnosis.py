@@ -6,20 +6,24 @@ from functools import partial
 
 import numpy as np
 
-from services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
-from services.diagnoser.domain.findings.comparisons import GroupComparison, compare, corrected
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.group_disparities import DisparityStatistic
-from services.diagnoser.domain.findings.group_statistics import (
+from biaswatch.services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
+from biaswatch.services.diagnoser.domain.findings.comparisons import (
+    GroupComparison,
+    compare,
+    corrected,
+)
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.group_disparities import DisparityStatistic
+from biaswatch.services.diagnoser.domain.findings.group_statistics import (
     GroupedMissingness,
     GroupStatistic,
     describe,
     missingness_by_group,
 )
-from services.diagnoser.domain.findings.groupings import groupings
-from services.diagnoser.domain.findings.observations import Observations
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from shared.stats.groups.summary import Statistic
+from biaswatch.services.diagnoser.domain.findings.groupings import groupings
+from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.stats.groups.summary import Statistic
 
 Progress = Callable[[str, int, int], None]
 """Takes the name of the grouping under way, the number of those done, and of all."""

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.findings.groupings import Grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations, Whole
-from shared.stats.comparisons.mean_interval import independent_units
-from shared.stats.samples import AT_ONCE
+from biaswatch.services.diagnoser.domain.findings.groupings import Grouping
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.stats.comparisons.mean_interval import independent_units
+from biaswatch.shared.stats.samples import AT_ONCE
 
 Bools = NDArray[np.bool_]
 

@@ -1,5 +1,5 @@
 """What labels of people make of a run's findings."""
 
-from services.diagnoser.domain.labels.corrections import FindingCorrection, corrections
+from biaswatch.services.diagnoser.domain.labels.corrections import FindingCorrection, corrections
 
 __all__ = ["FindingCorrection", "corrections"]

@@ -8,17 +8,17 @@ from math import nan
 
 import numpy as np
 
-from services.diagnoser.domain.findings.measured_columns import NumberedNames
-from services.diagnoser.domain.findings.observations import (
+from biaswatch.services.diagnoser.domain.findings.measured_columns import NumberedNames
+from biaswatch.services.diagnoser.domain.findings.observations import (
     CodedLabels,
     Floats,
     Labels,
     MeasuredResponse,
     coded,
 )
-from shared.contracts import Label, LabelSample
-from shared.stats.anytime.rounding import Hashes, hashes
-from shared.stats.samples import stretches
+from biaswatch.shared.contracts import Label, LabelSample
+from biaswatch.shared.stats.anytime.rounding import Hashes, hashes
+from biaswatch.shared.stats.samples import stretches
 
 Case = tuple[str, MeasuredResponse]
 """The id of a response, and what was measured of it."""

@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.group_intervals import GroupIntervals
-from services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.run_findings import estimate_record
-from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
-from services.diagnoser.domain.labels.groups_by_labels import GroupsByLabels
-from shared.contracts import CorrectedGap, CorrectedGroup, Verdict
-from shared.formatting import computed_p
-from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.comparisons.verdicts import conclude
-from shared.stats.estimate import IntervalEstimate
-from shared.stats.labels.instrument_error import bias_difference, instrument_error
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.group_intervals import GroupIntervals
+from biaswatch.services.diagnoser.domain.findings.groupings import THE_REST, ComparedGroups
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.services.diagnoser.domain.findings.run_findings import estimate_record
+from biaswatch.services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
+from biaswatch.services.diagnoser.domain.labels.groups_by_labels import GroupsByLabels
+from biaswatch.shared.contracts import CorrectedGap, CorrectedGroup, Verdict
+from biaswatch.shared.formatting import computed_p
+from biaswatch.shared.stats.comparisons.gap_test import GapResult
+from biaswatch.shared.stats.comparisons.verdicts import conclude
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.labels.instrument_error import bias_difference, instrument_error
 
 GroupsAndGaps = tuple[tuple[CorrectedGroup, ...], tuple[CorrectedGap, ...]]
 

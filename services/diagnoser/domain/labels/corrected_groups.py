@@ -6,15 +6,19 @@ from functools import cached_property
 
 import numpy as np
 
-from services.diagnoser.domain.findings.gap_samples import SampledGroups
-from services.diagnoser.domain.findings.groupings import ComparedGroups, Grouping, grouping
-from services.diagnoser.domain.findings.observations import Floats, Observations, within
-from services.diagnoser.domain.findings.plans import ComparisonPlan
-from services.diagnoser.domain.labels.labelled_rows import Bools, LabelledRows
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.labels.corrected_values import LEAST_LABELS
-from shared.stats.labels.instrument_error import LabelledReadings
-from shared.stats.samples import stretches
+from biaswatch.services.diagnoser.domain.findings.gap_samples import SampledGroups
+from biaswatch.services.diagnoser.domain.findings.groupings import (
+    ComparedGroups,
+    Grouping,
+    grouping,
+)
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations, within
+from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.services.diagnoser.domain.labels.labelled_rows import Bools, LabelledRows
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.labels.corrected_values import LEAST_LABELS
+from biaswatch.shared.stats.labels.instrument_error import LabelledReadings
+from biaswatch.shared.stats.samples import stretches
 
 
 @dataclass(frozen=True)

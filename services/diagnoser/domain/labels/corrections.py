@@ -5,13 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.run_findings import FindingKey, estimate_record
-from services.diagnoser.domain.labels.answer_columns import AnswerColumns
-from services.diagnoser.domain.labels.corrected_gaps import corrected_gaps, selection_threshold
-from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
-from services.diagnoser.domain.labels.labelled_rows import labelled_rows, labels_by_answer
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.services.diagnoser.domain.findings.run_findings import FindingKey, estimate_record
+from biaswatch.services.diagnoser.domain.labels.answer_columns import AnswerColumns
+from biaswatch.services.diagnoser.domain.labels.corrected_gaps import (
+    corrected_gaps,
+    selection_threshold,
+)
+from biaswatch.services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
+from biaswatch.services.diagnoser.domain.labels.labelled_rows import labelled_rows, labels_by_answer
+from biaswatch.shared.contracts import (
     CorrectedGap,
     CorrectedGroup,
     Estimate,
@@ -19,7 +22,7 @@ from shared.contracts import (
     LabelSample,
     standing_labels,
 )
-from shared.stats.labels.agreement import agreement, people
+from biaswatch.shared.stats.labels.agreement import agreement, people
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ from functools import cached_property
 
 import numpy as np
 
-from services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS, SampledGroups
-from services.diagnoser.domain.findings.groupings import ComparedGroups
-from services.diagnoser.domain.findings.observations import Floats
-from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
-from shared.contracts import Claim
-from shared.stats.comparisons.compared_samples import LEAST_UNITS
-from shared.stats.comparisons.gap_test import GapResult
-from shared.stats.estimate import IntervalEstimate, undefined
-from shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
-from shared.stats.labels.corrected_ratio import corrected_ratio
-from shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
-from shared.stats.labels.planned_labels import widest_share
+from biaswatch.services.diagnoser.domain.findings.gap_samples import FEW_CLUSTERS, SampledGroups
+from biaswatch.services.diagnoser.domain.findings.groupings import ComparedGroups
+from biaswatch.services.diagnoser.domain.findings.observations import Floats
+from biaswatch.services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS
+from biaswatch.shared.stats.comparisons.gap_test import GapResult
+from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
+from biaswatch.shared.stats.labels.corrected_ratio import corrected_ratio
+from biaswatch.shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
+from biaswatch.shared.stats.labels.planned_labels import widest_share
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,18 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from services.diagnoser.domain.labels.labelled_tests import (
+from biaswatch.services.diagnoser.domain.labels.labelled_tests import (
     LabelledTest,
     labelled_promise,
     why_no_alarm,
 )
-from services.diagnoser.domain.labels.running_gaps import Bounds, Counts, is_over
-from services.diagnoser.domain.monitors.alarm_words import (
+from biaswatch.services.diagnoser.domain.labels.running_gaps import Bounds, Counts, is_over
+from biaswatch.services.diagnoser.domain.monitors.alarm_words import (
     GapFound,
     cleared_sentence,
     labelled_sentence,
 )
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     AlarmState,
@@ -27,7 +27,7 @@ from shared.contracts import (
     Verdict,
     comparison_titles,
 )
-from shared.formatting import number
+from biaswatch.shared.formatting import number
 
 AFTER_DATA = (
     "Nothing is promised about false alarms: what is watched was declared when the answers were"

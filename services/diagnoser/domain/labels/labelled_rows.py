@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.findings.observations import Floats, Whole, coded, within
-from services.diagnoser.domain.labels.answer_columns import AnswerColumns
-from shared.contracts import Label, LabelSample, LabelStratum
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.labels.drawn_labels import DrawnLabels
-from shared.stats.samples import stretches
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Whole, coded, within
+from biaswatch.services.diagnoser.domain.labels.answer_columns import AnswerColumns
+from biaswatch.shared.contracts import Label, LabelSample, LabelStratum
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.labels.drawn_labels import DrawnLabels
+from biaswatch.shared.stats.samples import stretches
 
 Bools = NDArray[np.bool_]
 

@@ -4,9 +4,17 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from math import log
 
-from services.diagnoser.domain.monitors.alpha import percent
-from shared.contracts import MISSING, Alarm, AlarmKind, AlarmState, Claim, Comparison, MonitorPlan
-from shared.stats.anytime.spending import share_left, share_of_test
+from biaswatch.services.diagnoser.domain.monitors.alpha import percent
+from biaswatch.shared.contracts import (
+    MISSING,
+    Alarm,
+    AlarmKind,
+    AlarmState,
+    Claim,
+    Comparison,
+    MonitorPlan,
+)
+from biaswatch.shared.stats.anytime.spending import share_left, share_of_test
 
 UNADJUSTED = (
     "users of production traffic are matched by moment and stratum, and labelled answers are not"

@@ -5,14 +5,26 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.findings.observations import Floats, coded, within
-from services.diagnoser.domain.labels.answer_columns import AnswerColumns
-from services.diagnoser.domain.labels.labelled_rows import labels_by_answer
-from services.diagnoser.domain.labels.labelled_tests import LabelledTest
-from shared.contracts import Comparison, Label, LabelDraw, LabelSample, RunningGap, Verdict
-from shared.stats.anytime.rounding import hashes, uniform_table
-from shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap, running_log_e
-from shared.stats.samples import stretches
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, coded, within
+from biaswatch.services.diagnoser.domain.labels.answer_columns import AnswerColumns
+from biaswatch.services.diagnoser.domain.labels.labelled_rows import labels_by_answer
+from biaswatch.services.diagnoser.domain.labels.labelled_tests import LabelledTest
+from biaswatch.shared.contracts import (
+    Comparison,
+    Label,
+    LabelDraw,
+    LabelSample,
+    RunningGap,
+    Verdict,
+)
+from biaswatch.shared.stats.anytime.rounding import hashes, uniform_table
+from biaswatch.shared.stats.labels.running_gap import (
+    LabelledGroup,
+    pair_counts,
+    running_gap,
+    running_log_e,
+)
+from biaswatch.shared.stats.samples import stretches
 
 Bools = NDArray[np.bool_]
 Counts = tuple[int, ...]

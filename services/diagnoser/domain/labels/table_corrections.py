@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.diagnoser.domain.findings.observations import Floats, Observations, within
-from services.diagnoser.domain.findings.plans import AnalysisPlan
-from services.diagnoser.domain.findings.run_findings import estimate_record
-from services.diagnoser.domain.labels.answer_columns import AnswerColumns
-from services.diagnoser.domain.labels.corrected_gaps import corrected_gaps
-from services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
-from services.diagnoser.domain.labels.labelled_rows import LabelledRows
-from shared.contracts import CorrectedGap, CorrectedGroup, Estimate
-from shared.stats.comparisons.compared_samples import Bounds
-from shared.stats.labels.agreement import agreement
-from shared.stats.labels.drawn_labels import DrawnLabels
+from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations, within
+from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
+from biaswatch.services.diagnoser.domain.findings.run_findings import estimate_record
+from biaswatch.services.diagnoser.domain.labels.answer_columns import AnswerColumns
+from biaswatch.services.diagnoser.domain.labels.corrected_gaps import corrected_gaps
+from biaswatch.services.diagnoser.domain.labels.corrected_groups import CorrectedGroups
+from biaswatch.services.diagnoser.domain.labels.labelled_rows import LabelledRows
+from biaswatch.shared.contracts import CorrectedGap, CorrectedGroup, Estimate
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.labels.agreement import agreement
+from biaswatch.shared.stats.labels.drawn_labels import DrawnLabels
 
 TABLE = "table"
 

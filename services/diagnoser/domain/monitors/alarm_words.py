@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.contracts import MISSING, Comparison, Direction, Estimate
-from shared.formatting import number, number_name
+from biaswatch.shared.contracts import MISSING, Comparison, Direction, Estimate
+from biaswatch.shared.formatting import number, number_name
 
 REST = "the others"
 PERCENT_DIGITS = 2

@@ -5,19 +5,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from services.diagnoser.domain.monitors.alarm_words import (
+from biaswatch.services.diagnoser.domain.monitors.alarm_words import (
     GapFound,
     Sides,
     change_sentence,
     cleared_sentence,
     gap_sentence,
 )
-from services.diagnoser.domain.monitors.alpha import promise_of
-from services.diagnoser.domain.monitors.change_search import is_found
-from services.diagnoser.domain.monitors.evidence import CARRIED
-from services.diagnoser.domain.monitors.group_means import group_means
-from services.diagnoser.domain.monitors.round_answers import ComparedSets, less
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.monitors.alpha import promise_of
+from biaswatch.services.diagnoser.domain.monitors.change_search import is_found
+from biaswatch.services.diagnoser.domain.monitors.evidence import CARRIED
+from biaswatch.services.diagnoser.domain.monitors.group_means import group_means
+from biaswatch.services.diagnoser.domain.monitors.round_answers import ComparedSets, less
+from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
     AlarmState,
@@ -29,8 +29,8 @@ from shared.contracts import (
     comparison_titles,
     standing_of,
 )
-from shared.contracts import Twins as SentTwins
-from shared.formatting import number
+from biaswatch.shared.contracts import Twins as SentTwins
+from biaswatch.shared.formatting import number
 
 MOST_TWINS = 5
 Raised = Mapping[tuple[str, AlarmKind], Alarm]

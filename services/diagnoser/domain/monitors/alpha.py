@@ -2,8 +2,8 @@
 
 from math import log
 
-from shared.contracts import AlarmKind, MonitorPlan
-from shared.stats.anytime.spending import (
+from biaswatch.shared.contracts import AlarmKind, MonitorPlan
+from biaswatch.shared.stats.anytime.spending import (
     alpha_of_gap_test,
     alpha_of_search,
     share_left,

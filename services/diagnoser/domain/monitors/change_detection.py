@@ -4,11 +4,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_table
-from services.diagnoser.domain.monitors.round_answers import Counts
-from shared.stats.anytime.pair_histograms import PairHistograms
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.rounding import uniforms
+from biaswatch.services.diagnoser.domain.monitors.pair_counts import (
+    GAPS,
+    LEVEL,
+    MATCHED,
+    pair_table,
+)
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.rounding import uniforms
 
 Both = tuple[float, float]
 """What a pair shows of the first group and of the second, each in [0, 1]."""

@@ -6,19 +6,24 @@ from math import isnan
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.alpha import change_bound, search_alpha
-from services.diagnoser.domain.monitors.change_detection import kept_pairs, pairs_of
-from services.diagnoser.domain.monitors.reference_table import (
+from biaswatch.services.diagnoser.domain.monitors.alpha import change_bound, search_alpha
+from biaswatch.services.diagnoser.domain.monitors.change_detection import kept_pairs, pairs_of
+from biaswatch.services.diagnoser.domain.monitors.reference_table import (
     Kept,
     ReferenceTable,
     SaidOfSearch,
     SearchedRounds,
 )
-from services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, less
-from shared.contracts import Change, Evidence, MonitorPlan, Reference, Stretch
-from shared.stats.anytime.change_search import KEPT, TypicalRounds, is_due, made_references
-from shared.stats.anytime.pair_histograms import PairHistograms
-from shared.stats.anytime.spending import share_left, share_of_test
+from biaswatch.services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, less
+from biaswatch.shared.contracts import Change, Evidence, MonitorPlan, Reference, Stretch
+from biaswatch.shared.stats.anytime.change_search import (
+    KEPT,
+    TypicalRounds,
+    is_due,
+    made_references,
+)
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.spending import share_left, share_of_test
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.pair_counts import PairBounds
-from services.diagnoser.domain.monitors.set_bounds import Bools, Floats, Ints, SideBounds
+from biaswatch.services.diagnoser.domain.monitors.pair_counts import PairBounds
+from biaswatch.services.diagnoser.domain.monitors.set_bounds import Bools, Floats, Ints, SideBounds
 
 
 @dataclass(frozen=True)

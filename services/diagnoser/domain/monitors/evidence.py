@@ -4,12 +4,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from services.diagnoser.domain.monitors.alpha import gap_bound
-from services.diagnoser.domain.monitors.change_search import next_changes
-from services.diagnoser.domain.monitors.gap_tests import TestedGap, tested_gaps
-from services.diagnoser.domain.monitors.gap_under_way import GapUnderWay
-from services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, RoundData, summed
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.monitors.alpha import gap_bound
+from biaswatch.services.diagnoser.domain.monitors.change_search import next_changes
+from biaswatch.services.diagnoser.domain.monitors.gap_tests import TestedGap, tested_gaps
+from biaswatch.services.diagnoser.domain.monitors.gap_under_way import GapUnderWay
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+    ClosedCounts,
+    Counts,
+    RoundData,
+    summed,
+)
+from biaswatch.shared.contracts import (
     Change,
     Comparison,
     Completion,

@@ -6,13 +6,26 @@ from math import isnan
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.method import method_of
-from services.diagnoser.domain.monitors.methods.matched import unadjusted_gap, user_counts_of
-from services.diagnoser.domain.monitors.round_answers import Counts
-from services.diagnoser.domain.monitors.selections import impact_ratio_of, selection_rates_of
-from shared.contracts import Comparison, Estimate, Method, SelectionRates, UserCounts, Verdict
-from shared.stats.anytime.bets import Floats
-from shared.stats.anytime.judging import Asked, CurrentDecision, GapTable, judge
+from biaswatch.services.diagnoser.domain.monitors.method import method_of
+from biaswatch.services.diagnoser.domain.monitors.methods.matched import (
+    unadjusted_gap,
+    user_counts_of,
+)
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts
+from biaswatch.services.diagnoser.domain.monitors.selections import (
+    impact_ratio_of,
+    selection_rates_of,
+)
+from biaswatch.shared.contracts import (
+    Comparison,
+    Estimate,
+    Method,
+    SelectionRates,
+    UserCounts,
+    Verdict,
+)
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.judging import Asked, CurrentDecision, GapTable, judge
 
 INTERVAL = "confidence sequence, valid at every look"
 

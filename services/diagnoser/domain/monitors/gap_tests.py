@@ -12,8 +12,8 @@ from math import isfinite, log
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.change_detection import kept_pairs, pairs_of
-from services.diagnoser.domain.monitors.evidence_summary import (
+from biaswatch.services.diagnoser.domain.monitors.change_detection import kept_pairs, pairs_of
+from biaswatch.services.diagnoser.domain.monitors.evidence_summary import (
     EvidenceRead,
     EvidenceSummary,
     by_method,
@@ -22,14 +22,14 @@ from services.diagnoser.domain.monitors.evidence_summary import (
     summaries_of,
     tolerance_of,
 )
-from services.diagnoser.domain.monitors.gap_under_way import GapUnderWay, next_test
-from services.diagnoser.domain.monitors.late_bets import bets_of, late_starts_of
-from services.diagnoser.domain.monitors.method import method_of
-from shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
-from shared.formatting import number
-from shared.stats.anytime.bets import STAKES
-from shared.stats.anytime.judging import later_weighs_more
-from shared.stats.anytime.spending import share_of_attempt
+from biaswatch.services.diagnoser.domain.monitors.gap_under_way import GapUnderWay, next_test
+from biaswatch.services.diagnoser.domain.monitors.late_bets import bets_of, late_starts_of
+from biaswatch.services.diagnoser.domain.monitors.method import method_of
+from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
+from biaswatch.shared.formatting import number
+from biaswatch.shared.stats.anytime.bets import STAKES
+from biaswatch.shared.stats.anytime.judging import later_weighs_more
+from biaswatch.shared.stats.anytime.spending import share_of_attempt
 
 EXCEEDED = log(4)
 """The log evidence that the gap exceeds the limit of its recovery: then it is looked for anew."""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from services.diagnoser.domain.monitors.alpha import gap_alpha
-from services.diagnoser.domain.monitors.evidence_summary import EvidenceRead
-from services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, less
-from shared.contracts import (
+from biaswatch.services.diagnoser.domain.monitors.alpha import gap_alpha
+from biaswatch.services.diagnoser.domain.monitors.evidence_summary import EvidenceRead
+from biaswatch.services.diagnoser.domain.monitors.round_answers import ClosedCounts, Counts, less
+from biaswatch.shared.contracts import (
     Comparison,
     Estimate,
     Evidence,
@@ -15,7 +15,7 @@ from shared.contracts import (
     Stretch,
     Verdict,
 )
-from shared.stats.anytime.spending import share_left, share_of_attempt, share_of_test
+from biaswatch.shared.stats.anytime.spending import share_left, share_of_attempt, share_of_test
 
 FURTHEST_LOG_ODDS = 3.9
 """A limit of log odds: evidence is computed up to 4."""

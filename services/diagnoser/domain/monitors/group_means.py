@@ -4,13 +4,18 @@ from math import isnan
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.methods.matched import DIFFERENCES, LEVELS
-from services.diagnoser.domain.monitors.methods.two_groups import SIDES, TWINS
-from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_table
-from services.diagnoser.domain.monitors.round_answers import Counts
-from services.diagnoser.domain.monitors.selections import selection_rates_of
-from shared.contracts import Comparison
-from shared.stats.anytime.two_groups import BINS
+from biaswatch.services.diagnoser.domain.monitors.methods.matched import DIFFERENCES, LEVELS
+from biaswatch.services.diagnoser.domain.monitors.methods.two_groups import SIDES, TWINS
+from biaswatch.services.diagnoser.domain.monitors.pair_counts import (
+    GAPS,
+    LEVEL,
+    MATCHED,
+    pair_table,
+)
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts
+from biaswatch.services.diagnoser.domain.monitors.selections import selection_rates_of
+from biaswatch.shared.contracts import Comparison
+from biaswatch.shared.stats.anytime.two_groups import BINS
 
 PAIRS = ((GAPS, LEVEL), (DIFFERENCES, LEVELS), (MATCHED, LEVEL))
 """The histograms of differences and of levels, in the order in which they are looked for."""

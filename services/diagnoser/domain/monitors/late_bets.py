@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shared.contracts import Bets
-from shared.stats.anytime.bets import STAKES
-from shared.stats.anytime.late_starts import LateStarts
+from biaswatch.shared.contracts import Bets
+from biaswatch.shared.stats.anytime.bets import STAKES
+from biaswatch.shared.stats.anytime.late_starts import LateStarts
 
 BETS = 2 * len(STAKES)
 

@@ -10,8 +10,8 @@ from importlib import import_module
 
 import numpy as np
 
-from services.diagnoser.domain.monitors import methods
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors import methods
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
     RoundAnswers,
@@ -19,13 +19,13 @@ from services.diagnoser.domain.monitors.round_answers import (
     RoundScope,
     SetsOfComparisons,
 )
-from services.diagnoser.domain.monitors.set_bounds import RoundRows
-from shared.contracts import Comparison, Method, WatchedFeature
-from shared.stats.anytime.judging import GapTable
-from shared.stats.anytime.matched_planning import Arrivals
-from shared.stats.anytime.planning import PlannedUnits
-from shared.stats.anytime.set_shapes import MissingAnswers
-from shared.stats.anytime.single_states import GapEvidence, SingleStates
+from biaswatch.services.diagnoser.domain.monitors.set_bounds import RoundRows
+from biaswatch.shared.contracts import Comparison, Method, WatchedFeature
+from biaswatch.shared.stats.anytime.judging import GapTable
+from biaswatch.shared.stats.anytime.matched_planning import Arrivals
+from biaswatch.shared.stats.anytime.planning import PlannedUnits
+from biaswatch.shared.stats.anytime.set_shapes import MissingAnswers
+from biaswatch.shared.stats.anytime.single_states import GapEvidence, SingleStates
 
 NOTHING_MISSING = MissingAnswers()
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.monitors.round_answers import Counts
-from shared.stats.anytime.pair_histograms import PairHistograms
-from shared.stats.anytime.pairs import BINS
-from shared.stats.anytime.rounding import binned_columns
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.pairs import BINS
+from biaswatch.shared.stats.anytime.rounding import binned_columns
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

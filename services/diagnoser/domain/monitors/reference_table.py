@@ -6,18 +6,18 @@ from math import isfinite
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.late_bets import bets_of, late_starts_of
-from shared.contracts import Reference
-from shared.stats.anytime.bets import Floats
-from shared.stats.anytime.change_search import (
+from biaswatch.services.diagnoser.domain.monitors.late_bets import bets_of, late_starts_of
+from biaswatch.shared.contracts import Reference
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.change_search import (
     Ints,
     References,
     TypicalRounds,
     log_evidence,
     smallest_changes,
 )
-from shared.stats.anytime.pair_histograms import PairHistograms
-from shared.stats.anytime.spending import share_of_attempt
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.spending import share_of_attempt
 
 Kept = tuple[Reference, ...]
 """The references of one search, the newest last."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add
 
-from shared.contracts import MISSING, Claim, Comparison, Description, Round
+from biaswatch.shared.contracts import MISSING, Claim, Comparison, Description, Round
 
 Values = Mapping[str, float | None] | None
 """What an extractor read from an answer; None where it read nothing, or nothing came."""

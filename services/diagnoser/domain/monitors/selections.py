@@ -5,10 +5,14 @@ from dataclasses import astuple
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.round_answers import Counts, GroupAnswers, SetAnswers
-from shared.contracts import Estimate, SelectionRates, WatchedFeature
-from shared.stats.anytime.four_fifths import SelectedUnits, SelectionShares
-from shared.stats.anytime.rounding import uniforms
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+    Counts,
+    GroupAnswers,
+    SetAnswers,
+)
+from biaswatch.shared.contracts import Estimate, SelectionRates, WatchedFeature
+from biaswatch.shared.stats.anytime.four_fifths import SelectedUnits, SelectionShares
+from biaswatch.shared.stats.anytime.rounding import uniforms
 
 UNITS = "selected_units"
 """First group's units selected, its units, and the same of the second: units with an answer."""

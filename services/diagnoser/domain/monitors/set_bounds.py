@@ -6,8 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from services.diagnoser.domain.monitors.round_answers import PlannedAnswer, Values, value_of
-from shared.contracts import WatchedFeature, WatchedPair
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+    PlannedAnswer,
+    Values,
+    value_of,
+)
+from biaswatch.shared.contracts import WatchedFeature, WatchedPair
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -7,16 +7,16 @@ from math import fsum
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.methods.two_groups import SIDES
-from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts
-from services.diagnoser.domain.monitors.window_columns import (
+from biaswatch.services.diagnoser.domain.monitors.methods.two_groups import SIDES
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts
+from biaswatch.services.diagnoser.domain.monitors.window_columns import (
     NOT_MEASURED,
     Block,
     ComparedRows,
     Places,
     WindowColumns,
 )
-from shared.contracts import (
+from biaswatch.shared.contracts import (
     MISSING,
     Comparison,
     Described,
@@ -29,10 +29,10 @@ from shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from shared.stats.anytime.bets import Bools, Floats
-from shared.stats.anytime.rounding import Hashes, hashes, uniform_table
-from shared.stats.anytime.two_groups import BINS, TwoHistograms
-from shared.stats.comparisons.mean_interval import mean_interval
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+from biaswatch.shared.stats.anytime.two_groups import BINS, TwoHistograms
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
 
 NO_SIDE = -1
 

@@ -8,8 +8,8 @@ from statistics import fmean
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.methods.matched import DIFFERENCES, LEVELS, USERS
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.methods.matched import DIFFERENCES, LEVELS, USERS
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
     GroupAnswers,
@@ -17,24 +17,24 @@ from services.diagnoser.domain.monitors.round_answers import (
     SetAnswers,
     UnitAnswers,
 )
-from services.diagnoser.domain.monitors.traffic import (
+from biaswatch.services.diagnoser.domain.monitors.traffic import (
     Entrants,
     count_window,
     firsts_of,
     shares_of_range,
 )
-from services.diagnoser.domain.monitors.traffic_strata import LONGEST_FACT, StrataCounts
-from services.diagnoser.domain.monitors.traffic_users import (
+from biaswatch.services.diagnoser.domain.monitors.traffic_strata import LONGEST_FACT, StrataCounts
+from biaswatch.services.diagnoser.domain.monitors.traffic_users import (
     MatchableUsers,
     WindowUsers,
     window_users,
 )
-from services.diagnoser.domain.monitors.window_columns import Places, WindowColumns
-from shared.contracts import Comparison, Method, StratumUsers, Traffic
-from shared.stats.anytime.bets import Bools, Floats
-from shared.stats.anytime.matching import Match, matches_in_time
-from shared.stats.anytime.pairs import BINS, PairHistogram
-from shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+from biaswatch.services.diagnoser.domain.monitors.window_columns import Places, WindowColumns
+from biaswatch.shared.contracts import Comparison, Method, StratumUsers, Traffic
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.matching import Match, matches_in_time
+from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
+from biaswatch.shared.stats.anytime.rounding import Hashes, hashes, uniform_table
 
 AT_ONCE = 4096
 """Matches that are in memory together."""

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.methods.two_groups import SIDES
-from services.diagnoser.domain.monitors.traffic import shares_of_range, side_histogram
-from services.diagnoser.domain.monitors.traffic_users import MatchableUsers
-from services.diagnoser.domain.monitors.window_columns import Places, WindowColumns
-from shared.contracts import Comparison, StratumUsers
-from shared.stats.anytime.pairs import BINS as PAIR_BINS
-from shared.stats.anytime.two_groups import BINS
+from biaswatch.services.diagnoser.domain.monitors.methods.two_groups import SIDES
+from biaswatch.services.diagnoser.domain.monitors.traffic import shares_of_range, side_histogram
+from biaswatch.services.diagnoser.domain.monitors.traffic_users import MatchableUsers
+from biaswatch.services.diagnoser.domain.monitors.window_columns import Places, WindowColumns
+from biaswatch.shared.contracts import Comparison, StratumUsers
+from biaswatch.shared.stats.anytime.pairs import BINS as PAIR_BINS
+from biaswatch.shared.stats.anytime.two_groups import BINS
 
 Stratum = tuple[str, ...]
 MOST_STRATA = 20

@@ -4,15 +4,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.traffic import Entrants, entering, firsts_of, means_by_user
-from services.diagnoser.domain.monitors.window_columns import (
+from biaswatch.services.diagnoser.domain.monitors.traffic import (
+    Entrants,
+    entering,
+    firsts_of,
+    means_by_user,
+)
+from biaswatch.services.diagnoser.domain.monitors.window_columns import (
     ComparedRows,
     Numbers,
     Places,
     WindowColumns,
 )
-from shared.contracts import Comparison, Traffic
-from shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.contracts import Comparison, Traffic
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.stats.anytime.bets import Bools, Floats
-from shared.stats.anytime.rounding import Hashes
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.rounding import Hashes
 
 OpenFile = Callable[[], BinaryIO]
 """Return an empty file that whoever called closes in the end."""

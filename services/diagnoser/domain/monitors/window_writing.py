@@ -7,8 +7,8 @@ from math import nan
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.round_answers import Values
-from services.diagnoser.domain.monitors.window_columns import (
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Values
+from biaswatch.services.diagnoser.domain.monitors.window_columns import (
     AT_ONCE,
     ID_BYTES,
     NOT_MEASURED,
@@ -18,9 +18,9 @@ from services.diagnoser.domain.monitors.window_columns import (
     WindowColumn,
     WindowColumns,
 )
-from shared.contracts import MISSING, MonitorPlan
-from shared.stats.anytime.bets import Bools
-from shared.stats.anytime.rounding import Hashes, hashes
+from biaswatch.shared.contracts import MISSING, MonitorPlan
+from biaswatch.shared.stats.anytime.bets import Bools
+from biaswatch.shared.stats.anytime.rounding import Hashes, hashes
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_REASONS = 30_000

@@ -4,14 +4,14 @@ import logging
 import re
 from importlib.util import find_spec
 
-from services.diagnoser.domain.channels.attempts import (
+from biaswatch.services.diagnoser.domain.channels.attempts import (
     Attempt,
     Delivered,
     Refused,
     Unavailable,
     attempt_of,
 )
-from services.diagnoser.domain.channels.messages import AlarmMessage
+from biaswatch.services.diagnoser.domain.channels.messages import AlarmMessage
 
 EXTRA_MISSING = (
     "Channels of the kind apprise need the library apprise, which is not installed: install"

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from services.diagnoser.handlers.channels.declared import OperatorChannels
-from shared.bus.port import Publisher
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.telemetry import ALARM_DELIVERY_STATES, log
+from biaswatch.services.diagnoser.handlers.channels.declared import OperatorChannels
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import ALARM_DELIVERY_STATES, log
 
 SHOWN_FOR = timedelta(days=1)
 

@@ -5,9 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from services.diagnoser.domain.channels.alertmanager import alerts_of
-from services.diagnoser.domain.channels.attempts import Attempt, Delivered, Refused, Unavailable
-from services.diagnoser.domain.channels.declarations import (
+from biaswatch.services.diagnoser.domain.channels.alertmanager import alerts_of
+from biaswatch.services.diagnoser.domain.channels.attempts import (
+    Attempt,
+    Delivered,
+    Refused,
+    Unavailable,
+)
+from biaswatch.services.diagnoser.domain.channels.declarations import (
     AlertmanagerChannel,
     AnyChannel,
     AppriseChannel,
@@ -16,23 +21,23 @@ from services.diagnoser.domain.channels.declarations import (
     SecretReference,
     WebhookChannel,
 )
-from services.diagnoser.domain.channels.messages import message_of
-from services.diagnoser.handlers.channels.apprise_channel import (
+from biaswatch.services.diagnoser.domain.channels.messages import message_of
+from biaswatch.services.diagnoser.handlers.channels.apprise_channel import (
     EXTRA_MISSING,
     is_installed,
     send_by_apprise,
 )
-from services.diagnoser.handlers.channels.http_channels import (
+from biaswatch.services.diagnoser.handlers.channels.http_channels import (
     post_alerts,
     post_to_monitors_webhook,
     post_to_webhook,
 )
-from services.diagnoser.handlers.channels.secrets import NoSecretError, Secrets
-from shared.contracts import Alarm, AlarmState
-from shared.contracts.alarm_delivery import WEBHOOK, ChannelStatus
-from shared.errors import ConfigurationError
-from shared.files import checked, read_text, yaml_mapping
-from shared.runtime.blocking import in_thread
+from biaswatch.services.diagnoser.handlers.channels.secrets import NoSecretError, Secrets
+from biaswatch.shared.contracts import Alarm, AlarmState
+from biaswatch.shared.contracts.alarm_delivery import WEBHOOK, ChannelStatus
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.files import checked, read_text, yaml_mapping
+from biaswatch.shared.runtime.blocking import in_thread
 
 VARIABLE = "BIASWATCH_DIAGNOSER_CHANNELS_FILE"
 

@@ -8,21 +8,21 @@ from functools import partial
 from pathlib import Path
 from random import random
 
-from services.diagnoser.domain.channels.attempts import (
+from biaswatch.services.diagnoser.domain.channels.attempts import (
     Attempt,
     Unavailable,
     is_stale,
     pause_s,
     settled,
 )
-from services.diagnoser.domain.channels.trials import trial_alarm
-from services.diagnoser.handlers.channels.declared import OperatorChannels
-from shared.contracts import Alarm
-from shared.contracts.alarm_delivery import TRIAL, AlarmDelivery, DeliveryState
-from shared.errors import TransientError
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.telemetry import ALARM_ATTEMPTS, RepeatedWarning, log
+from biaswatch.services.diagnoser.domain.channels.trials import trial_alarm
+from biaswatch.services.diagnoser.handlers.channels.declared import OperatorChannels
+from biaswatch.shared.contracts import Alarm
+from biaswatch.shared.contracts.alarm_delivery import TRIAL, AlarmDelivery, DeliveryState
+from biaswatch.shared.errors import TransientError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import ALARM_ATTEMPTS, RepeatedWarning, log
 
 LEASE_S = 90.0
 """Longer than any attempt: if its process dies, another one tries then."""

@@ -8,12 +8,25 @@ from typing import Any
 
 import httpx2
 
-from services.diagnoser.domain.channels.attempts import Attempt, Refused, Unavailable, attempt_of
-from services.diagnoser.domain.channels.declarations import AlertmanagerChannel, WebhookChannel
-from services.diagnoser.domain.channels.messages import link_of
-from services.diagnoser.handlers.channels.secrets import NoSecretError, Secrets
-from shared.contracts import Alarm
-from shared.network import GuardedTransport, PrivateAddressError, UnknownHostError, retry_after_s
+from biaswatch.services.diagnoser.domain.channels.attempts import (
+    Attempt,
+    Refused,
+    Unavailable,
+    attempt_of,
+)
+from biaswatch.services.diagnoser.domain.channels.declarations import (
+    AlertmanagerChannel,
+    WebhookChannel,
+)
+from biaswatch.services.diagnoser.domain.channels.messages import link_of
+from biaswatch.services.diagnoser.handlers.channels.secrets import NoSecretError, Secrets
+from biaswatch.shared.contracts import Alarm
+from biaswatch.shared.network import (
+    GuardedTransport,
+    PrivateAddressError,
+    UnknownHostError,
+    retry_after_s,
+)
 
 TIMEOUT_S = 10.0
 ALERTS = "/api/v2/alerts"

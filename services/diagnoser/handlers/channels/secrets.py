@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from services.diagnoser.domain.channels.declarations import SecretReference
+from biaswatch.services.diagnoser.domain.channels.declarations import SecretReference
 
 MOST_BYTES = 64 * 1024
 

@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from services.diagnoser.domain.channels.attempts import Delivered, Refused
-from services.diagnoser.domain.channels.declarations import AlertmanagerChannel
-from services.diagnoser.handlers.channels.declared import OperatorChannels
-from services.diagnoser.handlers.channels.secrets import NoSecretError
-from shared.contracts import Alarm, MonitorState
-from shared.errors import ConfigurationError, TransientError
-from shared.runtime.blocking import in_thread
-from shared.store import Store
-from shared.telemetry import RepeatedWarning
+from biaswatch.services.diagnoser.domain.channels.attempts import Delivered, Refused
+from biaswatch.services.diagnoser.domain.channels.declarations import AlertmanagerChannel
+from biaswatch.services.diagnoser.handlers.channels.declared import OperatorChannels
+from biaswatch.services.diagnoser.handlers.channels.secrets import NoSecretError
+from biaswatch.shared.contracts import Alarm, MonitorState
+from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import RepeatedWarning
 
 
 class ResendAlerts:

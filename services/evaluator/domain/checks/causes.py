@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from services.evaluator.domain.checks.denials import is_denied, is_open
-from services.evaluator.domain.checks.phrases import each_stem, each_whole, one_of, sought
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.rubric import Profile
+from biaswatch.services.evaluator.domain.checks.denials import is_denied, is_open
+from biaswatch.services.evaluator.domain.checks.phrases import each_stem, each_whole, one_of, sought
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.rubric import Profile
 
 # What several ways to name a cause share.
 _OF_THEM = r"(?:the\s+|their\s+|one's\s+)?"

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from services.evaluator.domain.checks.phrases import word_set
-from services.evaluator.domain.checks.quantity_words import Quantity, quantity_of
-from shared.lookup import first
+from biaswatch.services.evaluator.domain.checks.phrases import word_set
+from biaswatch.services.evaluator.domain.checks.quantity_words import Quantity, quantity_of
+from biaswatch.shared.lookup import first
 
 _TOKEN = re.compile(
     r"<g(?P<group>[01])>|<m:(?P<measure>[\w-]+)>|<n(?P<number>\d+)>"

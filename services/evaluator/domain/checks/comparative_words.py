@@ -1,6 +1,6 @@
 """The words of comparisons, class by class: what is more, what is less, what is only compared with."""
 
-from services.evaluator.domain.checks.phrases import words_of
+from biaswatch.services.evaluator.domain.checks.phrases import words_of
 
 _MANNER = words_of(
     "likely often frequent(?:ly)? common(?:ly)? apt prone probabl[ey] numerous regularly readily usual(?:ly)?"

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from services.evaluator.domain.checks.comparative_words import (
+from biaswatch.services.evaluator.domain.checks.comparative_words import (
     BEFORE_OTHERS,
     BEHIND_OTHERS,
     LESS,

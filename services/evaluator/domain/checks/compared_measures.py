@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from math import log
 
-from services.evaluator.domain.checks.comparison_words import (
+from biaswatch.services.evaluator.domain.checks.comparison_words import (
     COMPARATIVE,
     LESS,
     NEGATED,
@@ -12,10 +12,10 @@ from services.evaluator.domain.checks.comparison_words import (
     STRATA,
     THAN,
 )
-from services.evaluator.domain.checks.plain_negation import NOT, plainly
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.subjects import measure_of
-from shared.contracts import Subject
+from biaswatch.services.evaluator.domain.checks.plain_negation import NOT, plainly
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.subjects import measure_of
+from biaswatch.shared.contracts import Subject
 
 _OF_MEASURES = re.compile(
     rf"<m:(?P<a>[\w-]+)>(?P<not>[^;<]*?){COMPARATIVE}[^;<]*?(?:{THAN}\s+)?(?:those\s+of\s+"

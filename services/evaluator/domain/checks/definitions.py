@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from services.evaluator.domain.checks.denials import is_denied
-from services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.checks.denials import is_denied
+from biaswatch.services.evaluator.domain.checks.wording import Wording
 
 _RATIO = r"<m:(?:odds_ratio|relative_risk|impact_ratio)>"
 _DIFFERENCE = r"(?:<m:(?:risk_difference|gap)>|\bthe (?:mean |estimated |observed )?(?:gap|difference)(?! between))"

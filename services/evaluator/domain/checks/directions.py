@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from services.evaluator.domain.checks.compared_groups import OUTRIGHT, compared_groups
-from services.evaluator.domain.checks.comparison_words import (
+from biaswatch.services.evaluator.domain.checks.compared_groups import OUTRIGHT, compared_groups
+from biaswatch.services.evaluator.domain.checks.comparison_words import (
     BAD,
     GOOD,
     NEGATED,
@@ -17,12 +17,12 @@ from services.evaluator.domain.checks.comparison_words import (
     STRATA,
     WITHOUT,
 )
-from services.evaluator.domain.checks.denials import is_called_false
-from services.evaluator.domain.checks.group_arithmetic import arithmetic_signs
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import Unit
-from services.evaluator.domain.subjects import measure_of
-from shared.contracts import Subject
+from biaswatch.services.evaluator.domain.checks.denials import is_called_false
+from biaswatch.services.evaluator.domain.checks.group_arithmetic import arithmetic_signs
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.checks.written_numbers import Unit
+from biaswatch.services.evaluator.domain.subjects import measure_of
+from biaswatch.shared.contracts import Subject
 
 _OUTRIGHT = re.compile(
     r"^\W*(?:our\s+reading\s*:\s*)?<g[01]>\s+(?:less|more)\b|\bahead\s+of\s+<g|\bin\s+proportion\b"

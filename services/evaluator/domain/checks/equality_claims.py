@@ -5,8 +5,8 @@ that does not matter. What is supposed, asked for, or said of evidence or of an 
 claims no equality; whoever warns that it is not proven claims none either.
 """
 
-from services.evaluator.domain.checks.phrases import any_of, phrases_of, words_of
-from services.evaluator.domain.checks.plain_negation import denied, plainly
+from biaswatch.services.evaluator.domain.checks.phrases import any_of, phrases_of, words_of
+from biaswatch.services.evaluator.domain.checks.plain_negation import denied, plainly
 
 _SUPPOSED = "if|would|whether|hypothes\\w+|null|suppos\\w+|assum\\w+|question|claim\\w*|idea|were there|under|(?:may|might|could)(?! (?:\\w+ )?(?:conclude|say|state|call))|model|baseline"
 _OF_VALUES = "values?|possib\\w+|plausib\\w+|compatible|consistent|includ\\w+|exclud\\w+|contain\\w*|rul(?:e|ed|es) out|interval|corresponds?|stands? for|marks?|line"

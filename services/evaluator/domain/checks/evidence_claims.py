@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 
-from services.evaluator.domain.checks.equality_claims import (
+from biaswatch.services.evaluator.domain.checks.equality_claims import (
     cautions,
     claims_equality,
     proves_equality,
 )
-from services.evaluator.domain.checks.evidence_words import (
+from biaswatch.services.evaluator.domain.checks.evidence_words import (
     AGAINST,
     BEYOND,
     CAUSES,
@@ -35,9 +35,9 @@ from services.evaluator.domain.checks.evidence_words import (
     SUPPOSED,
     UNTOLD,
 )
-from services.evaluator.domain.checks.phrases import phrases_of
-from services.evaluator.domain.checks.plain_negation import denied, plainly
-from services.evaluator.domain.checks.significance_words import (
+from biaswatch.services.evaluator.domain.checks.phrases import phrases_of
+from biaswatch.services.evaluator.domain.checks.plain_negation import denied, plainly
+from biaswatch.services.evaluator.domain.checks.significance_words import (
     COMMON,
     LESS_SIGN,
     MORE_SIGN,

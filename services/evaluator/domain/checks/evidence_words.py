@@ -4,7 +4,7 @@ Texts are put into few words first (`plain_negation`). A table holds the words o
 wide as English is; `evidence_claims` says what any of one with any of another amounts to.
 """
 
-from services.evaluator.domain.checks.phrases import (
+from biaswatch.services.evaluator.domain.checks.phrases import (
     any_of,
     either,
     listed,
@@ -12,7 +12,7 @@ from services.evaluator.domain.checks.phrases import (
     phrases_of,
     words_of,
 )
-from services.evaluator.domain.checks.plain_negation import LUCK
+from biaswatch.services.evaluator.domain.checks.plain_negation import LUCK
 
 # What is spoken of.
 DIFFERENCE = any_of(

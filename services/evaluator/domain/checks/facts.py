@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, numbers_in
-from services.evaluator.domain.subjects import SMALLEST_P
-from shared.contracts import Measure, Subject
+from biaswatch.services.evaluator.domain.checks.written_numbers import (
+    Unit,
+    WrittenNumber,
+    numbers_in,
+)
+from biaswatch.services.evaluator.domain.subjects import SMALLEST_P
+from biaswatch.shared.contracts import Measure, Subject
 
 
 class NumberRole(StrEnum):

@@ -2,8 +2,12 @@
 
 import re
 
-from services.evaluator.domain.checks.facts import NumberRole
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, starts_of
+from biaswatch.services.evaluator.domain.checks.facts import NumberRole
+from biaswatch.services.evaluator.domain.checks.written_numbers import (
+    Unit,
+    WrittenNumber,
+    starts_of,
+)
 
 COARSE = 0.1
 """A value of no difference is written as 0, 1 or 1.0; finer numbers are measured ones."""

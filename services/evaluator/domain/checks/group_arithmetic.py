@@ -7,10 +7,10 @@ one" and "a ratio above 1 would mean a higher rate for A" all say who has more.
 import re
 from collections.abc import Iterator
 
-from services.evaluator.domain.checks.compared_groups import compared_groups
-from services.evaluator.domain.checks.interval_claims import with_null
-from services.evaluator.domain.checks.interval_words import ABOVE, BELOW, NULL_VALUE
-from services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.checks.compared_groups import compared_groups
+from biaswatch.services.evaluator.domain.checks.interval_claims import with_null
+from biaswatch.services.evaluator.domain.checks.interval_words import ABOVE, BELOW, NULL_VALUE
+from biaswatch.services.evaluator.domain.checks.wording import Wording
 
 _GAP = r"(?:(?!<g)[^;]){0,60}?"
 _BY = r"(?:minus|divided by|over|by|and then take away|from which)"

@@ -2,8 +2,8 @@
 
 import re
 
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import WrittenNumber
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.checks.written_numbers import WrittenNumber
 
 A_FEW = 12
 """As many groups, tests or steps a sentence may speak of without meaning a statistic."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from services.evaluator.domain.checks.interval_words import (
+from biaswatch.services.evaluator.domain.checks.interval_words import (
     ABOVE,
     BELOW,
     DOWN_TO,
@@ -29,8 +29,8 @@ from services.evaluator.domain.checks.interval_words import (
     UPPER,
     WHOLE,
 )
-from services.evaluator.domain.checks.plain_negation import NOT, plainly
-from services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.checks.plain_negation import NOT, plainly
+from biaswatch.services.evaluator.domain.checks.wording import Wording
 
 _TO_NULL = rf" (?:the |a |that )?(?:value (?:of )?)?{NULL_VALUE}(?!\w)"
 _SIDE = re.compile(rf"(?<!\w)(?:(?P<above>{ABOVE})|(?P<below>{BELOW})){_TO_NULL}")

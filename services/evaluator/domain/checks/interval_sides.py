@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from services.evaluator.domain.checks.interval_claims import (
+from biaswatch.services.evaluator.domain.checks.interval_claims import (
     ClaimedPart,
     ClaimedPosition,
     IntervalClaim,
     claimed_positions,
 )
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.subjects import measure_of
-from shared.contracts import Measure, Subject
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.subjects import measure_of
+from biaswatch.shared.contracts import Measure, Subject
 
 _SEVERAL = re.compile(
     r"\b(?:both|each|two|every|all)\s+(?:of\s+the\s+)?(?:two\s+)?(?:the\s+)?(?:confidence\s+)?(?:intervals?|ratios?|measures?)\b"

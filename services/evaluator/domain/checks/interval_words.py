@@ -1,6 +1,6 @@
 """The words of intervals, class by class: what has a value, what lacks it, what lies beside it."""
 
-from services.evaluator.domain.checks.phrases import phrases_of, words_of
+from biaswatch.services.evaluator.domain.checks.phrases import phrases_of, words_of
 
 NULL_VALUE = "nullvalue"
 """What stands in a sentence for the value of no difference, however it is called."""

@@ -1,6 +1,6 @@
 """How people call each measure: by its name, the ways to say it."""
 
-from services.evaluator.domain.checks.phrases import one_of, spaced
+from biaswatch.services.evaluator.domain.checks.phrases import one_of, spaced
 
 # What several measures are made of.
 _STRATUM = r"strat(?:um|a)"

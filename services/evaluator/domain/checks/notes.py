@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from services.evaluator.domain.checks.plain_negation import NOT, plainly
-from services.evaluator.domain.checks.wording import Wording
-from shared.contracts import Subject
+from biaswatch.services.evaluator.domain.checks.plain_negation import NOT, plainly
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.shared.contracts import Subject
 
 _MISSING = re.compile(r"answers asked for, (\d+) of them missing")
 _SUPPOSED = re.compile(r"\b(?:if|would|could(?! not)|may|might|whether|had)\b")

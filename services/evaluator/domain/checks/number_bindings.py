@@ -8,25 +8,25 @@ out ("lower bound", "p ="). Otherwise every noun of its clause, and every group,
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.evaluator.domain.checks.clauses import (
+from biaswatch.services.evaluator.domain.checks.clauses import (
     Token,
     index_of_number,
     leads_on,
     tokens_of,
     whole_of,
 )
-from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
-from services.evaluator.domain.checks.number_groups import group_at
-from services.evaluator.domain.checks.phrases import word_set
-from services.evaluator.domain.checks.quantity_words import (
+from biaswatch.services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
+from biaswatch.services.evaluator.domain.checks.number_groups import group_at
+from biaswatch.services.evaluator.domain.checks.phrases import word_set
+from biaswatch.services.evaluator.domain.checks.quantity_words import (
     BOUNDS,
     ESTIMATES,
     Quantity,
     can_be,
     unit_allows,
 )
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
 
 _OF_RATIO = {Quantity.ODDS, Quantity.SHARE}
 Noun = str | Quantity

@@ -5,34 +5,34 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
-from services.evaluator.domain.checks.fixed_numbers import COARSE
-from services.evaluator.domain.checks.idle_numbers import is_no_statistic
-from services.evaluator.domain.checks.interval_claims import compares_with_no_difference
-from services.evaluator.domain.checks.number_bindings import (
+from biaswatch.services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
+from biaswatch.services.evaluator.domain.checks.fixed_numbers import COARSE
+from biaswatch.services.evaluator.domain.checks.idle_numbers import is_no_statistic
+from biaswatch.services.evaluator.domain.checks.interval_claims import compares_with_no_difference
+from biaswatch.services.evaluator.domain.checks.number_bindings import (
     NumberBinding,
     binding_of,
     is_of_another,
     rules_out,
 )
-from services.evaluator.domain.checks.number_owners import (
+from biaswatch.services.evaluator.domain.checks.number_owners import (
     group_of_number,
     listed,
     measure_of_number,
     out_of_groups,
     quotients,
 )
-from services.evaluator.domain.checks.number_roles import (
+from biaswatch.services.evaluator.domain.checks.number_roles import (
     has_outcome,
     interval_ends,
     multiplies,
     roles_of,
     text_around,
 )
-from services.evaluator.domain.checks.plain_negation import NOT, plainly
-from services.evaluator.domain.checks.role_words import RATE
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs
+from biaswatch.services.evaluator.domain.checks.plain_negation import NOT, plainly
+from biaswatch.services.evaluator.domain.checks.role_words import RATE
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, occurs
 
 _ODDS_OR_RATES = re.compile(
     r"\b(odds|likely|likelihood|chances?|rates?|often|common|frequent\w*|probab\w+|risks?)\b",

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from services.evaluator.domain.checks.clauses import Token, leads_on, whole_of
-from services.evaluator.domain.checks.phrases import word_set
+from biaswatch.services.evaluator.domain.checks.clauses import Token, leads_on, whole_of
+from biaswatch.services.evaluator.domain.checks.phrases import word_set
 
 _REFERENCE = word_set("than with to against versus vs vs. unlike over from beside")
 _OF_GROUP = word_set(

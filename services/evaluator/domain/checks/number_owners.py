@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from services.evaluator.domain.checks.number_roles import text_around
-from services.evaluator.domain.checks.role_words import RATE
-from services.evaluator.domain.checks.wording import Mention, Wording
-from services.evaluator.domain.checks.written_numbers import Unit, occurs
+from biaswatch.services.evaluator.domain.checks.number_roles import text_around
+from biaswatch.services.evaluator.domain.checks.role_words import RATE
+from biaswatch.services.evaluator.domain.checks.wording import Mention, Wording
+from biaswatch.services.evaluator.domain.checks.written_numbers import Unit, occurs
 
 T = TypeVar("T")
 _BREAK = re.compile(r"[,;]|\b(?:and|while|whereas|against|versus|compared|but)\b", re.IGNORECASE)

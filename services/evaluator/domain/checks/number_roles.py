@@ -2,11 +2,15 @@
 
 import re
 
-from services.evaluator.domain.checks import role_words as words
-from services.evaluator.domain.checks.facts import NumberRole
-from services.evaluator.domain.checks.fixed_numbers import COARSE, fixed_role
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber, starts_of
+from biaswatch.services.evaluator.domain.checks import role_words as words
+from biaswatch.services.evaluator.domain.checks.facts import NumberRole
+from biaswatch.services.evaluator.domain.checks.fixed_numbers import COARSE, fixed_role
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.checks.written_numbers import (
+    Unit,
+    WrittenNumber,
+    starts_of,
+)
 
 FOUR_FIFTHS = 0.8
 """The threshold of impact ratios, which is no level."""

@@ -2,7 +2,7 @@
 
 import re
 
-from services.evaluator.domain.checks.phrases import any_of, words_of
+from biaswatch.services.evaluator.domain.checks.phrases import any_of, words_of
 
 LUCK = any_of(
     r"luck(?: of the draw)?|random(?:ness|\s+(?:variation|noise|fluctuations?|errors?|chance|process(?:es)?|scatter|swings?|draws?|variability))?",

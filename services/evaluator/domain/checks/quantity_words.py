@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 
-from services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
-from services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
+from biaswatch.services.evaluator.domain.checks.facts import MEANS, Fact, NumberRole
+from biaswatch.services.evaluator.domain.checks.written_numbers import Unit, WrittenNumber
 
 
 class Quantity(StrEnum):

@@ -3,17 +3,17 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from services.evaluator.domain.checks.causes import attribution_faults, cause_faults
-from services.evaluator.domain.checks.compared_measures import measure_faults
-from services.evaluator.domain.checks.definitions import definition_faults
-from services.evaluator.domain.checks.directions import direction_faults
-from services.evaluator.domain.checks.facts import Fact, facts_of
-from services.evaluator.domain.checks.group_arithmetic import reading_faults
-from services.evaluator.domain.checks.interval_sides import interval_side_faults
-from services.evaluator.domain.checks.notes import denied_notes, omitted_notes
-from services.evaluator.domain.checks.number_faults import number_faults, open_numbers
-from services.evaluator.domain.checks.significance import significance_faults
-from services.evaluator.domain.checks.structure import (
+from biaswatch.services.evaluator.domain.checks.causes import attribution_faults, cause_faults
+from biaswatch.services.evaluator.domain.checks.compared_measures import measure_faults
+from biaswatch.services.evaluator.domain.checks.definitions import definition_faults
+from biaswatch.services.evaluator.domain.checks.directions import direction_faults
+from biaswatch.services.evaluator.domain.checks.facts import Fact, facts_of
+from biaswatch.services.evaluator.domain.checks.group_arithmetic import reading_faults
+from biaswatch.services.evaluator.domain.checks.interval_sides import interval_side_faults
+from biaswatch.services.evaluator.domain.checks.notes import denied_notes, omitted_notes
+from biaswatch.services.evaluator.domain.checks.number_faults import number_faults, open_numbers
+from biaswatch.services.evaluator.domain.checks.significance import significance_faults
+from biaswatch.services.evaluator.domain.checks.structure import (
     ReportPassage,
     fault,
     passages,
@@ -21,12 +21,15 @@ from services.evaluator.domain.checks.structure import (
     sentences,
     structural_faults,
 )
-from services.evaluator.domain.checks.understanding import is_understood, speaks_of_statistics
-from services.evaluator.domain.checks.wording import Wording, wording_of
-from services.evaluator.domain.checks.written_numbers import numbers_in
-from services.evaluator.domain.report_prompt import METHODS, OUTLINE, TERMS
-from services.evaluator.domain.rubric import Profile
-from shared.contracts import Fault, Subject, UncheckedSentence
+from biaswatch.services.evaluator.domain.checks.understanding import (
+    is_understood,
+    speaks_of_statistics,
+)
+from biaswatch.services.evaluator.domain.checks.wording import Wording, wording_of
+from biaswatch.services.evaluator.domain.checks.written_numbers import numbers_in
+from biaswatch.services.evaluator.domain.report_prompt import METHODS, OUTLINE, TERMS
+from biaswatch.services.evaluator.domain.rubric import Profile
+from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
 
 LONGEST, LONGEST_SENTENCE = 20_000, 800
 """Characters under a heading, and of a sentence: beyond, patterns would keep the service busy."""

@@ -1,6 +1,6 @@
 """The words around a number that say what it is: each role's own, before it and behind it."""
 
-from services.evaluator.domain.checks.phrases import one_of, sought, spaced
+from biaswatch.services.evaluator.domain.checks.phrases import one_of, sought, spaced
 
 # What several roles share.
 _EDGE = "bound|limit|end"

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from services.evaluator.domain.checks.evidence_claims import EvidenceClaim, evidence_claims
-from services.evaluator.domain.checks.interval_sides import includes_no_difference
-from services.evaluator.domain.checks.wording import Wording
-from services.evaluator.domain.subjects import measure_of
-from shared.contracts import Subject
+from biaswatch.services.evaluator.domain.checks.evidence_claims import (
+    EvidenceClaim,
+    evidence_claims,
+)
+from biaswatch.services.evaluator.domain.checks.interval_sides import includes_no_difference
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.services.evaluator.domain.subjects import measure_of
+from biaswatch.shared.contracts import Subject
 
 _SAID = {
     EvidenceClaim.SHOWN: "Significance is claimed, but the test does not show it.",

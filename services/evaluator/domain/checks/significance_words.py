@@ -3,8 +3,8 @@
 Tables of phrases as those of `evidence_words`; texts are put into few words first.
 """
 
-from services.evaluator.domain.checks.evidence_words import DIFFERENCE
-from services.evaluator.domain.checks.phrases import (
+from biaswatch.services.evaluator.domain.checks.evidence_words import DIFFERENCE
+from biaswatch.services.evaluator.domain.checks.phrases import (
     either,
     listed,
     phrases_in,

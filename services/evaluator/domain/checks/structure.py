@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from services.evaluator.domain.report_prompt import OUTLINE, ReportSection
-from shared.contracts import Fault
+from biaswatch.services.evaluator.domain.report_prompt import OUTLINE, ReportSection
+from biaswatch.shared.contracts import Fault
 
 _HEADING = re.compile(r"(#{1,6})\s++(.*)")
 # A sentence ends at . ! or ? before a blank and a capital; a point inside a number ends none.

@@ -6,13 +6,13 @@ causes. It is understood when a number of it was bound, or when one of the rules
 
 import re
 
-from services.evaluator.domain.checks.causes import speaks_of_causes
-from services.evaluator.domain.checks.compared_measures import speaks_of_measures
-from services.evaluator.domain.checks.directions import stated_directions
-from services.evaluator.domain.checks.interval_sides import speaks_of_sides
-from services.evaluator.domain.checks.significance import speaks_of_evidence
-from services.evaluator.domain.checks.wording import Wording
-from shared.contracts import Subject
+from biaswatch.services.evaluator.domain.checks.causes import speaks_of_causes
+from biaswatch.services.evaluator.domain.checks.compared_measures import speaks_of_measures
+from biaswatch.services.evaluator.domain.checks.directions import stated_directions
+from biaswatch.services.evaluator.domain.checks.interval_sides import speaks_of_sides
+from biaswatch.services.evaluator.domain.checks.significance import speaks_of_evidence
+from biaswatch.services.evaluator.domain.checks.wording import Wording
+from biaswatch.shared.contracts import Subject
 
 _TOPIC = re.compile(
     r"<g[01]>|<m:|\bsignifican|\binterval|\bp-?\s*value|\bchance\b|\bhypothes[ie]s|\bassociation|\bdifferen(?:ce|t)|\bdiffer"

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from services.evaluator.domain.checks.measure_words import MEASURE_WORDS
-from services.evaluator.domain.checks.phrases import one_of, sought, word_set
-from services.evaluator.domain.checks.written_numbers import (
+from biaswatch.services.evaluator.domain.checks.measure_words import MEASURE_WORDS
+from biaswatch.services.evaluator.domain.checks.phrases import one_of, sought, word_set
+from biaswatch.services.evaluator.domain.checks.written_numbers import (
     BEFORE,
     WrittenNumber,
     masked,
     numbers_in,
 )
-from shared.contracts import Subject
+from biaswatch.shared.contracts import Subject
 
 SHORT = 3
 COMMON_WORDS = word_set(

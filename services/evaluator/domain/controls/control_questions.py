@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from services.evaluator.domain.controls.known_texts import (
+from biaswatch.services.evaluator.domain.controls.known_texts import (
     CONTROLLED,
     INTERVAL,
     MEASURE,
@@ -13,11 +13,20 @@ from services.evaluator.domain.controls.known_texts import (
     control_subject,
     known_texts,
 )
-from services.evaluator.domain.model_questions import judgement_in, judging_probe, response_text
-from services.evaluator.domain.rubric import Dimension, JudgementTask, Profile, judging_prompt
-from services.evaluator.domain.subjects import measure_of
-from shared.contracts import Brief, ControlReply, Probe, Response
-from shared.parsing import Unreadable
+from biaswatch.services.evaluator.domain.model_questions import (
+    judgement_in,
+    judging_probe,
+    response_text,
+)
+from biaswatch.services.evaluator.domain.rubric import (
+    Dimension,
+    JudgementTask,
+    Profile,
+    judging_prompt,
+)
+from biaswatch.services.evaluator.domain.subjects import measure_of
+from biaswatch.shared.contracts import Brief, ControlReply, Probe, Response
+from biaswatch.shared.parsing import Unreadable
 
 CONTROL = "control"
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from services.evaluator.domain.subjects import interval_of, level_of, measure_of
-from shared.contracts import Measure, Subject
+from biaswatch.services.evaluator.domain.subjects import interval_of, level_of, measure_of
+from biaswatch.shared.contracts import Measure, Subject
 
 INTERVAL, LIMITATIONS = "interval", "limitations"
 CONTROLLED = (INTERVAL, LIMITATIONS)

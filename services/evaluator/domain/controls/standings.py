@@ -8,8 +8,13 @@ only once there are judges.
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from services.evaluator.domain.controls.known_texts import EMPTY, PADDED, PERFECT, REVERSED
-from shared.contracts import ControlReply, Estimate, JudgeStanding
+from biaswatch.services.evaluator.domain.controls.known_texts import (
+    EMPTY,
+    PADDED,
+    PERFECT,
+    REVERSED,
+)
+from biaswatch.shared.contracts import ControlReply, Estimate, JudgeStanding
 
 STEP = 0.25
 """Between two anchors of the scale."""
@@ -102,8 +107,8 @@ def _mean_shift(pairs: Iterable[Mapping[str | None, float]], changed: str) -> Es
         return Estimate(reason="no text and its copy were both scored")
     import numpy as np
 
-    from shared.stats.comparisons.bounded_mean import bounded_mean_curve
-    from shared.stats.comparisons.confidence_curve import confidence_limits
+    from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
+    from biaswatch.shared.stats.comparisons.confidence_curve import confidence_limits
 
     curve = bounded_mean_curve(np.array(shifts), -1.0, 1.0)
     low, high = confidence_limits(curve, LEVEL)

@@ -6,9 +6,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Protocol
 
-from services.generator.domain.questions import RatingScale, UnfitProbe
-from shared.contracts import Message, Probe, Usage
-from shared.llm.port import AnswerSchema, CallFailed, ModelAnswer
+from biaswatch.services.generator.domain.questions import RatingScale, UnfitProbe
+from biaswatch.shared.contracts import Message, Probe, Usage
+from biaswatch.shared.llm.port import AnswerSchema, CallFailed, ModelAnswer
 
 ANSWER = "answer"
 """The name of the only call of a scaffold that makes one."""

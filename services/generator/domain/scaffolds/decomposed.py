@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from statistics import fmean
 
-from services.generator.domain.questions import (
+from biaswatch.services.generator.domain.questions import (
     CRITERION,
     criteria_of,
     judgements,
@@ -16,8 +16,8 @@ from services.generator.domain.questions import (
     scale_of,
     user,
 )
-from services.generator.domain.scaffolds import CallResult, PlannedCall, Scaffold
-from shared.contracts import Probe
+from biaswatch.services.generator.domain.scaffolds import CallResult, PlannedCall, Scaffold
+from biaswatch.shared.contracts import Probe
 
 SYNTHESIS = "synthesis"
 

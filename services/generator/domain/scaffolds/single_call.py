@@ -1,6 +1,6 @@
 """The scaffolds of one call: as the question is, step by step, or reasons before the choice."""
 
-from services.generator.domain.questions import (
+from biaswatch.services.generator.domain.questions import (
     CHOOSE_LAST,
     NOT_THE_QUESTION,
     SCALE,
@@ -21,8 +21,8 @@ from services.generator.domain.questions import (
     scale_of,
     user,
 )
-from services.generator.domain.scaffolds import ANSWER, PlannedCall, Scaffold
-from shared.contracts import Message, Probe, Role
+from biaswatch.services.generator.domain.scaffolds import ANSWER, PlannedCall, Scaffold
+from biaswatch.shared.contracts import Message, Probe, Role
 
 
 class Direct(Scaffold):

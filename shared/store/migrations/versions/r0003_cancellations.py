@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from shared.store.migrations import make_record_table
+from biaswatch.shared.store.migrations import make_record_table
 
 revision = "0003"
 down_revision = "0002"

@@ -1,6 +1,6 @@
 """What answers are worth besides their gaps."""
 
-from shared.store.migrations import make_record_table
+from biaswatch.shared.store.migrations import make_record_table
 
 revision = "0006"
 down_revision = "0005"

@@ -1,6 +1,6 @@
 """What judges said of pairs of answers."""
 
-from shared.store.migrations import make_record_table
+from biaswatch.shared.store.migrations import make_record_table
 
 revision = "0008"
 down_revision = "0007"

@@ -1,6 +1,6 @@
 """Interpretations that are wanted, and what came of them."""
 
-from shared.store.migrations import make_record_table
+from biaswatch.shared.store.migrations import make_record_table
 
 revision = "0009"
 down_revision = "0008"

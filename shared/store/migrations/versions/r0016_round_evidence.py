@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from shared.contracts import derived_id
-from shared.store.migrations import make_record_table
+from biaswatch.shared.contracts import derived_id
+from biaswatch.shared.store.migrations import make_record_table
 
 revision = "0016"
 down_revision = "0015"

@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from shared.contracts import Suite
-from shared.contracts.expansion import set_of
+from biaswatch.shared.contracts import Suite
+from biaswatch.shared.contracts.expansion import set_of
 
 revision = "0019"
 down_revision = "0018"

@@ -1,6 +1,6 @@
 """Labels of people, the samples that they were asked for, and what they make of findings."""
 
-from shared.store.migrations import make_record_table
+from biaswatch.shared.store.migrations import make_record_table
 
 revision = "0020"
 down_revision = "0019"

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.gap_test import compare_samples
-from shared.stats.comparisons.mean_interval import mean_interval
-from shared.stats.comparisons.moment_gaps import (
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
+from biaswatch.shared.stats.comparisons.moment_gaps import (
     ENOUGH_FOR_SUMS,
     SampleSums,
     gap_from_sums,
     mean_from_sums,
 )
-from shared.stats.groups.moments import joined, moments_of
+from biaswatch.shared.stats.groups.moments import joined, moments_of
 
 RNG = np.random.default_rng(5)
 VALUES = np.column_stack([RNG.normal(1e6, 2, 4000), RNG.beta(2, 5, 4000)])

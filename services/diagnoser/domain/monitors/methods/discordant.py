@@ -1,17 +1,21 @@
 """McNemar: twins of which one is selected."""
 
-from services.diagnoser.domain.monitors.change_detection import counted_pairs
-from services.diagnoser.domain.monitors.method import MonitorMethod, each_alone, one_by_one
-from services.diagnoser.domain.monitors.methods.odds import planned_selections
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.change_detection import counted_pairs
+from biaswatch.services.diagnoser.domain.monitors.method import (
+    MonitorMethod,
+    each_alone,
+    one_by_one,
+)
+from biaswatch.services.diagnoser.domain.monitors.methods.odds import planned_selections
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     RoundCounts,
     RoundScope,
     selected_shares,
     selections_of_pairs,
 )
-from shared.contracts import Comparison
-from shared.stats.anytime.discordant import DiscordantPairs
+from biaswatch.shared.contracts import Comparison
+from biaswatch.shared.stats.anytime.discordant import DiscordantPairs
 
 
 def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) -> RoundCounts:

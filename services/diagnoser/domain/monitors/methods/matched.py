@@ -5,22 +5,22 @@ from dataclasses import asdict
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.method import (
+from biaswatch.services.diagnoser.domain.monitors.method import (
     MonitorMethod,
     PlannedGap,
     SortedRound,
     each_alone,
 )
-from services.diagnoser.domain.monitors.methods.two_groups import SIDES
-from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts
-from shared.contracts import Comparison, Estimate, UserCounts, WatchedFeature
-from shared.stats.anytime.matched import MatchedUsers
-from shared.stats.anytime.matched_planning import Arrivals, plan_matched
-from shared.stats.anytime.pairs import PairHistogram
-from shared.stats.anytime.planning import PlannedUnits
-from shared.stats.anytime.two_groups import BINS
-from shared.stats.comparisons.compared_samples import ComparedSamples
-from shared.stats.comparisons.gap_test import compare_samples
+from biaswatch.services.diagnoser.domain.monitors.methods.two_groups import SIDES
+from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts
+from biaswatch.shared.contracts import Comparison, Estimate, UserCounts, WatchedFeature
+from biaswatch.shared.stats.anytime.matched import MatchedUsers
+from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.planning import PlannedUnits
+from biaswatch.shared.stats.anytime.two_groups import BINS
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 
 DIFFERENCES = "differences"
 """Of matches, from -1 to 1. Under another name than the differences of twins, whose changes are

@@ -4,25 +4,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.change_detection import counted_pairs
-from services.diagnoser.domain.monitors.method import (
+from biaswatch.services.diagnoser.domain.monitors.change_detection import counted_pairs
+from biaswatch.services.diagnoser.domain.monitors.method import (
     MonitorMethod,
     PlannedGap,
     each_alone,
     one_by_one,
 )
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
     RoundCounts,
     RoundScope,
     selected_shares,
 )
-from shared.contracts import Comparison, WatchedFeature
-from shared.stats.anytime.odds import Batch, CommonOdds
-from shared.stats.anytime.odds_planning import plan_odds
-from shared.stats.anytime.planning import PlannedUnits
-from shared.stats.anytime.set_shapes import ONE_AND_ONE, SetShape
+from biaswatch.shared.contracts import Comparison, WatchedFeature
+from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
+from biaswatch.shared.stats.anytime.odds_planning import plan_odds
+from biaswatch.shared.stats.anytime.planning import PlannedUnits
+from biaswatch.shared.stats.anytime.set_shapes import ONE_AND_ONE, SetShape
 
 
 def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) -> RoundCounts:

@@ -5,16 +5,30 @@ from itertools import chain
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.compared_sides import SidesOfComparisons
-from services.diagnoser.domain.monitors.method import MonitorMethod, PlannedGap, SortedRound
-from services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL, pair_counts, pair_table
-from services.diagnoser.domain.monitors.round_answers import Counts, RoundCounts, RoundScope, Values
-from services.diagnoser.domain.monitors.selections import selection_counts
-from services.diagnoser.domain.monitors.set_bounds import feature_values, sides_of
-from shared.contracts import Claim, Comparison, WatchedFeature
-from shared.stats.anytime.pair_histograms import PairHistograms
-from shared.stats.anytime.planning import PlannedUnits, plan_gap
-from shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+from biaswatch.services.diagnoser.domain.monitors.compared_sides import SidesOfComparisons
+from biaswatch.services.diagnoser.domain.monitors.method import (
+    MonitorMethod,
+    PlannedGap,
+    SortedRound,
+)
+from biaswatch.services.diagnoser.domain.monitors.pair_counts import (
+    GAPS,
+    LEVEL,
+    pair_counts,
+    pair_table,
+)
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+    Counts,
+    RoundCounts,
+    RoundScope,
+    Values,
+)
+from biaswatch.services.diagnoser.domain.monitors.selections import selection_counts
+from biaswatch.services.diagnoser.domain.monitors.set_bounds import feature_values, sides_of
+from biaswatch.shared.contracts import Claim, Comparison, WatchedFeature
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_gap
+from biaswatch.shared.stats.anytime.rounding import Hashes, hashes, uniform_table
 
 
 def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:

@@ -5,28 +5,28 @@ from math import hypot
 
 import numpy as np
 
-from services.diagnoser.domain.monitors.change_detection import (
+from biaswatch.services.diagnoser.domain.monitors.change_detection import (
     counted_pairs,
     difference_counts,
     random_pairs,
 )
-from services.diagnoser.domain.monitors.method import (
+from biaswatch.services.diagnoser.domain.monitors.method import (
     MonitorMethod,
     PlannedGap,
     each_alone,
     one_by_one,
 )
-from services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     ComparedSets,
     Counts,
     RoundCounts,
     RoundScope,
 )
-from shared.contracts import Comparison, WatchedFeature
-from shared.stats.anytime.planning import PlannedUnits, plan_gap
-from shared.stats.anytime.rounding import uniforms
-from shared.stats.anytime.two_groups import TwoHistograms
-from shared.stats.anytime.two_groups_planning import plan_two_groups
+from biaswatch.shared.contracts import Comparison, WatchedFeature
+from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_gap
+from biaswatch.shared.stats.anytime.rounding import uniforms
+from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
+from biaswatch.shared.stats.anytime.two_groups_planning import plan_two_groups
 
 SIDES = ("first", "second")
 TWINS = "twins"
