@@ -97,8 +97,8 @@ bench: .venv/.dev ## Measure speed, as ratios within one run
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.
 calibration: .venv/.dev ## Simulate how often verdicts and monitors err, and what they find
-	$(BIN)/python -m tools.comparison_calibration $(if $(ONLY),--only $(ONLY)); table=$$?; \
-	$(if $(ONLY),,$(BIN)/python -m tools.evidence_calibration && $(BIN)/python -m tools.monitor_calibration && $(BIN)/python -m tools.label_calibration &&) exit $$table
+	$(BIN)/python -m calibration.comparisons $(if $(ONLY),--only $(ONLY)); table=$$?; \
+	$(if $(ONLY),,$(BIN)/python -m calibration.evidence && $(BIN)/python -m calibration.monitors && $(BIN)/python -m calibration.labels &&) exit $$table
 
 bench-models: .venv/.models ## Measure texts a second, batched against one by one
 	$(BIN)/python -m benchmarks.extractors

@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.monitors.evidence import evidence_of, increment_of
-from biaswatch.services.diagnoser.domain.monitors.method import counted
-from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.services.diagnoser.handlers.garbage import nothing_collected
+from biaswatch.shared.analysis.monitors.evidence import evidence_of, increment_of
+from biaswatch.shared.analysis.monitors.method import counted
+from biaswatch.shared.analysis.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
@@ -24,7 +25,6 @@ from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     RoundScope,
     compared_sets,
 )
-from biaswatch.services.diagnoser.handlers.garbage import nothing_collected
 from biaswatch.shared.contracts import (
     Claim,
     ClosedBy,

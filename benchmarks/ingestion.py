@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.requests import SentBatch
 from biaswatch.shared.contracts import Exchange
+from biaswatch.shared.requests.traffic import SentBatch
 from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_traffic_monitor
 

@@ -20,9 +20,9 @@ from biaswatch.services.gateway.otlp.intake import SignalIntake
 from biaswatch.services.gateway.otlp.wire import PROTOBUF, TRACES, signals_of, unpacked
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.redaction_file import nothing_redacted
-from biaswatch.services.gateway.traffic.requests import SentBatch
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.requests.traffic import SentBatch
 from biaswatch.shared.store import Store, migrate
 from tests.support.otlp import make_span, protobuf_of
 from tests.support.records import make_traffic_monitor

@@ -21,7 +21,6 @@ import httpx2
 from biaswatch.services.diagnoser.handlers import CloseRounds
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import (
     Diagnosis,
@@ -43,6 +42,7 @@ from biaswatch.shared.contracts import (
     derived_id,
     probes_of,
 )
+from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.runtime.memory import bound_garbage
 from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on

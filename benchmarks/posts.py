@@ -25,9 +25,9 @@ import httpx2
 from benchmarks.pipeline import cpu_s
 from biaswatch.services.gateway.app import WATCHERS_S, web_app
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.traffic.requests import SentBatch
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.requests.traffic import SentBatch
 from biaswatch.shared.runtime.process import run
 from biaswatch.shared.runtime.web import free_port, web_server
 from biaswatch.shared.store import Store, migrate

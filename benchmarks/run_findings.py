@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers import DiagnoseRun
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import (
     Against,
     ClosedBy,

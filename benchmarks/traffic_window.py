@@ -82,8 +82,8 @@ def fill(store: Store, amount: int) -> None:
 
 def plan(store: Store) -> None:
     """Go through the window as the planner does, so that it closes."""
-    from biaswatch.services.planner.monitor_rounds import RoundScheduler
-    from biaswatch.services.planner.runs import RunPlanner, completion_of
+    from biaswatch.services.planner.handlers.monitor_rounds import RoundScheduler
+    from biaswatch.services.planner.handlers.runs import RunPlanner, completion_of
     from tests.support.planned import planned
 
     plans = RunPlanner(store, now=_over, deadline_s=60)
@@ -124,8 +124,8 @@ def draw(store: Store) -> None:
     """Draw answers and take labels in, as the gateway does; people differ from the instrument."""
     from biaswatch.services.gateway.labels.commands import LabelCommands
     from biaswatch.services.gateway.labels.queries import LabelQueries
-    from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
     from biaswatch.services.gateway.runs.queries import RunQueries
+    from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 
     [run], runs = store.records.all(Run), RunQueries(store)
     commands = LabelCommands(store, runs, LabelQueries(store, runs), now=_over)
@@ -143,8 +143,8 @@ def draw(store: Store) -> None:
 
 def correct(store: Store) -> None:
     """Correct by the labels as the diagnoser does."""
-    from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
     from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+    from biaswatch.shared.analysis.findings import AnalysisPlan
 
     labels = list(store.records.all(Label))
     handler = CorrectByLabels(store, now=lambda: labels[-1].at, plan=AnalysisPlan())

@@ -8,17 +8,17 @@ from typing import Any
 from biaswatch.services.extractor.domain import Extractor, Measured, Reading, measured_all
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.settings import ExtractorSettings
-from biaswatch.services.gateway.runs.measurements import (
-    AnswerMeasurements,
-    DeclaredAnalysis,
-    Measurement,
-    PinnedExtractor,
-)
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.lookup import first
 from biaswatch.shared.models.device import ModelOptions
 from biaswatch.shared.parsing.model_reasoning import ReasonedText, after_reasoning
+from biaswatch.shared.requests.measurements import (
+    AnswerMeasurements,
+    DeclaredAnalysis,
+    Measurement,
+    PinnedExtractor,
+)
 from biaswatch.shared.runtime.settings import load_settings
 
 AT_ONCE = 256

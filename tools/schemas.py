@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from biaswatch.services.builder.domain.plan import Plan
-from biaswatch.services.gateway.monitors.requests import MONITOR_REQUEST
+from biaswatch.building.plan import Plan
 from biaswatch.shared.contracts import ROUTES, Record
+from biaswatch.shared.requests.monitors import MONITOR_REQUEST
 from tests.support.records import one_of_each_kind
 
 FOLDER = Path("shared/contracts")

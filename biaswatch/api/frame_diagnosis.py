@@ -28,10 +28,10 @@ from biaswatch.render.table_corrections import (
     table_correction_sentences,
 )
 from biaswatch.render.table_diagnosis import Parts, result_rows
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
-from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan, ComparisonPlan
-from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
-from biaswatch.services.diagnoser.domain.labels.table_corrections import table_corrections
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.plans import AnalysisPlan, ComparisonPlan
+from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
+from biaswatch.shared.analysis.labels.table_corrections import table_corrections
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals

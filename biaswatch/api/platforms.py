@@ -27,12 +27,12 @@ from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
 from biaswatch.render.corrections import corrected_columns, corrected_gaps, correction_rows
 from biaswatch.render.findings import conclusions
-from biaswatch.services.gateway.labels.correction_words import correction_sentences
 from biaswatch.services.gateway.runs.provenance import RunProvenance
-from biaswatch.services.gateway.runs.views import RunState
-from biaswatch.services.gateway.traffic.requests import MAX_BATCH, AcceptedBatch
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Suite, Verdict
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.requests.run_views import RunState
+from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch
 
 T = TypeVar("T")
 Targets = str | Sequence[str]

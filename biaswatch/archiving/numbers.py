@@ -8,8 +8,8 @@ import pyarrow
 
 from biaswatch.exporting.files import is_text_column, ordered
 from biaswatch.exporting.rows import rows_of_page
-from biaswatch.services.gateway.exports.views import exported_answer, exported_features
 from biaswatch.shared.contracts import Features, Purpose, Response
+from biaswatch.shared.requests.export_views import exported_answer, exported_features
 from biaswatch.shared.store import Store
 
 TEXT_COLUMNS = ("messages", "text", "baseline")

@@ -19,8 +19,8 @@ from biaswatch.shared.runtime.settings import load_settings
 from biaswatch.shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
-    from biaswatch.services.builder.domain.plan import Plan
-    from biaswatch.services.builder.handlers.build import BuiltSuite
+    from biaswatch.building.build import BuiltSuite
+    from biaswatch.building.plan import Plan
     from biaswatch.services.builder.settings import BuilderSettings
 
 
@@ -37,8 +37,8 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Build a suite from a plan; the same plan, sources and answers give the same bytes."""
-    from biaswatch.services.builder.domain.plan import Model
-    from biaswatch.services.builder.handlers.build_files import load_plan, write_suite
+    from biaswatch.building.build_files import load_plan, write_suite
+    from biaswatch.building.plan import Model
     from biaswatch.services.builder.settings import BuilderSettings
 
     wanted = load_plan(plan)
@@ -48,7 +48,7 @@ def build(
     built = asyncio.run(_built(wanted, plan.parent, load_settings(BuilderSettings), nonce))
     files = write_suite(built, output)
     if figures:
-        from biaswatch.services.builder.handlers.quality_figure import draw_quality
+        from biaswatch.building.quality_figure import draw_quality
 
         picture = output / "quality.png"
         files.append(draw_quality(wanted.name, built.quality, built.rows, picture))
@@ -77,7 +77,7 @@ def build(
 
 async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "BuiltSuite":
     """Build; where a model is asked, on the bus that is named, that runs here, or of our own."""
-    from biaswatch.services.builder.app import build_of, model_over_bus
+    from biaswatch.building.composition import build_of, model_over_bus
 
     if not (plan.asks and plan.model and plan.model.target):
         return await build_of(plan, home, settings)()

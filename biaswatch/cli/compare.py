@@ -79,9 +79,9 @@ def compare(
     from biaswatch.cli.comparison_input import RunPart, comparison_input
     from biaswatch.cli.diagnose import check_levels
     from biaswatch.render import run_changes
-    from biaswatch.services.diagnoser.domain.changes.run_changes import ChangePlan, compare_runs
-    from biaswatch.services.diagnoser.domain.changes.unmatched_changes import compare_whole_runs
-    from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+    from biaswatch.shared.analysis.changes.run_changes import ChangePlan, compare_runs
+    from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
+    from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 
     rule = check_rule(fail_on, min_measured, any_size=CHANGE)
     for each in (tolerance, missing_tolerance):

@@ -13,11 +13,8 @@ from biaswatch.readers.run_tables import (
     missing_answers,
     run_observations,
 )
-from biaswatch.services.diagnoser.domain.changes.matched_prompts import (
-    MatchedPrompts,
-    matched_prompts,
-)
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, matched_prompts
+from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Against, Claim
 from biaswatch.shared.errors import UsageError
 

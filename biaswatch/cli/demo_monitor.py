@@ -7,8 +7,8 @@ from typing import Any
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.suites import DEMO_SUITE, load_suite
-from biaswatch.services.gateway.monitors.views import AppliedMonitor, MonitorView
 from biaswatch.shared.contracts import Alarm, AlarmState, Suite
+from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
 
 NAME = "demo"
 CADENCE_S, MOST_ROUNDS = 2, 60

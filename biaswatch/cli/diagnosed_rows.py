@@ -9,9 +9,9 @@ from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.cli.diagnosis_input import DiagnosisInput
-    from biaswatch.services.diagnoser.domain.findings.observations import Observations
-    from biaswatch.services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
-    from biaswatch.services.diagnoser.domain.labels.table_corrections import TableCorrection
+    from biaswatch.shared.analysis.findings.observations import Observations
+    from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
+    from biaswatch.shared.analysis.labels.table_corrections import TableCorrection
 
 MOST_COMPARISONS = 2_000_000
 ENTRY_POINTS = "biaswatch.statistics"
@@ -47,8 +47,8 @@ def diagnosed_rows(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagn
     from rich.console import Console
     from rich.progress import Progress
 
-    from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
-    from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+    from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+    from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
     from biaswatch.shared.stats.groups.catalogue import added, parse_statistic
 
     levels = [len(set(labels)) for labels in seen.groups.values()]
@@ -101,8 +101,8 @@ def corrected_rows(given: "DiagnosisInput", asked: DiagnosisOptions) -> "list[Ta
     UsageError
         Values less baselines are asked for, which nobody has labelled.
     """
-    from biaswatch.services.diagnoser.domain.findings.plans import AnalysisPlan
-    from biaswatch.services.diagnoser.domain.labels.table_corrections import table_corrections
+    from biaswatch.shared.analysis.findings.plans import AnalysisPlan
+    from biaswatch.shared.analysis.labels.table_corrections import table_corrections
 
     if given.labelled and asked.calibrate:
         raise UsageError("--labels are of values as they stand: leave --calibrate out.")

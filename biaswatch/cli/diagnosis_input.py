@@ -17,9 +17,9 @@ from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations,
 from biaswatch.readers.table_files import frame_of
 from biaswatch.readers.tables import TableColumns, check_named, frame_observations
 from biaswatch.render.corrections import correction_rows, print_corrections
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
-from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
-from biaswatch.services.diagnoser.domain.labels.table_corrections import LabelledColumn
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
 from biaswatch.shared.contracts import Against, Claim, Correction
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds

@@ -21,9 +21,9 @@ from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.render.monitors import print_monitor
-from biaswatch.services.gateway.monitors.views import MonitorView
-from biaswatch.services.gateway.traffic.requests import HistoryView
 from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.requests.monitor_views import MonitorView
+from biaswatch.shared.requests.traffic import HistoryView
 from biaswatch.shared.runtime.settings import Settings, load_settings
 
 AT_ONCE = 500

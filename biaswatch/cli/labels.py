@@ -30,12 +30,12 @@ from biaswatch.render.labels import (
     print_progress,
 )
 from biaswatch.render.output import print_json
-from biaswatch.services.gateway.exports.views import ExportedAnswer
-from biaswatch.services.gateway.labels.hidden_words import hidden_words
-from biaswatch.services.gateway.labels.views import SampleProgress, StoredLabel
+from biaswatch.shared.analysis.labels.hidden_words import hidden_words
 from biaswatch.shared.contracts import LabelDraw
 from biaswatch.shared.contracts.judged_item import JUDGES
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.export_views import ExportedAnswer
+from biaswatch.shared.requests.label_views import SampleProgress, StoredLabel
 from biaswatch.written_files import write_whole
 
 app = typer.Typer(

@@ -26,7 +26,7 @@ from biaswatch.shared.stats.studies.local_law_144 import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biaswatch.services.diagnoser.domain.findings.observations import Observations
+    from biaswatch.shared.analysis.findings.observations import Observations
 
 
 def ll144(

@@ -22,10 +22,10 @@ from biaswatch.render.monitors import (
 )
 from biaswatch.render.output import print_json, print_rows
 from biaswatch.render.tables import print_sentence, printable
-from biaswatch.services.gateway.monitors.views import AppliedMonitor, MonitorView
-from biaswatch.services.gateway.monitors.window_views import WindowView
-from biaswatch.services.gateway.traffic.requests import UnwatchedView
 from biaswatch.shared.contracts import comparison_titles
+from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
+from biaswatch.shared.requests.traffic import UnwatchedView
+from biaswatch.shared.requests.window_views import WindowView
 
 app = typer.Typer(
     name="monitor", no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms."
@@ -230,8 +230,8 @@ def plan(
     # The mathematics is slow to load.
     from biaswatch.monitor_planning.assumptions import Assumptions
     from biaswatch.monitor_planning.plan import explained, planned
-    from biaswatch.services.gateway.monitors.asked_sets import AskedSets
-    from biaswatch.services.gateway.monitors.plans import plan_of, upkeep_of
+    from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
+    from biaswatch.shared.analysis.monitors.plans import plan_of, upkeep_of
 
     asked, suite = load_monitor(file)
     sets = AskedSets.of_suite(suite) if suite else None

@@ -14,7 +14,7 @@ from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.run_planning.observed_spread import ObservedSpread
-    from biaswatch.services.diagnoser.domain.findings.observations import Observations
+    from biaswatch.shared.analysis.findings.observations import Observations
 
 
 def plan(

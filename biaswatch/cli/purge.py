@@ -18,13 +18,13 @@ from biaswatch.services.gateway.administration.commands import (
     purge_texts,
     remains_of,
 )
-from biaswatch.services.gateway.administration.requests import PurgedTexts, PurgeRequest
 from biaswatch.shared.bus.dead_letters import PurgedMessages, purge_messages
 from biaswatch.shared.bus.jetstream import Admin, JetStreamPublisher
 from biaswatch.shared.contracts import AuditAction
 from biaswatch.shared.contracts.identity import is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked
+from biaswatch.shared.requests.administration import PurgedTexts, PurgeRequest
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.scope import Scope

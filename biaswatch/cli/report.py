@@ -25,8 +25,8 @@ from biaswatch.local.run_results import RunResults, run_results, with_background
 from biaswatch.render.figures import can_draw, check_can_draw, draw
 from biaswatch.render.output import write_document
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
-from biaswatch.services.gateway.runs.views import FlaggedPair
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.run_views import FlaggedPair
 
 BY_ENDING = {each.value for each in ReportFormat} - {ReportFormat.LL144.value}
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}

@@ -54,10 +54,10 @@ from biaswatch.run_planning.estimated_spending import (
     estimated_spending,
     in_words,
 )
-from biaswatch.services.gateway.runs.views import RunProgress, RunState
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target
 from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.requests.run_views import RunProgress, RunState
 from biaswatch.shared.runtime.settings import Settings, load_settings
 
 TRIED_IN_VAIN = 3

@@ -27,9 +27,9 @@ from biaswatch.local.run_results import RunResults, run_results
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence, printable
 from biaswatch.render.terminal import print_results
-from biaswatch.services.gateway.runs.views import RunProgress
 from biaswatch.shared.bus.server import check_unused
 from biaswatch.shared.contracts import Purpose
+from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.telemetry import configure_logs
 

@@ -16,12 +16,12 @@ from biaswatch.engines.queries import (
     sums_query,
 )
 from biaswatch.readers.tables import TableColumns
-from biaswatch.services.diagnoser.domain.findings.comparisons import GroupComparison, corrected
-from biaswatch.services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
-from biaswatch.services.diagnoser.domain.findings.group_statistics import GroupStatistic
-from biaswatch.services.diagnoser.domain.findings.groupings import THE_REST, Group, Grouping
-from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
-from biaswatch.services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.comparisons import GroupComparison, corrected
+from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS
+from biaswatch.shared.analysis.findings.group_statistics import GroupStatistic
+from biaswatch.shared.analysis.findings.groupings import THE_REST, Group, Grouping
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.comparisons.gap_test import GapResult

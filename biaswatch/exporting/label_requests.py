@@ -8,9 +8,10 @@ from biaswatch.exporting.label_tasks import Task
 from biaswatch.exporting.rows import runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from biaswatch.services.gateway.exports.views import AnswersPage, ExportedAnswer
-from biaswatch.services.gateway.labels.requests import MOST_LABELS
-from biaswatch.services.gateway.labels.views import (
+from biaswatch.shared.contracts import LabelSample
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.export_views import AnswersPage, ExportedAnswer
+from biaswatch.shared.requests.label_views import (
     AcceptedLabels,
     LabelPlan,
     LabelTask,
@@ -18,8 +19,7 @@ from biaswatch.services.gateway.labels.views import (
     SampleProgress,
     StoredLabel,
 )
-from biaswatch.shared.contracts import LabelSample
-from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.labels import MOST_LABELS
 
 AT_ONCE = 500
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from biaswatch.services.gateway.dashboard.page_tables import csv_text
 from biaswatch.shared.contracts import LabelSample
+from biaswatch.shared.presentation.page_tables import csv_text
 
 FILLED = ("response_id", "question", "answer")
 Task = dict[str, str]

@@ -11,16 +11,16 @@ from pydantic_core import to_jsonable_python
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.local.run_ids import may_name_run, whole_run_id
-from biaswatch.services.gateway.exports.views import (
+from biaswatch.shared.contracts.identity import is_id
+from biaswatch.shared.contracts.traffic import TRAFFIC
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.export_views import (
     AnswersPage,
     ExportedAnswer,
     ExportedFeatures,
     FeaturesPage,
     MonitorRun,
 )
-from biaswatch.shared.contracts.identity import is_id
-from biaswatch.shared.contracts.traffic import TRAFFIC
-from biaswatch.shared.errors import UsageError
 
 AT_ONCE = 500
 PLAIN = ("run_id", "key", "at", "target", "scaffold", "repeat", "unit", "set")

@@ -11,27 +11,6 @@ import httpx2
 from pydantic import TypeAdapter, ValidationError
 
 from biaswatch.local.gateway_requests import GatewayRequests, path
-from biaswatch.services.gateway.administration.requests import PurgedTexts
-from biaswatch.services.gateway.channels.views import ChannelView, RetriedChannel
-from biaswatch.services.gateway.monitors.views import (
-    AlarmView,
-    AppliedMonitor,
-    MonitorStatus,
-    MonitorView,
-)
-from biaswatch.services.gateway.monitors.window_views import WindowView
-from biaswatch.services.gateway.runs.measurements import AnswerMeasurements, DeclaredAnalysis
-from biaswatch.services.gateway.runs.views import (
-    FlaggedPair,
-    Interpretation,
-    ResumedTarget,
-    RunImpact,
-    RunProgress,
-    StartedRun,
-    StoredSuite,
-    StudyResults,
-)
-from biaswatch.services.gateway.traffic.requests import AcceptedBatch, HistoryView
 from biaswatch.shared.contracts import (
     Assessment,
     AuditEntry,
@@ -45,6 +24,27 @@ from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.contracts.paused_target import PausedTarget
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.administration import PurgedTexts
+from biaswatch.shared.requests.channel_views import ChannelView, RetriedChannel
+from biaswatch.shared.requests.measurements import AnswerMeasurements, DeclaredAnalysis
+from biaswatch.shared.requests.monitor_views import (
+    AlarmView,
+    AppliedMonitor,
+    MonitorStatus,
+    MonitorView,
+)
+from biaswatch.shared.requests.run_views import (
+    FlaggedPair,
+    Interpretation,
+    ResumedTarget,
+    RunImpact,
+    RunProgress,
+    StartedRun,
+    StoredSuite,
+    StudyResults,
+)
+from biaswatch.shared.requests.traffic import AcceptedBatch, HistoryView
+from biaswatch.shared.requests.window_views import WindowView
 
 RECONNECT_S, POLL_EVERY_S = 0.5, 0.3
 

@@ -14,7 +14,7 @@ from biaswatch.monitor_planning.assumptions import (
 )
 from biaswatch.monitor_planning.costs import CallPrices, PlannedRounds, SuiteRound, TrafficWindow
 from biaswatch.render.tables import printable
-from biaswatch.services.diagnoser.domain.monitors.method import PlannedGap, method_of
+from biaswatch.shared.analysis.monitors.method import PlannedGap, method_of
 from biaswatch.shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.anytime.judging import WHOLE

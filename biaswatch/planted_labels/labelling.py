@@ -16,10 +16,10 @@ from biaswatch.local.run_results import corrections_of
 from biaswatch.planted_labels.rows import LabelledOutcome, LabelledRow, labelled_row, outcome
 from biaswatch.planted_labels.studies import LabelledCase
 from biaswatch.planted_monitors.watching import measurable
-from biaswatch.services.gateway.exports.views import AnswersPage
 from biaswatch.services.simulator.domain.planted_reading import truth_in
 from biaswatch.shared.contracts import CorrectedGap, LabelDraw
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.requests.export_views import AnswersPage
 from biaswatch.shared.runtime.settings import Settings
 
 AT_ONCE = 2

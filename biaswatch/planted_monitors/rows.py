@@ -133,7 +133,7 @@ def _reached(alarmed_at: Sequence[int | None], share: float) -> int | None:
 
 def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
     """Return the units of the test that looks once, at 80 % power, and knows effect and spread."""
-    from biaswatch.services.diagnoser.domain.monitors.pair_counts import GAPS, pair_table
+    from biaswatch.shared.analysis.monitors.pair_counts import GAPS, pair_table
     from biaswatch.shared.stats.anytime.planning import fixed_size
 
     whole = pair_table([each.counts for each in evidence], [GAPS] * len(evidence)).together

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from biaswatch.readers.tables import TableColumns, numbers_in
-from biaswatch.services.diagnoser.domain.findings.observations import Floats, Observations
-from biaswatch.services.diagnoser.domain.labels.table_corrections import LabelledColumn
+from biaswatch.shared.analysis.findings.observations import Floats, Observations
+from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 

@@ -13,7 +13,7 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text, sentence, yaml_mapping
 
 if TYPE_CHECKING:
-    from biaswatch.services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
+    from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
 
 
 def load_monitor(
@@ -28,9 +28,9 @@ def load_monitor(
     UsageError
         Something cannot be read, or is wrong; the file and the field are named.
     """
-    from biaswatch.services.gateway.monitors.asked_sets import AskedSets
-    from biaswatch.services.gateway.monitors.plans import plan_of
-    from biaswatch.services.gateway.monitors.requests import MONITOR_REQUEST
+    from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
+    from biaswatch.shared.analysis.monitors.plans import plan_of
+    from biaswatch.shared.requests.monitors import MONITOR_REQUEST
 
     fields = yaml_mapping(read_text(path, "monitor"), path, "a monitor is a mapping of its fields")
     suite = None

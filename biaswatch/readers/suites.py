@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from biaswatch.services.builder.domain.suite_files import version_of
+from biaswatch.building.suite_files import version_of
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.contracts.suite_limits import check_suite

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.tables import escape, terminal_table
-from biaswatch.services.diagnoser.domain.findings.all_groups import GroupMean, OverallStatistic
+from biaswatch.shared.analysis.findings.all_groups import GroupMean, OverallStatistic
 from biaswatch.shared.formatting import UNDEFINED, number, p_value, verdict_lead, verdict_words
 
 Row = dict[str, Any]

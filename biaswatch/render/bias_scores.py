@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from biaswatch.services.gateway.dashboard.page_tables import csv_text
-from biaswatch.services.gateway.dashboard.score_tables import CONDITIONS, from_zero, percent
-from biaswatch.services.gateway.runs.model_names import ModelNames
-from biaswatch.services.gateway.runs.views import Scores, StudyResults
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.page_tables import csv_text
+from biaswatch.shared.presentation.score_tables import CONDITIONS, from_zero, percent
+from biaswatch.shared.requests.run_views import Scores, StudyResults
 
 MOST_UNCLEAR = 10
 

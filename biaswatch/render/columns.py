@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import Flag, auto
 from typing import Generic, Protocol, TypeVar
 
-from biaswatch.services.gateway.dashboard.run_findings import title_of
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
 from biaswatch.shared.formatting import by_evidence, interval, number, p_value, verdict_words
+from biaswatch.shared.presentation.run_findings import title_of
 
 
 @dataclass(frozen=True)

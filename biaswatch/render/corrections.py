@@ -7,15 +7,15 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
-from biaswatch.services.gateway.labels.correction_words import (
+from biaswatch.shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
+from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS
+from biaswatch.shared.presentation.correction_words import (
     ERROR_COLUMNS,
     correction_sentences,
     error_row,
     estimate,
 )
-from biaswatch.services.gateway.runs.model_names import ModelNames
-from biaswatch.shared.contracts import CorrectedGap, CorrectedGroup, Correction, Estimate
-from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS
+from biaswatch.shared.presentation.model_names import ModelNames
 
 Row = dict[str, Any]
 GapKey = tuple[str, ...]

@@ -11,15 +11,15 @@ from biaswatch.render.report_method import limits, method, provenance_table
 from biaswatch.render.report_summary import first_page
 from biaswatch.render.report_tables import detail_tables, folded, nulls_table
 from biaswatch.render.tables import escape_md, findings_csv, markdown_table
-from biaswatch.services.gateway.labels.correction_words import (
+from biaswatch.shared.contracts import Correction
+from biaswatch.shared.formatting import number_name
+from biaswatch.shared.presentation.correction_words import (
     ERROR_COLUMNS,
     correction_sentences,
     error_rows,
 )
-from biaswatch.services.gateway.runs.model_names import ModelNames
-from biaswatch.services.gateway.runs.views import FlaggedPair
-from biaswatch.shared.contracts import Correction
-from biaswatch.shared.formatting import number_name
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.requests.run_views import FlaggedPair
 
 FIGURES_HERE = "<!-- figures -->"
 """Where the pictures of a report stand."""

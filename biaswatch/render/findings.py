@@ -4,14 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from biaswatch.render.columns import estimate_text, gaps_by_evidence
-from biaswatch.services.gateway.dashboard.run_findings import (
-    RunSummary,
-    gap_verdict,
-    strongest_first,
-)
-from biaswatch.services.gateway.runs.model_names import ModelNames
 from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
 from biaswatch.shared.formatting import COULD_UNDO, NOT_MEASURED, names_itself, number, p_equals
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.run_findings import RunSummary, gap_verdict, strongest_first
 
 MOST_UNDECIDED, MOST_GAPS = 6, 12
 """So many gaps are concluded on one by one: where they show nothing, and where they do."""

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from html import escape as escape_html
 
 from biaswatch.render.tables import escape_md
-from biaswatch.services.gateway.runs.statement_words import STATEMENTS
-from biaswatch.services.gateway.runs.views import FlaggedPair
+from biaswatch.shared.presentation.statement_words import STATEMENTS
+from biaswatch.shared.requests.run_views import FlaggedPair
 
 FOLD_BEGINS, FOLD_ENDS = "<details>", "</details>"
 """Lines around what is folded; texts of models cannot make them, because `<` is escaped there."""

@@ -6,16 +6,16 @@ from rich.console import Console
 
 from biaswatch.render.corrections import error_tables
 from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
-from biaswatch.services.gateway.exports.views import ExportedAnswer
-from biaswatch.services.gateway.labels.correction_words import correction_sentences
-from biaswatch.services.gateway.labels.views import (
+from biaswatch.shared.formatting import number, number_name
+from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.requests.export_views import ExportedAnswer
+from biaswatch.shared.requests.label_views import (
     LabelPlan,
     RunCorrections,
     SampleProgress,
     repeats_in_words,
 )
-from biaswatch.services.gateway.runs.model_names import ModelNames
-from biaswatch.shared.formatting import number, number_name
 
 MOST_DISAGREEMENTS = 20
 MOST_CHARACTERS = 60

@@ -14,11 +14,11 @@ from biaswatch.render.tables import (
     print_table,
     terminal_table,
 )
-from biaswatch.services.gateway.dashboard.page_tables import csv_text
-from biaswatch.services.gateway.runs.model_names import ModelNames
-from biaswatch.services.gateway.runs.views import RunImpact, RunProgress
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import UNDEFINED, number
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.page_tables import csv_text
+from biaswatch.shared.requests.run_views import RunImpact, RunProgress
 from biaswatch.shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
 
 NO_AUDIT = (

@@ -16,7 +16,7 @@ from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.flagged_pairs import as_jsonl
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from biaswatch.render.report_page import report_page
-from biaswatch.services.gateway.runs.views import FlaggedPair
+from biaswatch.shared.requests.run_views import FlaggedPair
 
 
 class ReportFormat(StrEnum):

@@ -7,10 +7,10 @@ from biaswatch.render.bias_scores import score_conclusions, unclear_scores, unre
 from biaswatch.render.findings import by_reading, lead
 from biaswatch.render.studies import left_out
 from biaswatch.render.tables import escape_md
-from biaswatch.services.gateway.dashboard.run_certainty import certainty, counted
-from biaswatch.services.gateway.dashboard.run_findings import RunSummary, run_summary
-from biaswatch.services.gateway.dashboard.score_tables import SCORES_MEAN, score_lead
 from biaswatch.shared.contracts import Diagnosis
+from biaswatch.shared.presentation.run_certainty import certainty, counted
+from biaswatch.shared.presentation.run_findings import RunSummary, run_summary
+from biaswatch.shared.presentation.score_tables import SCORES_MEAN, score_lead
 
 MOST_SCORES = 10
 WINDOW = (

@@ -18,10 +18,10 @@ from biaswatch.render.columns import (
 from biaswatch.render.findings import gap_notes, overall_sentences
 from biaswatch.render.flagged_pairs import FOLD_BEGINS, FOLD_ENDS
 from biaswatch.render.tables import escape_md, findings_markdown, markdown_table
-from biaswatch.services.gateway.dashboard.run_findings import strongest_first, title_of
-from biaswatch.services.gateway.runs.model_names import ModelNames
 from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
 from biaswatch.shared.formatting import coverage, number, p_value
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.run_findings import strongest_first, title_of
 
 MOST_NULLS = 40
 MOST_ROWS = 250

@@ -15,10 +15,11 @@ from biaswatch.render.tables import (
     print_table,
     terminal_table,
 )
-from biaswatch.services.gateway.dashboard.score_tables import percent
-from biaswatch.services.gateway.runs.model_names import ModelNames
-from biaswatch.services.gateway.runs.statement_words import STATEMENTS
-from biaswatch.services.gateway.runs.views import (
+from biaswatch.shared.formatting import UNDEFINED, number, p_equals, p_value
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.score_tables import percent
+from biaswatch.shared.presentation.statement_words import STATEMENTS
+from biaswatch.shared.requests.run_views import (
     FlaggedPair,
     JudgeControls,
     PairGap,
@@ -27,7 +28,6 @@ from biaswatch.services.gateway.runs.views import (
     Scores,
     StudyResults,
 )
-from biaswatch.shared.formatting import UNDEFINED, number, p_equals, p_value
 
 VOTED = {
     "yes_no": ("flag_1", "flag_2", "own_a", "own_b", "compatible"),

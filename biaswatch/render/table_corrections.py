@@ -7,10 +7,10 @@ from rich.console import Console
 
 from biaswatch.render.corrections import error_tables, gap_row
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
-from biaswatch.services.diagnoser.domain.labels.table_corrections import TableCorrection
-from biaswatch.services.gateway.labels.correction_words import amount, estimate, width_sentences
+from biaswatch.shared.analysis.labels.table_corrections import TableCorrection
 from biaswatch.shared.contracts import CorrectedGap
 from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS, p_equals
+from biaswatch.shared.presentation.correction_words import amount, estimate, width_sentences
 
 HEAD = ("feature", "groups", "by readings", "corrected by labels", "ratio", "verdict")
 ASSUMED = (

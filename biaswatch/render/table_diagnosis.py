@@ -28,12 +28,9 @@ from biaswatch.render.tables import (
     terminal_table,
     verdict_text,
 )
-from biaswatch.services.diagnoser.domain.findings.comparisons import GroupComparison
-from biaswatch.services.diagnoser.domain.findings.group_statistics import (
-    GroupedMissingness,
-    GroupStatistic,
-)
-from biaswatch.services.diagnoser.domain.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.comparisons import GroupComparison
+from biaswatch.shared.analysis.findings.group_statistics import GroupedMissingness, GroupStatistic
+from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import (

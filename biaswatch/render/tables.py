@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from biaswatch.render.columns import Column, Row, Shown, columns
-from biaswatch.services.gateway.dashboard.page_tables import csv_text
 from biaswatch.shared.contracts import Verdict
 from biaswatch.shared.formatting import UNDEFINED
+from biaswatch.shared.presentation.page_tables import csv_text
 from biaswatch.shared.shown_text import isolated, on_one_line, shown
 
 STYLES = {"disparity": "bold red", "no_disparity": "green"}

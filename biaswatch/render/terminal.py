@@ -20,12 +20,12 @@ from biaswatch.render.findings import (
 from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
 from biaswatch.render.tables import escape, findings_table, print_sentence, print_table
-from biaswatch.services.gateway.dashboard.run_findings import run_summary
-from biaswatch.services.gateway.dashboard.score_tables import SCORES_MEAN, score_lead
-from biaswatch.services.gateway.labels.correction_words import correction_sentences
-from biaswatch.services.gateway.runs.model_names import ModelNames
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.formatting import coverage
+from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.run_findings import run_summary
+from biaswatch.shared.presentation.score_tables import SCORES_MEAN, score_lead
 
 DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulator:strict")
 """Who interprets the demo; the report is read again by naming them."""

@@ -5,12 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.findings.observations import (
-    Floats,
-    Observations,
-    Whole,
-    coded,
-)
+from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, coded
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.findings.groupings import (
+from biaswatch.shared.analysis.findings.groupings import (
     THE_REST,
     ComparedGroups,
     Grouping,
     grouping,
 )
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
-from biaswatch.services.diagnoser.domain.findings.units import SideUnits, Units
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.units import SideUnits, Units
 from biaswatch.shared.contracts import Against, Suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS

@@ -1,5 +1,5 @@
-"""Benchmark plans become suites.
+"""The builder keeps the replies of models to the questions of builds.
 
-Reads a plan and the answers to its questions; finds keywords and sources, assembles and branches
-prompts; writes probes that ask a model, and the finished suite.
+Reads responses to the questions of `biaswatch build`; writes them into the store, where the build
+finds them.
 """

@@ -1,147 +1,37 @@
-"""The builder's composition root: which sources, models and rankings a build uses."""
+"""The builder keeps the replies of models to the questions of builds."""
 
-import asyncio
 import sys
-import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Sequence
 
-import httpx2
-
-from biaswatch.services.builder.domain.model_questions import LanguageModel
-from biaswatch.services.builder.domain.plan import Plan
-from biaswatch.services.builder.handlers.build import Build
-from biaswatch.services.builder.handlers.build_files import path_inside
-from biaswatch.services.builder.handlers.language_models import (
-    KEY_PREFIX,
-    BusModel,
-    NoModel,
-    ScriptedModel,
-)
-from biaswatch.services.builder.handlers.rankings import ranking_of
-from biaswatch.services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
-from biaswatch.services.builder.handlers.verb_finders import verb_finder
-from biaswatch.services.builder.handlers.web_fetching import FetchLimits, PageFetcher
-from biaswatch.services.builder.handlers.web_pages import PageCache
-from biaswatch.services.builder.settings import BuilderSettings
-from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
+from biaswatch.services.builder.settings import KEY_PREFIX, BuilderSettings
 from biaswatch.shared.bus.stage import Stage
-from biaswatch.shared.contracts import Record, Response, Target
-from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.contracts import Record, Response
 from biaswatch.shared.runtime.model_questions import ModelReplies
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store
 
 
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
-
-
 def build(settings: BuilderSettings) -> Service:
-    """Return the service that keeps replies to the questions of any build."""
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
-    return _keeping_replies(settings, ModelReplies(store.records, KEY_PREFIX), store)
+    """Return the service that keeps replies to the questions of every build."""
+    store = Store.open(settings.store)
+    return reply_keeper(settings, kept_replies(store), store)
 
 
-def _keeping_replies(settings: BuilderSettings, replies: ModelReplies, store: Store) -> Service:
+def kept_replies(store: Store) -> ModelReplies:
+    """Return the replies that the store keeps for builds."""
+    return ModelReplies(store.records, KEY_PREFIX)
+
+
+def reply_keeper(settings: BuilderSettings, replies: ModelReplies, store: Store) -> Service:
+    """Return a service that keeps `replies`; it closes the store when it ends."""
+
     async def keep(response: Response) -> Sequence[Record]:
         await replies.keep([response])
         return ()
 
     stage = Stage("builder", Response, keep, slots=settings.builder_slots)
-    return Service(
-        "builder", settings, stages=[stage], probe_store=store.probe, close=[store.close]
-    )
-
-
-@asynccontextmanager
-async def model_over_bus(
-    plan: Plan, target: Target, settings: BuilderSettings, *, nonce: str = ""
-) -> AsyncIterator[LanguageModel]:
-    """Offer a model that is asked over the bus, while the context lasts.
-
-    The same plan asks the same questions, so what was answered before is found again; with another
-    nonce everything is asked afresh.
-    """
-    connection = await Connection.open(
-        settings.nats_url,
-        name="builder",
-        seed_file=settings.nats_seed_file,
-        ca_file=settings.nats_ca_file,
-    )
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
-    replies = ModelReplies(store.records, KEY_PREFIX)
-    service = _keeping_replies(settings, replies, store)
-    build_task = asyncio.current_task()
-    working = asyncio.create_task(service.run(with_health=False))
-    # Without the service no reply would be kept: the build ends with its failure.
-    working.add_done_callback(lambda ended: _failure(ended) and build_task and build_task.cancel())
-    try:
-        yield BusModel(
-            target,
-            derived_id("build", plan.model_dump(mode="json"), nonce),
-            JetStreamPublisher(connection),
-            replies,
-            now=now,
-            idle_s=settings.builder_reply_timeout_s,
-        )
-    except asyncio.CancelledError:
-        if failure := _failure(working):
-            raise failure from None
-        raise
-    finally:
-        service.stop()
-        await asyncio.gather(working, return_exceptions=True)
-        if not connection.lost.is_set():
-            await connection.close()
-
-
-def _failure(task: "asyncio.Task[None]") -> BaseException | None:
-    return task.exception() if task.done() and not task.cancelled() else None
-
-
-def build_of(
-    plan: Plan, home: Path, settings: BuilderSettings, language_model: LanguageModel | None = None
-) -> Build:
-    """Return the build of a plan whose files lie in `home`.
-
-    Without a language model the plan's script answers, or nobody.
-    """
-    if language_model is None:
-        script = plan.model.script if plan.model else None
-        language_model = ScriptedModel(path_inside(home, script)) if script else NoModel()
-    ranking = ranking_of(plan.nearness, settings.builder_embedder)
-    web = web_of(settings)
-    return Build(
-        plan,
-        home,
-        sources=ReadSources(web, Wikipedia(web.answer, ranking), language_model, plan.domain),
-        language_model=language_model,
-        ranking=ranking,
-        verbs=verb_finder(plan.prompts.verbs),
-    )
-
-
-def web_of(
-    settings: BuilderSettings, transport: httpx2.AsyncBaseTransport | None = None
-) -> WebPages:
-    """Return the reader of web pages, with the limits of these settings.
-
-    `transport` is for tests alone, whose servers are on this machine: no setting can widen it.
-    """
-    limits = FetchLimits(
-        user_agent=settings.builder_user_agent,
-        pause_s=settings.builder_pause_s,
-        timeout_s=settings.builder_timeout_s,
-        largest_bytes=settings.builder_largest_bytes,
-        tries=settings.builder_tries,
-    )
-    cache = PageCache(settings.cache, settings.builder_cache_days, now=now)
-    return WebPages(PageFetcher(limits, clock=time.monotonic, transport=transport), cache)
+    return Service("builder", settings, stages=[stage], close=[store.close])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,9 @@ from pydantic import Field
 
 from biaswatch.shared.runtime.settings import Settings
 
+KEY_PREFIX = "builder."
+"""Beginning of the keys of builds' questions."""
+
 
 class BuilderSettings(Settings):
     """What can be set on the builder, beyond what every service has."""

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from biaswatch.services.diagnoser.domain.channels.alertmanager import SEND_EVERY_S
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers import (
     CloseRounds,
     CompletionsInTurn,
@@ -21,6 +20,7 @@ from biaswatch.services.diagnoser.handlers.channels.standing_alerts import Resen
 from biaswatch.services.diagnoser.handlers.labels import LINGER_S, MOST_AT_ONCE, CorrectByLabels
 from biaswatch.services.diagnoser.handlers.lost_corrections import LostCorrections
 from biaswatch.services.diagnoser.settings import DiagnoserSettings, variable
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Completion, Label

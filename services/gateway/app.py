@@ -63,7 +63,6 @@ from biaswatch.services.gateway.traffic.batch_intake import Waiting, WaitingAnsw
 from biaswatch.services.gateway.traffic.commands import HistoryCommands
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.redaction_file import redaction_of
-from biaswatch.services.gateway.traffic.requests import SentBatch
 from biaswatch.services.gateway.traffic.routes import (
     history_routes,
     ingestion_routes,
@@ -72,6 +71,7 @@ from biaswatch.services.gateway.traffic.routes import (
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run, Suite
 from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.requests.traffic import SentBatch
 from biaswatch.shared.runtime.auditing import AuditWriter
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.limited_protocol import ConnectionLimits

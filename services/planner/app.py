@@ -5,8 +5,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from biaswatch.services.planner.monitor_rounds import RoundScheduler
-from biaswatch.services.planner.runs import RunPlanner
+from biaswatch.services.planner.handlers.monitor_rounds import RoundScheduler
+from biaswatch.services.planner.handlers.runs import RunPlanner
 from biaswatch.services.planner.settings import PlannerSettings
 from biaswatch.shared.bus.jetstream import RecordQueue
 from biaswatch.shared.bus.port import Publisher

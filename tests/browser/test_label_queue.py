@@ -9,9 +9,9 @@ import pytest
 
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import SampleRequest
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import Label, LabelSample, standing_labels
+from biaswatch.shared.requests.labels import SampleRequest
 from biaswatch.shared.store import Store, migrate
 from tests.support.labelled_run import write_labelled_run
 from tests.support.records import AT

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tools.comparison_calibration.comparators.betting import betting, betting_on_pairs
-from tools.comparison_calibration.comparators.exact_tables import rate_tests
-from tools.comparison_calibration.comparators.independent import permutations, welch
-from tools.comparison_calibration.comparators.paired import mcnemar, paired_t, tango
-from tools.comparison_calibration.comparators.tails import Tails, holm_rejects, p_values_of
+from calibration.comparisons.comparators.betting import betting, betting_on_pairs
+from calibration.comparisons.comparators.exact_tables import rate_tests
+from calibration.comparisons.comparators.independent import permutations, welch
+from calibration.comparisons.comparators.paired import mcnemar, paired_t, tango
+from calibration.comparisons.comparators.tails import Tails, holm_rejects, p_values_of
 
 RATES = [(0, 25, 70, 1000), (7, 12, 2, 30), (3, 3, 1, 4), (20, 40, 31, 40)]
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.stats.comparisons.verdicts import Decision
-from tools.comparison_calibration.comparators.independent import welch
-from tools.comparison_calibration.comparators.tails import p_values_of
-from tools.comparison_calibration.judgement import judged, kept
-from tools.comparison_calibration.product import ProductVerdict, product_verdicts
-from tools.comparison_calibration.shapes import SHAPES
-from tools.comparison_calibration.simulation import PRODUCT, Procedure, simulate
-from tools.comparison_calibration.study import Rng, Shape, Study
+from calibration.comparisons.comparators.independent import welch
+from calibration.comparisons.comparators.tails import p_values_of
+from calibration.comparisons.judgement import judged, kept
+from calibration.comparisons.product import ProductVerdict, product_verdicts
+from calibration.comparisons.shapes import SHAPES
+from calibration.comparisons.simulation import PRODUCT, Procedure, simulate
+from calibration.comparisons.study import Rng, Shape, Study
 
 BY_NAME = {shape.name: shape for shape in SHAPES}
 RUNS, FAMILIES, FEW = 200, 50, 5

@@ -6,19 +6,19 @@ from pathlib import Path
 import numpy as np
 
 from biaswatch.readers.suites import load_suite
-from biaswatch.services.diagnoser.domain.findings import (
-    AnalysisPlan,
-    MeasuredResponse,
-    RunFinding,
-    diagnose,
-    folded,
-)
 from biaswatch.services.extractor.domain import Unscorable
 from biaswatch.services.extractor.extractors import rating
 from biaswatch.services.generator.domain.scaffolds import scaffold_of
 from biaswatch.services.simulator.domain.planted_bias import DEFAULT_MARKERS, PlantedModel
 from biaswatch.services.simulator.domain.question import Turn
 from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_for
+from biaswatch.shared.analysis.findings import (
+    AnalysisPlan,
+    MeasuredResponse,
+    RunFinding,
+    diagnose,
+    folded,
+)
 from biaswatch.shared.contracts import SuiteProbe, Verdict
 from tests.support.records import make_probe
 

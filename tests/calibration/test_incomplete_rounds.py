@@ -8,8 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.support.evidence_checks import most_allowed
-from tools.incomplete_rounds import (
+from calibration.incomplete_rounds import (
     ALPHA,
     NULLS,
     Watched,
@@ -19,6 +18,7 @@ from tools.incomplete_rounds import (
     refused_where_low,
     with_gap,
 )
+from tests.support.evidence_checks import most_allowed
 
 FEW, MOST_COST, PLAN_ERROR = 40, 1.5, 0.25
 

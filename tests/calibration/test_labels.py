@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.contracts import LabelDraw, Verdict
+from calibration.labels import cases
 from tests.support.labelled_studies import LabelledStudy, ratings, simulate, simulated_outcome
-from tools.label_calibration import cases
 
 ALPHA = 0.05
 RUNS = 60

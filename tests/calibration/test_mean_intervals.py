@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from biaswatch.services.diagnoser.domain.findings.group_intervals import GroupIntervals
-from biaswatch.services.diagnoser.domain.findings.groupings import grouping
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.analysis.findings.group_intervals import GroupIntervals
+from biaswatch.shared.analysis.findings.groupings import grouping
+from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Claim
 
 RUNS, ALPHA = 1000, 0.05

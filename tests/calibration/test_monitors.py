@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from tools.monitor_calibration.__main__ import kept, share_of
-from tools.monitor_calibration.scenarios import FALSE_ALARMS, FOUND, Scenario
+from calibration.monitors.__main__ import kept, share_of
+from calibration.monitors.scenarios import FALSE_ALARMS, FOUND, Scenario
 
 FEW, LOOSE = 8, 0.2  # six alarms of eight are too many
 SHORT = [each for each in FALSE_ALARMS if not each.epoch_rounds]

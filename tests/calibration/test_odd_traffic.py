@@ -7,10 +7,10 @@ from math import inf, log, nan
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.method import method_of
-from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts, summed
-from biaswatch.services.diagnoser.domain.monitors.traffic_matching import count_users, user_matches
-from biaswatch.services.diagnoser.domain.monitors.traffic_users import window_users
+from biaswatch.shared.analysis.monitors.method import method_of
+from biaswatch.shared.analysis.monitors.round_answers import Counts, summed
+from biaswatch.shared.analysis.monitors.traffic_matching import count_users, user_matches
+from biaswatch.shared.analysis.monitors.traffic_users import window_users
 from biaswatch.shared.contracts import Method, Traffic
 from tests.support.evidence_checks import most_allowed
 from tests.support.traffic_streams import ALPHA, DAY_S, Stream, comparison_of, daily, steady

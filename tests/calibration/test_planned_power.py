@@ -5,12 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import (
-    AnalysisPlan,
-    MeasuredResponse,
-    diagnose,
-    folded,
-)
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from biaswatch.shared.contracts import Claim, Verdict
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.planned_power import (

@@ -6,13 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
-from biaswatch.services.diagnoser.domain.changes.run_changes import (
-    ChangeOf,
-    ChangePlan,
-    compare_runs,
-)
-from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.changes.change_verdicts import ChangeVerdict
+from biaswatch.shared.analysis.changes.run_changes import ChangeOf, ChangePlan, compare_runs
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.contracts import Claim
 from tests.support.two_runs import Drawn, Rng, matched_of, run_of
 

@@ -8,8 +8,8 @@ import pytest
 
 from biaswatch.shared.contracts import AlarmState, Verdict
 from biaswatch.shared.stats.labels.running_gap import LabelledGroup, pair_counts, running_gap
+from calibration.labels.monitors import ANSWERS, GAP_OF_TWO, NO_GAP
 from tests.support.labelled_monitors import LabelledMonitor, watched, without_error
-from tools.label_calibration.monitors import ANSWERS, GAP_OF_TWO, NO_GAP
 
 ALPHA, ROUNDS, LABELS = 0.05, 60, 40
 NULLS = {

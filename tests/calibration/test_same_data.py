@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tools.comparison_calibration.product import ProductVerdict, product_verdicts
-from tools.comparison_calibration.shapes import SHAPES
-from tools.comparison_calibration.study import Labels, Shape, Study
+from calibration.comparisons.product import ProductVerdict, product_verdicts
+from calibration.comparisons.shapes import SHAPES
+from calibration.comparisons.study import Labels, Shape, Study
 
 ALPHA = 0.05
 MOST_ROWS, MOST_FEATURES = 2500, 10

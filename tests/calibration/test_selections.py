@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.monitors.method import counted
-from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.shared.analysis.monitors.method import counted
+from biaswatch.shared.analysis.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
     RoundScope,
     summed,
 )
-from biaswatch.services.diagnoser.domain.monitors.selections import impact_ratio_of
+from biaswatch.shared.analysis.monitors.selections import impact_ratio_of
 from biaswatch.shared.contracts import Claim, Comparison, WatchedFeature, WatchedPair
 from biaswatch.shared.formatting import number
 from tests.support.evidence_checks import most_allowed

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.method import method_of
-from biaswatch.services.diagnoser.domain.monitors.round_answers import summed
-from biaswatch.services.diagnoser.domain.monitors.traffic import count_window
+from biaswatch.shared.analysis.monitors.method import method_of
+from biaswatch.shared.analysis.monitors.round_answers import summed
+from biaswatch.shared.analysis.monitors.traffic import count_window
 from biaswatch.shared.contracts import Method
 from tests.support.evidence_checks import most_allowed
 from tests.support.records import make_traffic_monitor

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from biaswatch.services.builder.domain.plan import Inquiry, Keywords, Plan
+from biaswatch.building.plan import Inquiry, Keywords, Plan
 from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.shared.runtime.settings import Settings
 

@@ -12,15 +12,7 @@ from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway import intake_slots, middleware, strict_requests
 from biaswatch.services.gateway.otlp import intake, protobuf_messages, protobuf_signals, wire
-from biaswatch.services.gateway.runs.requests import MOST_JUDGEMENTS, MOST_TARGETS
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.traffic.requests import (
-    MAX_BATCH,
-    MAX_CLOCK_SKEW,
-    MAX_EXCHANGE_BYTES,
-    MAX_LABELS,
-    MAX_MESSAGES,
-)
 from biaswatch.services.gateway.traffic.routes import MOST_QUEUED
 from biaswatch.services.generator.domain.outcome import LARGEST_ANSWER_BYTES
 from biaswatch.services.generator.settings import GeneratorSettings
@@ -40,6 +32,14 @@ from biaswatch.shared.files import LARGEST_LINE_BYTES
 from biaswatch.shared.llm.bounded_replies import LARGEST_REPLY_BYTES
 from biaswatch.shared.llm.replay import LARGEST_BYTES
 from biaswatch.shared.parsing import nesting, yaml_values
+from biaswatch.shared.requests.runs import MOST_JUDGEMENTS, MOST_TARGETS
+from biaswatch.shared.requests.traffic import (
+    MAX_BATCH,
+    MAX_CLOCK_SKEW,
+    MAX_EXCHANGE_BYTES,
+    MAX_LABELS,
+    MAX_MESSAGES,
+)
 from biaswatch.shared.runtime.connections import MAX_CONNECTIONS
 from biaswatch.shared.runtime.open_files import LEAST_FILES, RESERVED_FILES
 

@@ -7,9 +7,9 @@ import jsonschema
 import pytest
 import yaml
 
-from biaswatch.services.gateway.monitors.requests import MONITOR_REQUEST
-from biaswatch.services.gateway.runs.requests import RunRequest
 from biaswatch.shared.contracts import Suite
+from biaswatch.shared.requests.monitors import MONITOR_REQUEST
+from biaswatch.shared.requests.runs import RunRequest
 from tests.support.structural_schemas import (
     as_json_schema,
     pruned,

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from biaswatch.cli.demo_monitor import CADENCE_S, alarmed, silent
-from biaswatch.services.gateway.monitors.views import MonitorStatus, MonitorView
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.requests.monitor_views import MonitorStatus, MonitorView
 from tests.support.commands import CommandLine
 from tests.support.records import AT, make_alarm
 from tests.support.waiting import until

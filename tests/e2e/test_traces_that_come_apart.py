@@ -12,8 +12,8 @@ import pytest
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.platform import embedded_platform
-from biaswatch.services.gateway.traffic.requests import UnwatchedView
 from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.requests.traffic import UnwatchedView
 from biaswatch.shared.runtime.settings import Settings
 from tests.support.commands import CommandLine
 from tests.support.otlp import make_event, make_span, protobuf_of

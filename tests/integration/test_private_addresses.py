@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from biaswatch.services.builder.handlers.web_fetching import FetchLimits, PageFetcher
+from biaswatch.building.web_fetching import FetchLimits, PageFetcher
 from biaswatch.services.diagnoser.domain.channels.attempts import Delivered
 from biaswatch.services.diagnoser.handlers.channels.http_channels import post_to_monitors_webhook
 from biaswatch.services.generator.handlers.endpoints import connection_to

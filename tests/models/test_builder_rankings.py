@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.builder.app import build_of
-from biaswatch.services.builder.domain.build_data import BuildLog, SentenceMatch
-from biaswatch.services.builder.domain.group_words import own_words
-from biaswatch.services.builder.domain.plan import Concept, Plan
-from biaswatch.services.builder.domain.ranking import Ranking, nearest, on_topic, words_of
-from biaswatch.services.builder.domain.sentences import sentences
-from biaswatch.services.builder.handlers.rankings import ranking_of
+from biaswatch.building.build_data import BuildLog, SentenceMatch
+from biaswatch.building.composition import build_of
+from biaswatch.building.group_words import own_words
+from biaswatch.building.plan import Concept, Plan
+from biaswatch.building.ranking import Ranking, nearest, on_topic, words_of
+from biaswatch.building.rankings import ranking_of
+from biaswatch.building.sentences import sentences
 from biaswatch.services.builder.settings import BuilderSettings
 
 pytestmark = pytest.mark.models

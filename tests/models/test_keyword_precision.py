@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.services.builder.domain.ranking import Ranking, nearest, words_of
-from biaswatch.services.builder.domain.sentences import sentences
-from biaswatch.services.builder.handlers.rankings import ranking_of
+from biaswatch.building.ranking import Ranking, nearest, words_of
+from biaswatch.building.rankings import ranking_of
+from biaswatch.building.sentences import sentences
 
 pytestmark = pytest.mark.models
 PAGES = Path(__file__).parent / "judged_pages"

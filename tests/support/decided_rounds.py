@@ -7,18 +7,10 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.services.diagnoser.domain.monitors.alarms import alarms
-from biaswatch.services.diagnoser.domain.monitors.evidence import (
-    closed_round,
-    evidence_of,
-    increment_of,
-)
-from biaswatch.services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL
-from biaswatch.services.diagnoser.domain.monitors.round_answers import (
-    Counts,
-    RoundCounts,
-    RoundData,
-)
+from biaswatch.shared.analysis.monitors.alarms import alarms
+from biaswatch.shared.analysis.monitors.evidence import closed_round, evidence_of, increment_of
+from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL
+from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, RoundData
 from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers import DiagnoseRun
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     ClosedBy,

@@ -4,17 +4,17 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 
-from biaswatch.services.builder.domain import model_questions as builder
-from biaswatch.services.builder.domain.sentences import sentences
+from biaswatch.building import model_questions as builder
+from biaswatch.building.sentences import sentences
 from biaswatch.services.evaluator.domain import model_questions as evaluator
 from biaswatch.services.evaluator.domain.checks import structure
 from biaswatch.services.evaluator.domain.checks.written_numbers import numbers_in
 from biaswatch.services.extractor.domain import Extractor, Reading
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.settings import ExtractorSettings
-from biaswatch.services.gateway.labels.hidden_words import hidden_words
 from biaswatch.services.generator.domain.questions import RatingScale, rating_in
 from biaswatch.shared import parsing
+from biaswatch.shared.analysis.labels.hidden_words import hidden_words
 from biaswatch.shared.parsing.model_reasoning import after_reasoning
 from biaswatch.shared.parsing.redaction import BUILT_IN, redact
 

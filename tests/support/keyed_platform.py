@@ -15,7 +15,6 @@ from biaswatch.services.extractor import app as extractor
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway.runs.commands import RunCommands
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.views import RunProgress, RunState
 from biaswatch.services.generator import app as generator
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.services.oracle import app as oracle
@@ -31,6 +30,7 @@ from biaswatch.shared.bus.jetstream.keys import ensure_keys
 from biaswatch.shared.bus.permissions import OPERATOR, key_names
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import Record, Route, Run
+from biaswatch.shared.requests.run_views import RunProgress, RunState
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.runtime.web import web_server

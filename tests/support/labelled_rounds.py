@@ -3,13 +3,12 @@
 from datetime import datetime, timedelta
 from random import Random
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers import CloseRounds
 from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
@@ -26,6 +25,7 @@ from biaswatch.shared.contracts import (
     response_id_of,
 )
 from biaswatch.shared.contracts.features import ExtractorStatus
+from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.store import Store
 from tests.support.monitored import Values, play
 from tests.support.records import AT, make_monitor, make_plan

@@ -6,7 +6,6 @@ import numpy as np
 
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import (
     ExtractorPin,
@@ -19,6 +18,7 @@ from biaswatch.shared.contracts import (
     probes_of,
 )
 from biaswatch.shared.contracts.features import ExtractorStatus
+from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.store import Store
 from tests.support.records import AT, make_run
 

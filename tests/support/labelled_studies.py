@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.planted_labels.rows import LabelledOutcome, outcome
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
-from biaswatch.services.diagnoser.domain.labels import FindingCorrection, corrections
-from biaswatch.services.diagnoser.domain.labels.answer_columns import Case, fold_answers
-from biaswatch.services.gateway.labels.drawing import label_sample
-from biaswatch.services.gateway.labels.read_columns import ReadAnswer, ReadColumns
-from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
+from biaswatch.shared.analysis.labels import FindingCorrection, corrections
+from biaswatch.shared.analysis.labels.answer_columns import Case, fold_answers
+from biaswatch.shared.analysis.labels.drawing import label_sample
+from biaswatch.shared.analysis.labels.read_columns import ReadAnswer, ReadColumns
 from biaswatch.shared.contracts import Label, LabelDraw, LabelSample, Run, derived_id, person_id_of
+from biaswatch.shared.requests.labels import SampleRequest
 from tests.support.records import make_run
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from biaswatch.services.planner.runs import RunPlanner
+from biaswatch.services.planner.handlers.runs import RunPlanner
 from biaswatch.shared.contracts import Record, Run
 from biaswatch.shared.store import Store
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers import CloseRounds, DiagnoseRun, OnCompletion
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.planner.monitor_rounds import RoundScheduler
-from biaswatch.services.planner.runs import RunPlanner, completion_of
+from biaswatch.services.planner.handlers.monitor_rounds import RoundScheduler
+from biaswatch.services.planner.handlers.runs import RunPlanner, completion_of
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Description,

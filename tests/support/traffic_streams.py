@@ -7,9 +7,9 @@ from math import ceil, cos, inf, log, pi, sin, sqrt
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.monitors.method import method_of
-from biaswatch.services.diagnoser.domain.monitors.round_answers import summed
-from biaswatch.services.diagnoser.domain.monitors.traffic_matching import count_users
+from biaswatch.shared.analysis.monitors.method import method_of
+from biaswatch.shared.analysis.monitors.round_answers import summed
+from biaswatch.shared.analysis.monitors.traffic_matching import count_users
 from biaswatch.shared.contracts import Comparison, Method, Traffic, WatchedFeature, WatchedPair
 from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched

@@ -4,11 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.changes.matched_prompts import (
-    MatchedPrompts,
-    matched_prompts,
-)
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, matched_prompts
+from biaswatch.shared.analysis.findings.observations import Observations
 
 Rng = np.random.Generator
 Drawn = Callable[[Rng, str, int], float]

@@ -7,10 +7,10 @@ from io import BytesIO
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.monitors.round_answers import Values
-from biaswatch.services.diagnoser.domain.monitors.traffic import Entrants
-from biaswatch.services.diagnoser.domain.monitors.window_columns import WindowColumns
-from biaswatch.services.diagnoser.domain.monitors.window_writing import (
+from biaswatch.shared.analysis.monitors.round_answers import Values
+from biaswatch.shared.analysis.monitors.traffic import Entrants
+from biaswatch.shared.analysis.monitors.window_columns import WindowColumns
+from biaswatch.shared.analysis.monitors.window_writing import (
     EPOCH,
     MemberReading,
     WindowAnswer,

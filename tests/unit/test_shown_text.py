@@ -8,12 +8,12 @@ import pytest
 from markupsafe import escape
 from rich.console import Console
 
+from biaswatch.building.quality_report import _cell
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.documents import as_csv, as_markdown
 from biaswatch.render.figures import draw
 from biaswatch.render.report import ReportFormat, report_text
 from biaswatch.render.terminal import print_diagnoses
-from biaswatch.services.builder.domain.quality_report import _cell
 from biaswatch.services.diagnoser.domain.channels.alertmanager import alerts_of
 from biaswatch.services.diagnoser.domain.channels.declarations import AlertmanagerChannel
 from biaswatch.services.diagnoser.domain.channels.messages import message_of

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biaswatch.local.run_results import RunResults
-from biaswatch.services.gateway.runs.model_names import FromTarget, ModelNames
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.model_names import FromTarget, ModelNames
 from biaswatch.shared.shown_text import on_one_line, shown, visible
 from biaswatch.written_files import written_whole
 

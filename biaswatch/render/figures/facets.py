@@ -7,8 +7,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from biaswatch.render.figures import COLOURS, INK, label_rows, new_figure, plain_targets, shortened
-from biaswatch.services.gateway.runs.model_names import FromTarget, ModelNames, scaffold_words
 from biaswatch.shared.contracts import Estimate
+from biaswatch.shared.presentation.model_names import FromTarget, ModelNames, scaffold_words
 
 MOST_ACROSS = 4
 HEADING_IN, AROUND_IN = 0.42, 1.0

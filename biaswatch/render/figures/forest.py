@@ -17,10 +17,10 @@ from biaswatch.render.figures import (
     plain_targets,
     shortened,
 )
-from biaswatch.services.gateway.dashboard.run_findings import strongest_first
-from biaswatch.services.gateway.runs.model_names import ModelNames
 from biaswatch.shared.contracts import Verdict
 from biaswatch.shared.formatting import VERDICT_WORDS, coverage
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.run_findings import strongest_first
 from biaswatch.shared.shown_text import visible
 
 MOST_ROWS, MOST_FEATURES = 30, 4

@@ -12,8 +12,8 @@ from matplotlib.patches import Rectangle
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import DARK, MINUS, PALE, WORDS, new_figure, shortened, target_names
 from biaswatch.render.figures.facets import facet_titles
-from biaswatch.services.gateway.runs.model_names import ModelNames
 from biaswatch.shared.contracts import CriterionGap, Diagnosis, Gap, Verdict
+from biaswatch.shared.presentation.model_names import ModelNames
 from biaswatch.shared.shown_text import visible
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from biaswatch.services.diagnoser.domain.findings import MeasuredResponse
+from biaswatch.shared.analysis.findings import MeasuredResponse
 from biaswatch.shared.contracts import LabelSample
 from biaswatch.shared.contracts.judged_item import EVERY, JUDGES, JudgedItem
 from biaswatch.shared.store import Store

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from biaswatch.services.diagnoser.domain.labels.answer_columns import AnswerColumns
-from biaswatch.services.diagnoser.domain.labels.labelled_alarms import labelled_alarm
-from biaswatch.services.diagnoser.domain.labels.labelled_tests import (
+from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
+from biaswatch.shared.analysis.labels.labelled_alarms import labelled_alarm
+from biaswatch.shared.analysis.labels.labelled_tests import (
     labelled_test_of,
     tested_by_labels,
     why_no_alarm,
 )
-from biaswatch.services.diagnoser.domain.labels.running_gaps import (
+from biaswatch.shared.analysis.labels.running_gaps import (
     Bounds,
     Counts,
     in_force,

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import chain
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
-from biaswatch.services.diagnoser.domain.labels import FindingCorrection, corrections
-from biaswatch.services.diagnoser.domain.labels.answer_columns import fold_answers
 from biaswatch.services.diagnoser.handlers.judged_cases import Case, judged_cases, judges_of
 from biaswatch.services.diagnoser.handlers.labelled_rounds import AddedRounds, LabelledRounds
 from biaswatch.services.diagnoser.handlers.run_cases import RunCases, declared_plan
 from biaswatch.services.diagnoser.handlers.window_cases import window_cases
+from biaswatch.shared.analysis.findings import AnalysisPlan
+from biaswatch.shared.analysis.labels import FindingCorrection, corrections
+from biaswatch.shared.analysis.labels.answer_columns import fold_answers
 from biaswatch.shared.contracts import (
     Correction,
     Label,

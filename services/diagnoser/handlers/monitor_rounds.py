@@ -6,15 +6,18 @@ from datetime import datetime
 from itertools import islice
 from tempfile import TemporaryFile
 
-from biaswatch.services.diagnoser.domain.monitors.alarms import alarms
-from biaswatch.services.diagnoser.domain.monitors.evidence import (
+from biaswatch.services.diagnoser.domain.shared_values import SharedValues
+from biaswatch.services.diagnoser.handlers.garbage import nothing_collected
+from biaswatch.services.diagnoser.handlers.traffic_windows import TrafficWindows
+from biaswatch.shared.analysis.monitors.alarms import alarms
+from biaswatch.shared.analysis.monitors.evidence import (
     closed_round,
     evidence_of,
     increment_of,
     models_of,
 )
-from biaswatch.services.diagnoser.domain.monitors.method import counted
-from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.shared.analysis.monitors.method import counted
+from biaswatch.shared.analysis.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
@@ -22,9 +25,6 @@ from biaswatch.services.diagnoser.domain.monitors.round_answers import (
     RoundScope,
     Values,
 )
-from biaswatch.services.diagnoser.domain.shared_values import SharedValues
-from biaswatch.services.diagnoser.handlers.garbage import nothing_collected
-from biaswatch.services.diagnoser.handlers.traffic_windows import TrafficWindows
 from biaswatch.shared.contracts import (
     Alarm,
     Completion,

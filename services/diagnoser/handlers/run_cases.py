@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
 from biaswatch.services.diagnoser.domain.shared_values import SharedValues
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
 from biaswatch.shared.contracts import (
     Features,
     Probe,

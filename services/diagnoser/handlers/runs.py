@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.findings import (
+from biaswatch.services.diagnoser.handlers.run_cases import RunCases, declared_plan
+from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     MeasuredResponse,
     RunFinding,
@@ -17,7 +18,6 @@ from biaswatch.services.diagnoser.domain.findings import (
     folded,
     with_own_gaps,
 )
-from biaswatch.services.diagnoser.handlers.run_cases import RunCases, declared_plan
 from biaswatch.shared.contracts import (
     Assessment,
     Claim,

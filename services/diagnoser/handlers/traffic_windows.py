@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from biaswatch.services.diagnoser.domain.monitors.evidence import CARRIED, models_of
-from biaswatch.services.diagnoser.domain.monitors.methods.matched import user_counts_of
-from biaswatch.services.diagnoser.domain.monitors.round_answers import RoundData
-from biaswatch.services.diagnoser.domain.monitors.traffic import (
+from biaswatch.shared.analysis.monitors.evidence import CARRIED, models_of
+from biaswatch.shared.analysis.monitors.methods.matched import user_counts_of
+from biaswatch.shared.analysis.monitors.round_answers import RoundData
+from biaswatch.shared.analysis.monitors.traffic import (
     Entrants,
     accounts_of,
     users_in_groups,
     window_descriptions,
 )
-from biaswatch.services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
-from biaswatch.services.diagnoser.domain.monitors.traffic_strata import most_strata
-from biaswatch.services.diagnoser.domain.monitors.window_columns import OpenFile, WindowColumns
-from biaswatch.services.diagnoser.domain.monitors.window_writing import (
+from biaswatch.shared.analysis.monitors.traffic_matching import CountedUsers, count_users
+from biaswatch.shared.analysis.monitors.traffic_strata import most_strata
+from biaswatch.shared.analysis.monitors.window_columns import OpenFile, WindowColumns
+from biaswatch.shared.analysis.monitors.window_writing import (
     MemberReading,
     WindowAnswer,
     WindowWriter,

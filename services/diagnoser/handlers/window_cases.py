@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from biaswatch.services.diagnoser.domain.findings import MeasuredResponse
+from biaswatch.shared.analysis.findings import MeasuredResponse
 from biaswatch.shared.contracts import LabelSample, Run
 from biaswatch.shared.store import Store
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from biaswatch.services.gateway.administration.requests import PurgeRequest
 from biaswatch.shared.contracts import RUN_GATHER, Run
 from biaswatch.shared.contracts.identity import pseudonym_of
 from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.requests.administration import PurgeRequest
 from biaswatch.shared.store import Store
 
 

@@ -7,16 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 
 from biaswatch.services.gateway.administration.commands import check_purge, purge_texts, remains_of
-from biaswatch.services.gateway.administration.requests import (
+from biaswatch.services.gateway.auditing import CallerAudit
+from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.shared.contracts import AuditAction, AuditEntry
+from biaswatch.shared.requests.administration import (
     ON_THE_BUS,
     AuditRequest,
     PurgedTexts,
     PurgeRequest,
 )
-from biaswatch.services.gateway.auditing import CallerAudit
-from biaswatch.services.gateway.auth import Tokens
-from biaswatch.services.gateway.strict_requests import StrictRoute
-from biaswatch.shared.contracts import AuditAction, AuditEntry
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from biaswatch.services.gateway.channels.queries import ChannelQueries
-from biaswatch.services.gateway.channels.views import RetriedChannel
 from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, trial_of
+from biaswatch.shared.requests.channel_views import RetriedChannel
 from biaswatch.shared.store import Store
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from biaswatch.services.gateway.channels.views import ChannelView
 from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
 from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.requests.channel_views import ChannelView
 from biaswatch.shared.store import Store
 
 ANNOUNCED_WITHIN = timedelta(minutes=10)

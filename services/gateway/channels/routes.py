@@ -6,9 +6,9 @@ from biaswatch.services.gateway.auditing import CallerAudit
 from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.channels.commands import ChannelCommands
 from biaswatch.services.gateway.channels.queries import ChannelQueries
-from biaswatch.services.gateway.channels.views import RetriedChannel
 from biaswatch.shared.contracts import AuditAction
 from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.requests.channel_views import RetriedChannel
 from biaswatch.shared.runtime.blocking import in_thread
 
 

@@ -4,14 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from biaswatch.services.gateway.dashboard.answer_filters import (
-    AnswerFilter,
-    FilterChoices,
-    group_name,
-)
-from biaswatch.services.gateway.dashboard.answer_views import AnswerView, answer_view
 from biaswatch.shared.contracts import Features, Probe, Response, Run, Target, response_id_of
 from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.presentation.answer_filters import AnswerFilter, FilterChoices, group_name
+from biaswatch.shared.presentation.answer_views import AnswerView, answer_view
 from biaswatch.shared.store import PlannedProbes, Store
 
 ON_A_PAGE = 20

@@ -9,9 +9,12 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from biaswatch.services.gateway.archived_answers import AnswersInStore
 from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens
 from biaswatch.services.gateway.callers import Caller
-from biaswatch.services.gateway.dashboard.answer_filters import ANY_REASON, AnswerFilter
 from biaswatch.services.gateway.dashboard.answer_queries import AnswerQueries
-from biaswatch.services.gateway.dashboard.answer_tables import (
+from biaswatch.services.gateway.dashboard.rendering import page
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Run
+from biaswatch.shared.presentation.answer_filters import ANY_REASON, AnswerFilter
+from biaswatch.shared.presentation.answer_tables import (
     FILE_TITLES,
     file_rows,
     groups_of,
@@ -19,10 +22,7 @@ from biaswatch.services.gateway.dashboard.answer_tables import (
     readings_table,
     side_by_side,
 )
-from biaswatch.services.gateway.dashboard.page_tables import csv_text
-from biaswatch.services.gateway.dashboard.rendering import page
-from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import Run
+from biaswatch.shared.presentation.page_tables import csv_text
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import PlannedProbes
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from biaswatch.services.gateway.dashboard.audit_words import is_about_a_run, kind_of
 from biaswatch.shared.contracts import AuditEntry, Brief, Run
+from biaswatch.shared.presentation.audit_words import is_about_a_run, kind_of
 from biaswatch.shared.store import Store
 
 GIVEN_REPORT = "a given report"

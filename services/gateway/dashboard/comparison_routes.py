@@ -7,8 +7,8 @@ from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.dashboard.rendering import csv_file, page
-from biaswatch.services.gateway.dashboard.run_comparison import compared_runs, compared_table
 from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.presentation.run_comparison import compared_runs, compared_table
 
 MOST_RUNS = 25
 MOST_COMPARED = 60

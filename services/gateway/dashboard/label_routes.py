@@ -15,9 +15,9 @@ from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_wit
 from biaswatch.services.gateway.dashboard.rendering import page
 from biaswatch.services.gateway.dashboard.single_use import SingleUse
 from biaswatch.services.gateway.labels.commands import LabelCommands
-from biaswatch.services.gateway.labels.hidden_words import hidden_words
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.queue import (
+from biaswatch.shared.analysis.labels.hidden_words import hidden_words
+from biaswatch.shared.analysis.labels.queue import (
     SKIP,
     UNDO,
     QueueState,
@@ -25,9 +25,9 @@ from biaswatch.services.gateway.labels.queue import (
     scale_words,
     typed_value,
 )
-from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest
 from biaswatch.shared.contracts import Label, LabelSample, person_id_of
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest
 from biaswatch.shared.runtime.blocking import in_thread
 
 

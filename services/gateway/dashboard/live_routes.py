@@ -10,16 +10,16 @@ from fastapi.sse import EventSourceResponse
 
 from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.callers import Caller
-from biaswatch.services.gateway.dashboard.live_numbers import (
+from biaswatch.services.gateway.dashboard.open_pages import LONGEST_S, OpenPages
+from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.presentation.live_numbers import (
     LiveNumbers,
     live_monitor,
     live_overview,
     live_run,
 )
-from biaswatch.services.gateway.dashboard.open_pages import LONGEST_S, OpenPages
-from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
-from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.runtime.blocking import in_thread
 
 MOST_RUNS = 25

@@ -9,17 +9,6 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.auth import Tokens
-from biaswatch.services.gateway.dashboard.chart_data import ChartColumns, chart_columns
-from biaswatch.services.gateway.dashboard.charts import evidence_chart, gap_chart
-from biaswatch.services.gateway.dashboard.live_numbers import live_monitor
-from biaswatch.services.gateway.dashboard.monitor_spans import RANGES, in_time
-from biaswatch.services.gateway.dashboard.monitor_tables import (
-    accounts_table,
-    evidence_table,
-    history_table,
-    labelled_table,
-    window_table,
-)
 from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
 from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.rendering import csv_file, page
@@ -29,11 +18,22 @@ from biaswatch.services.gateway.dashboard.static_files import (
     UPLOT,
     UPLOT_STYLE,
 )
-from biaswatch.services.gateway.monitors.evidence_views import EvidenceView
-from biaswatch.services.gateway.monitors.labelled_views import labelled_promise_in_words
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.monitors.views import History
 from biaswatch.shared.contracts import comparison_titles, standing_of
+from biaswatch.shared.presentation.chart_data import ChartColumns, chart_columns
+from biaswatch.shared.presentation.charts import evidence_chart, gap_chart
+from biaswatch.shared.presentation.live_numbers import live_monitor
+from biaswatch.shared.presentation.monitor_spans import RANGES, in_time
+from biaswatch.shared.presentation.monitor_tables import (
+    accounts_table,
+    evidence_table,
+    history_table,
+    labelled_table,
+    window_table,
+)
+from biaswatch.shared.requests.evidence_views import EvidenceView
+from biaswatch.shared.requests.labelled_views import labelled_promise_in_words
+from biaswatch.shared.requests.monitor_views import History
 
 RELOAD_S = 30
 MOST_CHARTS = 6

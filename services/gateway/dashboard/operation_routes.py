@@ -9,15 +9,6 @@ from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.callers import Caller
-from biaswatch.services.gateway.dashboard.latest_runs import runs_table
-from biaswatch.services.gateway.dashboard.live_numbers import live_overview
-from biaswatch.services.gateway.dashboard.operation_tables import (
-    audit_table,
-    extractors_table,
-    own_bias_table,
-    traffic_table,
-    unwatched_table,
-)
 from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
 from biaswatch.services.gateway.dashboard.rendering import csv_file, page
 from biaswatch.services.gateway.dashboard.static_files import LIVE
@@ -25,6 +16,15 @@ from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import Alarm, comparison_titles
 from biaswatch.shared.contracts.access import Right
+from biaswatch.shared.presentation.latest_runs import runs_table
+from biaswatch.shared.presentation.live_numbers import live_overview
+from biaswatch.shared.presentation.operation_tables import (
+    audit_table,
+    extractors_table,
+    own_bias_table,
+    traffic_table,
+    unwatched_table,
+)
 from biaswatch.shared.store.audit import AuditFilter
 
 RELOAD_S = 30

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from biaswatch.services.gateway.dashboard.audit_names import names_of
-from biaswatch.services.gateway.dashboard.latest_runs import RunScored, RunSpent
-from biaswatch.services.gateway.dashboard.operation_tables import TrafficSource
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.study_queries import MOST_SCORED, StudyQueries
-from biaswatch.services.gateway.runs.views import RunProgress
 from biaswatch.services.gateway.status.queries import StatusQueries
 from biaswatch.shared.contracts import (
     AuditAction,
@@ -20,6 +17,9 @@ from biaswatch.shared.contracts import (
     Run,
     UnwatchedSource,
 )
+from biaswatch.shared.presentation.latest_runs import RunScored, RunSpent
+from biaswatch.shared.presentation.operation_tables import TrafficSource
+from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter
 

@@ -12,10 +12,10 @@ from markupsafe import Markup, escape
 
 from biaswatch.services.gateway import dashboard
 from biaswatch.services.gateway.auth import PAGE_HEADERS, SCRIPTED_HEADERS
-from biaswatch.services.gateway.dashboard.page_tables import PageTable, csv_of
 from biaswatch.services.gateway.dashboard.static_files import static_file
 from biaswatch.shared.contracts import Claim, GroupSummary, Verdict
 from biaswatch.shared.formatting import UNDEFINED, number, number_name, p_equals, p_value
+from biaswatch.shared.presentation.page_tables import PageTable, csv_of
 from biaswatch.shared.shown_text import shown, visible
 
 BREAK_AFTER = re.compile("([:./])")

@@ -8,34 +8,34 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.auth import Tokens
-from biaswatch.services.gateway.dashboard.comparison_matrix import matrices_of
-from biaswatch.services.gateway.dashboard.group_plots import forest_of, spreads_of
-from biaswatch.services.gateway.dashboard.live_numbers import live_run
 from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with
-from biaswatch.services.gateway.dashboard.page_tables import PageTable
 from biaswatch.services.gateway.dashboard.rendering import csv_file, page
-from biaswatch.services.gateway.dashboard.run_certainty import certainty
-from biaswatch.services.gateway.dashboard.run_findings import run_summary, strongest_first, title_of
-from biaswatch.services.gateway.dashboard.run_tables import (
+from biaswatch.services.gateway.dashboard.static_files import GROUP_ROWS, LIVE
+from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.runs.group_values import GroupValueQueries
+from biaswatch.services.gateway.runs.interpretations import InterpretationQueries
+from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.shared.contracts import Diagnosis
+from biaswatch.shared.presentation.comparison_matrix import matrices_of
+from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.presentation.group_plots import forest_of, spreads_of
+from biaswatch.shared.presentation.live_numbers import live_run
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.page_tables import PageTable
+from biaswatch.shared.presentation.run_certainty import certainty
+from biaswatch.shared.presentation.run_findings import run_summary, strongest_first, title_of
+from biaswatch.shared.presentation.run_tables import (
     comparisons_table,
     disparities_table,
     errors_tables,
     groups_table,
 )
-from biaswatch.services.gateway.dashboard.score_tables import SCORES_MEAN, score_lead, scores_table
-from biaswatch.services.gateway.dashboard.static_files import GROUP_ROWS, LIVE
-from biaswatch.services.gateway.labels.correction_words import correction_sentences
-from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.views import SampleProgress
-from biaswatch.services.gateway.runs.group_values import GroupValueQueries
-from biaswatch.services.gateway.runs.interpretations import InterpretationQueries
-from biaswatch.services.gateway.runs.model_names import ModelNames
-from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
-from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.statement_words import STATEMENTS
-from biaswatch.services.gateway.runs.study_queries import StudyQueries
-from biaswatch.services.gateway.runs.views import RunProgress
-from biaswatch.shared.contracts import Diagnosis
+from biaswatch.shared.presentation.score_tables import SCORES_MEAN, score_lead, scores_table
+from biaswatch.shared.presentation.statement_words import STATEMENTS
+from biaswatch.shared.requests.label_views import SampleProgress
+from biaswatch.shared.requests.run_views import RunProgress
 
 RELOAD_S = 30
 MOST_PAIRS = 20

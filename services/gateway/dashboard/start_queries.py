@@ -1,12 +1,8 @@
 """What somebody chooses from who starts a run, and what earlier runs have spent."""
 
-from biaswatch.services.gateway.dashboard.run_estimates import (
-    EarlierSpending,
-    RunEstimate,
-    estimates_of,
-)
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import Run, SuiteOutline
+from biaswatch.shared.presentation.run_estimates import EarlierSpending, RunEstimate, estimates_of
 from biaswatch.shared.store import Store
 
 MOST_SUITES = 200

@@ -14,13 +14,13 @@ from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.dashboard.action_routes import PageActions
 from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with, sent_form
 from biaswatch.services.gateway.dashboard.rendering import page
-from biaswatch.services.gateway.dashboard.run_estimates import SCAFFOLDS
 from biaswatch.services.gateway.dashboard.start_queries import StartQueries
-from biaswatch.services.gateway.runs.requests import RunRequest
 from biaswatch.services.gateway.runs.starting import started_run
 from biaswatch.shared.contracts import Budget, Run
 from biaswatch.shared.contracts.mistakes import as_usage_error
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.run_estimates import SCAFFOLDS
+from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.runtime.blocking import in_thread
 
 START = "/start"

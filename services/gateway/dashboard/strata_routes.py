@@ -5,12 +5,8 @@ from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.dashboard.rendering import csv_file, page
-from biaswatch.services.gateway.dashboard.strata_tables import (
-    strata_plot,
-    strata_table,
-    table_of_one,
-)
 from biaswatch.services.gateway.monitors.strata_queries import MOST_WINDOWS, StrataQueries
+from biaswatch.shared.presentation.strata_tables import strata_plot, strata_table, table_of_one
 
 
 def strata_routes(strata: StrataQueries, tokens: Tokens) -> APIRouter:

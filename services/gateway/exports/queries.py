@@ -9,7 +9,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from biaswatch.services.gateway.archived_answers import archived_sentence
-from biaswatch.services.gateway.exports.views import (
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.shared.contracts import Features, Probe, Response, Round, Run, response_id_of
+from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.requests.export_views import (
     AnswersPage,
     ExportedFeatures,
     FeaturesPage,
@@ -17,9 +20,6 @@ from biaswatch.services.gateway.exports.views import (
     exported_answer,
     exported_features,
 )
-from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.shared.contracts import Features, Probe, Response, Round, Run, response_id_of
-from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.store import PlannedProbes, Store
 
 MOST_AT_ONCE = 1000

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query
 from biaswatch.services.gateway.archived_answers import AnswersInStore
 from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.exports.queries import ExportFilter, ExportQueries
-from biaswatch.services.gateway.exports.views import AnswersPage, FeaturesPage, MonitorRun
+from biaswatch.shared.requests.export_views import AnswersPage, FeaturesPage, MonitorRun
 
 
 def export_routes(queries: ExportQueries, in_store: AnswersInStore, tokens: Tokens) -> APIRouter:

@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from biaswatch.services.gateway.runs.study_queries import StudyQueries
-from biaswatch.services.gateway.runs.views import FlaggedSide
 from biaswatch.shared.contracts import Brief, Evaluation, LabelSample, PairVerdict, Response
 from biaswatch.shared.contracts.judged_item import EVALUATOR, ORACLE, latest_verdicts
 from biaswatch.shared.contracts.pair_votes import COMPATIBLE, OWN_A, OWN_B
+from biaswatch.shared.requests.run_views import FlaggedSide
 from biaswatch.shared.store import Store
 
 SIDES = {OWN_A: "a", OWN_B: "b"}

@@ -8,22 +8,11 @@ from typing import Annotated
 
 from fastapi import Query
 
-from biaswatch.services.gateway.labels.drawing import dimension_of
 from biaswatch.services.gateway.labels.drawn_texts import DrawnTexts, LabelledAnswer
-from biaswatch.services.gateway.labels.read_columns import ReadColumns, groups_of
 from biaswatch.services.gateway.labels.readings import columns_of
-from biaswatch.services.gateway.labels.requests import NumberRequest, TaskFilter
-from biaswatch.services.gateway.labels.views import (
-    LabelledStratum,
-    LabelPlan,
-    LabelTask,
-    LabelTasks,
-    PlanLine,
-    RunCorrections,
-    SampleProgress,
-    StoredLabel,
-)
 from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.analysis.labels.drawing import dimension_of
+from biaswatch.shared.analysis.labels.read_columns import ReadColumns, groups_of
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Correction,
@@ -37,6 +26,17 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.judged_item import JUDGES
 from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.requests.label_views import (
+    LabelledStratum,
+    LabelPlan,
+    LabelTask,
+    LabelTasks,
+    PlanLine,
+    RunCorrections,
+    SampleProgress,
+    StoredLabel,
+)
+from biaswatch.shared.requests.labels import NumberRequest, TaskFilter
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.labels.planned_labels import (
     labels_for_share,

@@ -6,7 +6,7 @@ from itertools import islice
 from math import isfinite
 from tempfile import SpooledTemporaryFile
 
-from biaswatch.services.gateway.labels.read_columns import ReadAnswer, ReadColumns
+from biaswatch.shared.analysis.labels.read_columns import ReadAnswer, ReadColumns
 from biaswatch.shared.contracts import Run, SuiteOutline, features_id_of, response_id_of
 from biaswatch.shared.contracts.features import Features
 from biaswatch.shared.contracts.judged_item import JUDGES

@@ -10,10 +10,10 @@ from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.labels.commands import LabelCommands, TakenLabels
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import LabelsRequest, SampleRequest
-from biaswatch.services.gateway.labels.views import AcceptedLabels, SampleProgress
 from biaswatch.services.gateway.strict_requests import StrictRoute
 from biaswatch.shared.contracts import AuditAction, Label, LabelSample
+from biaswatch.shared.requests.label_views import AcceptedLabels, SampleProgress
+from biaswatch.shared.requests.labels import LabelsRequest, SampleRequest
 from biaswatch.shared.runtime.blocking import in_thread
 
 Send = Callable[[Label | LabelSample], Awaitable[None]]

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from biaswatch.services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
-from biaswatch.services.gateway.monitors.asked_sets import AskedSets
-from biaswatch.services.gateway.monitors.notes import notes_of
-from biaswatch.services.gateway.monitors.plans import check_methods, check_round, plan_of, upkeep_of
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
-from biaswatch.services.gateway.monitors.views import AppliedMonitor
+from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
+from biaswatch.shared.analysis.monitors.notes import notes_of
+from biaswatch.shared.analysis.monitors.plans import check_methods, check_round, plan_of, upkeep_of
 from biaswatch.shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose, Upkeep
 from biaswatch.shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.monitor_views import AppliedMonitor
+from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
 from biaswatch.shared.store import Store
 
 CHANNEL_AGE = timedelta(minutes=10)

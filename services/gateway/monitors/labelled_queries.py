@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 
-from biaswatch.services.gateway.monitors.labelled_views import LabelledEvidence
 from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
@@ -13,6 +12,7 @@ from biaswatch.shared.contracts import (
     latest_over_rounds,
     standing_of,
 )
+from biaswatch.shared.requests.labelled_views import LabelledEvidence
 from biaswatch.shared.store import Store
 
 

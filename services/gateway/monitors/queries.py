@@ -8,23 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from biaswatch.services.gateway.monitors.evidence_views import evidence_view
 from biaswatch.services.gateway.monitors.labelled_queries import labelled_evidence
 from biaswatch.services.gateway.monitors.stored_monitors import StoredMonitor, stored_monitors
-from biaswatch.services.gateway.monitors.views import (
-    MOMENT_FIELDS,
-    AlarmView,
-    History,
-    MonitorStatus,
-    MonitorView,
-    TwinAnswer,
-    TwinsView,
-    histories_of,
-    history_from,
-    rounds_shown,
-    twin_answer,
-)
-from biaswatch.services.gateway.monitors.window_views import WindowState, WindowView, window_view
 from biaswatch.shared.contracts import (
     AccountedWindow,
     Alarm,
@@ -43,6 +28,21 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
 from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.requests.evidence_views import evidence_view
+from biaswatch.shared.requests.monitor_views import (
+    MOMENT_FIELDS,
+    AlarmView,
+    History,
+    MonitorStatus,
+    MonitorView,
+    TwinAnswer,
+    TwinsView,
+    histories_of,
+    history_from,
+    rounds_shown,
+    twin_answer,
+)
+from biaswatch.shared.requests.window_views import WindowState, WindowView, window_view
 from biaswatch.shared.stats.anytime.judging import e_bh
 from biaswatch.shared.store import Store
 

@@ -8,11 +8,11 @@ from biaswatch.services.gateway.auditing import CallerAudit
 from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.monitors.commands import MonitorCommands
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.monitors.requests import AnyMonitorRequest
 from biaswatch.services.gateway.monitors.strata_queries import StrataQueries
-from biaswatch.services.gateway.monitors.views import AppliedMonitor
 from biaswatch.services.gateway.strict_requests import StrictRoute
 from biaswatch.shared.contracts import AuditAction, Monitor, MonitorState
+from biaswatch.shared.requests.monitor_views import AppliedMonitor
+from biaswatch.shared.requests.monitors import AnyMonitorRequest
 from biaswatch.shared.runtime.blocking import in_thread
 
 Send = Callable[[Monitor], Awaitable[None]]

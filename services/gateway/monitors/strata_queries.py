@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.monitors.stored_monitors import stored_monitors
-from biaswatch.services.gateway.monitors.strata_views import StrataView, strata_view
+from biaswatch.shared.analysis.monitors.strata_views import StrataView, strata_view
 from biaswatch.shared.contracts import Described, Description, Evidence, Monitor, comparison_title
 from biaswatch.shared.store import Store
 

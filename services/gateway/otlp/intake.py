@@ -11,13 +11,13 @@ from pydantic import TypeAdapter
 
 from biaswatch.services.gateway.otlp.wire import ExportResult
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.requests import MAX_BATCH, Redaction
 from biaswatch.services.gateway.traffic.unwatched_words import UnwatchedError
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.contracts.identity import pseudonym_of
 from biaswatch.shared.conventions.answers import AnswerPart, joined, part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.requests.traffic import MAX_BATCH, Redaction
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.answer_parts import Operation, WaitingPart
 from biaswatch.shared.store.scope import Scope

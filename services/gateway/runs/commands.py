@@ -6,14 +6,6 @@ from datetime import datetime, timedelta
 
 from biaswatch.services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.requests import (
-    BriefRequest,
-    ResumeRequest,
-    RunRequest,
-    brief_of,
-    run_of,
-)
-from biaswatch.services.gateway.runs.views import Interpretation, ResumedTarget, RunState
 from biaswatch.shared.contracts import RUN_GATHER, Brief, Cancellation, Run
 from biaswatch.shared.contracts.suite_limits import (
     MOST_PROBES,
@@ -22,6 +14,8 @@ from biaswatch.shared.contracts.suite_limits import (
     check_amount,
 )
 from biaswatch.shared.errors import ArchivedError, NotFoundError, UsageError
+from biaswatch.shared.requests.run_views import Interpretation, ResumedTarget, RunState
+from biaswatch.shared.requests.runs import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
 from biaswatch.shared.store import Store
 
 RESUMABLE = {RunState.INCOMPLETE, RunState.CANCELLED}

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from biaswatch.services.gateway.runs.applicants import Applicants
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.requests import ImpactRequest
-from biaswatch.services.gateway.runs.views import RunImpact
+from biaswatch.shared.analysis.studies.applicants import Applicants
 from biaswatch.shared.contracts import Features, Probe, Run, SuiteHeader, features_id_of
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.run_views import RunImpact
+from biaswatch.shared.requests.runs import ImpactRequest
 from biaswatch.shared.stats.studies.local_law_144 import UNKNOWN_LABELS, unused_unknown_labels
 from biaswatch.shared.store import PlannedProbes, Store
 

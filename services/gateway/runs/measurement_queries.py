@@ -6,15 +6,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from biaswatch.services.gateway.runs.measurements import (
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Features, Probe, Run, SuiteOutline, features_id_of
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.measurements import (
     AnswerMeasurements,
     DeclaredAnalysis,
     Measurement,
     PinnedExtractor,
 )
-from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import Features, Probe, Run, SuiteOutline, features_id_of
-from biaswatch.shared.errors import UsageError
 from biaswatch.shared.store import PlannedProbes, Store
 
 MOST_LINES = 2**31 - 1

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from biaswatch.services.gateway.archived_answers import archived_sentence
-from biaswatch.services.gateway.runs.views import RunProgress, RunState, state_of
 from biaswatch.shared.contracts import (
     Cancellation,
     Diagnosis,
@@ -17,6 +16,7 @@ from biaswatch.shared.contracts import (
     verdicts_expected,
 )
 from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.requests.run_views import RunProgress, RunState, state_of
 from biaswatch.shared.store import CountedRun, PlannedProbes, Store
 from biaswatch.shared.store.archived_runs import ArchivedRun
 

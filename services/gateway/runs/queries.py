@@ -7,13 +7,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from biaswatch.services.gateway.runs.progress import ProgressQueries, lanes_of
-from biaswatch.services.gateway.runs.unanswered import unanswered_reasons
-from biaswatch.services.gateway.runs.views import (
-    Interpretation,
-    RunProgress,
-    RunVerdicts,
-    SuiteView,
-)
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Assessment,
@@ -29,6 +22,8 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.paused_target import PausedTarget
 from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.requests.run_views import Interpretation, RunProgress, RunVerdicts, SuiteView
+from biaswatch.shared.requests.unanswered import unanswered_reasons
 from biaswatch.shared.store import Store
 
 UNMEASURED = "unmeasured"

@@ -16,19 +16,15 @@ from biaswatch.services.gateway.runs.followers import Followers
 from biaswatch.services.gateway.runs.group_values import GroupValueQueries
 from biaswatch.services.gateway.runs.impact_queries import ImpactQueries
 from biaswatch.services.gateway.runs.measurement_queries import MeasurementQueries
-from biaswatch.services.gateway.runs.measurements import AnswerMeasurements
 from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.requests import (
-    BriefRequest,
-    ImpactRequest,
-    ResumeRequest,
-    RunRequest,
-)
 from biaswatch.services.gateway.runs.starting import started_run
 from biaswatch.services.gateway.runs.study_queries import StudyQueries
 from biaswatch.services.gateway.runs.suite_uploads import received_suite
-from biaswatch.services.gateway.runs.views import (
+from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Run, Suite
+from biaswatch.shared.requests.measurements import AnswerMeasurements
+from biaswatch.shared.requests.run_views import (
     ENDED,
     Interpretation,
     ResumedTarget,
@@ -37,8 +33,7 @@ from biaswatch.services.gateway.runs.views import (
     StartedRun,
     StoredSuite,
 )
-from biaswatch.services.gateway.strict_requests import StrictRoute
-from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Run, Suite
+from biaswatch.shared.requests.runs import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
 from biaswatch.shared.runtime.blocking import in_thread
 
 Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]

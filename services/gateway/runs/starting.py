@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from biaswatch.services.gateway.auditing import CallerAudit
 from biaswatch.services.gateway.runs.commands import RunCommands
-from biaswatch.services.gateway.runs.requests import RunRequest
-from biaswatch.services.gateway.runs.views import StartedRun
 from biaswatch.shared.contracts import AuditAction, Run
+from biaswatch.shared.requests.run_views import StartedRun
+from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.runtime.blocking import in_thread
 
 

@@ -7,14 +7,7 @@ import numpy as np
 from pydantic import NonNegativeInt
 
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.scores import StudyRow, score_gaps, scores_of, study_row_of
-from biaswatch.services.gateway.runs.views import (
-    FlaggedPair,
-    FlaggedSide,
-    RunProgress,
-    Scores,
-    StudyResults,
-)
+from biaswatch.shared.analysis.studies.scores import StudyRow, score_gaps, scores_of, study_row_of
 from biaswatch.shared.contracts import (
     Features,
     PairVerdict,
@@ -25,6 +18,13 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.judged_item import latest_verdicts
 from biaswatch.shared.parsing import Unreadable, reasoning_in
+from biaswatch.shared.requests.run_views import (
+    FlaggedPair,
+    FlaggedSide,
+    RunProgress,
+    Scores,
+    StudyResults,
+)
 from biaswatch.shared.store import PlannedProbes, Store
 
 CHOICE = "choice"
@@ -53,8 +53,8 @@ class StudyQueries:
         Votes of judges that fail their controls stand apart, unless they are to be counted.
         """
         # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
-        from biaswatch.services.gateway.runs import judges as believed
-        from biaswatch.services.gateway.runs import pairs
+        from biaswatch.shared.analysis.studies import judges as believed
+        from biaswatch.shared.analysis.studies import pairs
 
         run = self._runs.run(run_id)
         # Seeded by the run: the same request gets the same intervals.
@@ -120,7 +120,7 @@ class StudyQueries:
         self, run_id: str, offset: int, most: int, *, count_failed: bool
     ) -> tuple[int, list[FlaggedPair]]:
         # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
-        from biaswatch.services.gateway.runs import judges as believed
+        from biaswatch.shared.analysis.studies import judges as believed
 
         run = self._runs.run(run_id)
         last = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))

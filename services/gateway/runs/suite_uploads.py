@@ -8,10 +8,10 @@ from fastapi import Request
 from pydantic import ValidationError
 
 from biaswatch.services.gateway.runs.commands import RunCommands
-from biaswatch.services.gateway.runs.views import StoredSuite
 from biaswatch.services.gateway.streamed_lists import StreamedList, check_is_json, wrong
 from biaswatch.services.gateway.strict_requests import check_value, one_at_a_time
 from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteProbe
+from biaswatch.shared.requests.run_views import StoredSuite
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
 

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from biaswatch.services.gateway.channels.queries import ChannelQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.status.views import (
+from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Run, standing_of
+from biaswatch.shared.requests.status_views import (
     AlarmLine,
     DaySpending,
     OverdueMonitor,
     PlatformStatus,
     PlatformTrouble,
 )
-from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Run, standing_of
 from biaswatch.shared.store import Store
 
 DAY = timedelta(days=1)

@@ -18,10 +18,10 @@ from biaswatch.services.gateway.strict_requests import (
 )
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.large_batches import LargeBatch
-from biaswatch.services.gateway.traffic.requests import AcceptedBatch, SentBatch
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.errors import BackPressureError
+from biaswatch.shared.requests.traffic import AcceptedBatch, SentBatch
 from biaswatch.shared.runtime.blocking import in_thread
 
 MOST_QUEUED = 15_000

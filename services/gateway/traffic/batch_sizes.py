@@ -3,8 +3,8 @@
 import secrets
 from collections.abc import Iterable, Iterator
 
-from biaswatch.services.gateway.traffic.requests import SentBatch
 from biaswatch.shared.contracts import Exchange
+from biaswatch.shared.requests.traffic import SentBatch
 
 FEW = 8
 FEW_CHARACTERS = 32 * 1024

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from biaswatch.services.gateway.monitors.commands import later_moment_ms, moment_after
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.traffic.requests import HistoryView, traffic_watched
 from biaswatch.shared.contracts import Monitor, MonitorState, PastTraffic, Traffic, window_at
 from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.requests.traffic import HistoryView, traffic_watched
 from biaswatch.shared.store import Store
 
 SUFFIX = "-history"

@@ -8,20 +8,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from biaswatch.services.gateway.traffic.batch_sizes import are_few, drawn_number, in_parts
-from biaswatch.services.gateway.traffic.requests import (
-    MAX_BATCH,
-    MAX_CLOCK_SKEW,
-    BatchHeader,
-    Redaction,
-    SentBatch,
-    SentResponse,
-    check_exchange,
-    exchange_of,
-    moment_in,
-    redacted_exchange,
-    sent_answer,
-    traffic_window,
-)
 from biaswatch.services.gateway.traffic.responses import (
     evaluated_span,
     response_of,
@@ -38,6 +24,20 @@ from biaswatch.shared.contracts import Exchange, Response, SentAnswer, taken_lat
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import NotFoundError, PoisonError, UsageError
 from biaswatch.shared.parsing.redaction import RedactedText
+from biaswatch.shared.requests.traffic import (
+    MAX_BATCH,
+    MAX_CLOCK_SKEW,
+    BatchHeader,
+    Redaction,
+    SentBatch,
+    SentResponse,
+    check_exchange,
+    exchange_of,
+    moment_in,
+    redacted_exchange,
+    sent_answer,
+    traffic_window,
+)
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import REDACTIONS
 

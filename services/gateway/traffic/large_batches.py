@@ -10,12 +10,7 @@ from pydantic import ValidationError
 from biaswatch.services.gateway.body_files import BodyFile
 from biaswatch.services.gateway.streamed_lists import StreamedList, wrong
 from biaswatch.services.gateway.strict_requests import check_value
-from biaswatch.services.gateway.traffic.requests import (
-    MAX_BATCH,
-    BatchHeader,
-    SentBatch,
-    SentResponse,
-)
+from biaswatch.shared.requests.traffic import MAX_BATCH, BatchHeader, SentBatch, SentResponse
 
 RESPONSES = "responses"
 TOO_MANY = f"One request brings at most {MAX_BATCH:,} answers. Send them in parts."

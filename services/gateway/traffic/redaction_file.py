@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from biaswatch.services.gateway.traffic.requests import Redaction
 from biaswatch.shared.contracts.identity import Token
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
 from biaswatch.shared.parsing.redaction import BUILT_IN, Pattern, RedactedText, own_pattern, redact
+from biaswatch.shared.requests.traffic import Redaction
 
 EXPECTED = "a redaction file is a mapping with `built_in`, `patterns` or `presidio`"
 

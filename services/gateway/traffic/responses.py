@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
-from biaswatch.services.gateway.traffic.requests import CARRIED
 from biaswatch.shared.contracts import (
     MENTIONED,
     Ending,
@@ -22,6 +21,7 @@ from biaswatch.shared.contracts import (
     window_run_id,
 )
 from biaswatch.shared.parsing.model_reasoning import after_reasoning
+from biaswatch.shared.requests.traffic import CARRIED
 
 
 def response_of(

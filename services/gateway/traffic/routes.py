@@ -19,14 +19,9 @@ from biaswatch.services.gateway.traffic.batch_intake import (
 )
 from biaswatch.services.gateway.traffic.commands import HistoryCommands
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.requests import (
-    AcceptedBatch,
-    HistoryView,
-    SentBatch,
-    UnwatchedView,
-)
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import AuditAction, Monitor, Token
+from biaswatch.shared.requests.traffic import AcceptedBatch, HistoryView, SentBatch, UnwatchedView
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
 

@@ -1,8 +1,8 @@
 """Errors and sentences about answers that no monitor watches."""
 
-from biaswatch.services.gateway.traffic.requests import BatchHeader
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.requests.traffic import BatchHeader
 
 
 class UnwatchedError(NotFoundError):

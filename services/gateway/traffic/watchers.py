@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.traffic.requests import LiveSystem, traffic_watched
 from biaswatch.shared.contracts import Monitor, MonitorState, Traffic
 from biaswatch.shared.lookup import first
+from biaswatch.shared.requests.traffic import LiveSystem, traffic_watched
 from biaswatch.shared.store import Store
 
 MOST_KNOWN = 1000

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.builder.app import build_of, model_over_bus
-from biaswatch.services.builder.domain.plan import Plan
-from biaswatch.services.builder.handlers.build import BuiltSuite
+from biaswatch.building.build import BuiltSuite
+from biaswatch.building.composition import build_of, model_over_bus
+from biaswatch.building.plan import Plan
 from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.shared.contracts import Probe, Purpose, Response, parse_target
 from biaswatch.shared.errors import UsageError

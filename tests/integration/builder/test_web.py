@@ -11,15 +11,15 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from biaswatch.services.builder.app import build_of
-from biaswatch.services.builder.domain.plan import Plan
-from biaswatch.services.builder.domain.verbs import RuleVerbs
-from biaswatch.services.builder.handlers.build import Build, BuiltSuite
-from biaswatch.services.builder.handlers.language_models import NoModel
-from biaswatch.services.builder.handlers.rankings import Bm25Ranking
-from biaswatch.services.builder.handlers.sources import ReadSources, WebPages, Wikipedia
-from biaswatch.services.builder.handlers.web_fetching import FetchLimits, PageFetcher
-from biaswatch.services.builder.handlers.web_pages import PageCache, text_of
+from biaswatch.building.build import Build, BuiltSuite
+from biaswatch.building.composition import build_of
+from biaswatch.building.language_models import NoModel
+from biaswatch.building.plan import Plan
+from biaswatch.building.rankings import Bm25Ranking
+from biaswatch.building.sources import ReadSources, WebPages, Wikipedia
+from biaswatch.building.verbs import RuleVerbs
+from biaswatch.building.web_fetching import FetchLimits, PageFetcher
+from biaswatch.building.web_pages import PageCache, text_of
 from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.network import GuardedTransport
@@ -258,7 +258,7 @@ async def test_a_page_is_fetched_once_and_kept_for_the_next_build(
 
 
 def test_a_kept_page_grows_old(tmp_path: Path) -> None:
-    from biaswatch.services.builder.handlers.web_fetching import Page
+    from biaswatch.building.web_fetching import Page
 
     clock = [datetime(2026, 1, 1, tzinfo=UTC)]
     cache = PageCache(tmp_path, 1, now=lambda: clock[0])

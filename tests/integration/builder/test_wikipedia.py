@@ -10,11 +10,11 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from biaswatch.services.builder.domain.plan import WikipediaSource
-from biaswatch.services.builder.handlers.rankings import Bm25Ranking
-from biaswatch.services.builder.handlers.sources import WebPages, Wikipedia
-from biaswatch.services.builder.handlers.web_fetching import FetchLimits, Page, PageFetcher
-from biaswatch.services.builder.handlers.web_pages import PageCache
+from biaswatch.building.plan import WikipediaSource
+from biaswatch.building.rankings import Bm25Ranking
+from biaswatch.building.sources import WebPages, Wikipedia
+from biaswatch.building.web_fetching import FetchLimits, Page, PageFetcher
+from biaswatch.building.web_pages import PageCache
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.network import GuardedTransport
 from tests.support.model_server import model_server

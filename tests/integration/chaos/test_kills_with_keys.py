@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.views import RunState
 from biaswatch.shared.contracts import Target, parse_target
+from biaswatch.shared.requests.run_views import RunState
 from tests.support.chaos_platform import ChaosPlatform, chaos_platform, now
 from tests.support.exact_study import ExactStudy
 from tests.support.hung_stores import kill_a_connection

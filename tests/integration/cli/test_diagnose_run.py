@@ -11,9 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers import DiagnoseRun
 from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import Claim, Features, Run, Suite, probes_of
 from biaswatch.shared.contracts.completion import ClosedBy
 from biaswatch.shared.store import Store, migrate

@@ -16,11 +16,11 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.render.table_diagnosis import result_rows
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
-from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
-from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Ending, Response, probes_of
 from biaswatch.shared.contracts.access import TokenGrant, TokenRole, TokensFile, verifier_of
 from biaswatch.shared.errors import UsageError

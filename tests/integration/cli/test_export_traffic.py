@@ -12,9 +12,9 @@ from biaswatch.exporting.rows import Row, exported_rows, runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.traffic.requests import traffic_window
 from biaswatch.shared.contracts import Run, window_run
 from biaswatch.shared.contracts.traffic import Window, window_at
+from biaswatch.shared.requests.traffic import traffic_window
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
 from tests.support.api import CheckedPublisher

@@ -14,11 +14,11 @@ from biaswatch.cli.run import _end_where_all_waits
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform
 from biaswatch.local.platform import embedded_platform
-from biaswatch.services.gateway.runs.views import RunState
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.contracts.paused_target import PausedTarget
 from biaswatch.shared.contracts.suite import SuiteProbe
 from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from tests.support.model_server import model_server, replying

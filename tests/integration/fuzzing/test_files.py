@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaswatch.bbq.rows import read_rows
+from biaswatch.building.build_files import load_plan
 from biaswatch.cli.ingest import answers_in
 from biaswatch.importing.log_files import LogFile
 from biaswatch.readers.cases import CasesQuestion, cases_of, row_filter
 from biaswatch.readers.monitors import load_monitor
 from biaswatch.readers.suites import load_suite, read_probes
 from biaswatch.readers.tables import TableColumns, observations
-from biaswatch.services.builder.handlers.build_files import load_plan
 from biaswatch.services.gateway.otlp.mapping_file import mapping_of
 from biaswatch.services.gateway.tokens_file import read_tokens_file
 from biaswatch.services.gateway.traffic.redaction_file import redaction_of

@@ -14,7 +14,6 @@ from pydantic import SecretStr
 
 from biaswatch.services.diagnoser.handlers.monitor_metrics import MonitorMetrics
 from biaswatch.services.gateway.administration.commands import purge_texts
-from biaswatch.services.gateway.administration.requests import PurgeRequest
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.settings import GatewaySettings
@@ -33,6 +32,7 @@ from biaswatch.shared.contracts import (
     window_run,
 )
 from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.requests.administration import PurgeRequest
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.telemetry import UNWATCHED_ANSWERS

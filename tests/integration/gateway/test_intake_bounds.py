@@ -20,10 +20,10 @@ from biaswatch.services.gateway.body_files import DISK
 from biaswatch.services.gateway.intake_slots import READ_PER_TENANT
 from biaswatch.services.gateway.otlp.intake import MAX_SILENT_SOURCES, PATIENCE, JoinedAnswers
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.traffic.requests import MAX_BATCH, MAX_LABELS
 from biaswatch.shared.contracts import Exchange, Record
 from biaswatch.shared.contracts.access import verifier_of
 from biaswatch.shared.errors import BiaswatchError
+from biaswatch.shared.requests.traffic import MAX_BATCH, MAX_LABELS
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.scope import Scope

@@ -9,13 +9,11 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
 from biaswatch.services.gateway.labels.commands import LabelCommands
-from biaswatch.services.gateway.labels.correction_words import correction_sentences
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Correction,
@@ -29,6 +27,8 @@ from biaswatch.shared.contracts import (
     probes_of,
 )
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.store import Store
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_brief, make_evaluation, make_run, make_verdict

@@ -9,15 +9,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import LabelsRequest
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import Correction, Label, LabelSample, Response, Run
+from biaswatch.shared.requests.labels import LabelsRequest
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus

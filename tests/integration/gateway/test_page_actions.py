@@ -13,10 +13,8 @@ import httpx2
 import pytest
 from lxml import html
 
-from biaswatch.services.gateway.dashboard.run_estimates import SCAFFOLDS
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import SampleRequest
 from biaswatch.services.gateway.monitors.commands import MonitorCommands
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.settings import GatewaySettings
@@ -34,6 +32,8 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.access import verifier_of
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.presentation.run_estimates import SCAFFOLDS
+from biaswatch.shared.requests.labels import SampleRequest
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.store.audit import AuditFilter

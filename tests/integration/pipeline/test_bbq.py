@@ -21,7 +21,6 @@ from biaswatch.render.studies import MOST_PAIRS
 from biaswatch.services.extractor import app as extractor
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway.runs.study_queries import StudyQueries
-from biaswatch.services.gateway.runs.views import FlaggedPair, StudyResults
 from biaswatch.services.oracle import app as oracle
 from biaswatch.services.oracle.domain.controls import controls_of
 from biaswatch.services.oracle.settings import OracleSettings
@@ -41,6 +40,7 @@ from biaswatch.shared.contracts import (
     Target,
     parse_target,
 )
+from biaswatch.shared.requests.run_views import FlaggedPair, StudyResults
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row

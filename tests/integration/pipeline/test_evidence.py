@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.round_answers import summed
 from biaswatch.services.diagnoser.handlers import CloseRounds
+from biaswatch.shared.analysis.monitors.round_answers import summed
 from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,

@@ -10,13 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import (
-    AnalysisPlan,
-    MeasuredResponse,
-    diagnose,
-    folded,
-)
 from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import (

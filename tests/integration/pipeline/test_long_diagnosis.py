@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from biaswatch.services.diagnoser.app import IN_HAND
-from biaswatch.services.diagnoser.domain import findings
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse, RunFinding
 from biaswatch.services.diagnoser.handlers import (
     CloseRounds,
     CompletionsInTurn,
@@ -19,6 +17,8 @@ from biaswatch.services.diagnoser.handlers import (
     OnCompletion,
 )
 from biaswatch.services.diagnoser.handlers import runs as run_handler
+from biaswatch.shared.analysis import findings
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, RunFinding
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Completion, Diagnosis, Monitor, Probe, Round, WatchedFeature
 from biaswatch.shared.store import Store

@@ -9,7 +9,6 @@ import pytest_asyncio
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from biaswatch.services.gateway.runs.views import RunState
 from biaswatch.shared.contracts import (
     Brief,
     Cancellation,
@@ -34,6 +33,7 @@ from biaswatch.shared.contracts import (
     labels_digest,
     route_of,
 )
+from biaswatch.shared.requests.run_views import RunState
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.databases import new_database
 from tests.support.keyed_platform import BUILT, KeyedPlatform, keyed_platform

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from biaswatch.services.planner.runs import RunPlanner, completion_of
+from biaswatch.services.planner.handlers.runs import RunPlanner, completion_of
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Cancellation,

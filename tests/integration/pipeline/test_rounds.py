@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from biaswatch.services.planner.monitor_rounds import RoundScheduler
-from biaswatch.services.planner.runs import RunPlanner
+from biaswatch.services.planner.handlers.monitor_rounds import RoundScheduler
+from biaswatch.services.planner.handlers.runs import RunPlanner
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Claim,

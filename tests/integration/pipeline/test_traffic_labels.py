@@ -5,15 +5,15 @@ from datetime import datetime
 
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
 from biaswatch.services.gateway.labels.commands import LabelCommands
-from biaswatch.services.gateway.labels.correction_words import correction_sentences
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.requests import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import Exchange, Run, RunningGap
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.store import Store
 from tests.support.records import make_exchange
 from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPlatform

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from biaswatch.services.gateway.administration.commands import purge_texts
-from biaswatch.services.gateway.administration.requests import PurgeRequest
 from biaswatch.shared.contracts import (
     Features,
     Label,
@@ -21,6 +20,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.suite import PURGED
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.administration import PurgeRequest
 from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.store.answer_parts import WaitingPart
 from biaswatch.shared.store.scope import Scope

@@ -14,8 +14,8 @@ import pytest
 import biaswatch as bw
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.render.table_diagnosis import result_rows
-from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
-from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.groups.catalogue import parse_statistic
 

@@ -1,6 +1,6 @@
 import pytest
 
-from biaswatch.services.builder.domain.branching import Rewriter, replacement_terms
+from biaswatch.building.branching import Rewriter, replacement_terms
 
 
 def test_the_longest_term_is_replaced_first() -> None:

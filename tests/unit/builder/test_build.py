@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from biaswatch.building.build import BuiltSuite
+from biaswatch.building.build_files import write_suite
+from biaswatch.building.composition import build_of
+from biaswatch.building.model_questions import ModelQuestion, ModelReply
+from biaswatch.building.plan import Plan
 from biaswatch.readers.suites import load_suite
-from biaswatch.services.builder.app import build_of
-from biaswatch.services.builder.domain.model_questions import ModelQuestion, ModelReply
-from biaswatch.services.builder.domain.plan import Plan
-from biaswatch.services.builder.handlers.build import BuiltSuite
-from biaswatch.services.builder.handlers.build_files import write_suite
 from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.shared.errors import UsageError
 

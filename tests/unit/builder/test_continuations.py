@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.services.builder.domain.prompts import split_sentence
-from biaswatch.services.builder.domain.sentences import sentences
-from biaswatch.services.builder.domain.verbs import RuleVerbs
+from biaswatch.building.prompts import split_sentence
+from biaswatch.building.sentences import sentences
+from biaswatch.building.verbs import RuleVerbs
 
 
 @pytest.mark.parametrize(

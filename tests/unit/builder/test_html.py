@@ -1,7 +1,7 @@
 import pytest
 
-from biaswatch.services.builder.domain.sentences import sentences
-from biaswatch.services.builder.handlers.web_pages import text_of
+from biaswatch.building.sentences import sentences
+from biaswatch.building.web_pages import text_of
 
 UNITS = [
     "&#9999999999;",

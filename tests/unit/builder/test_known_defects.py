@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.builder.app import build_of
-from biaswatch.services.builder.domain.model_questions import ModelQuestion, ModelReply
-from biaswatch.services.builder.domain.plan import Plan
-from biaswatch.services.builder.handlers.build import BuiltSuite
+from biaswatch.building.build import BuiltSuite
+from biaswatch.building.composition import build_of
+from biaswatch.building.model_questions import ModelQuestion, ModelReply
+from biaswatch.building.plan import Plan
 from biaswatch.services.builder.settings import BuilderSettings
 
 ROOT = Path(__file__).parents[3]
@@ -69,7 +69,7 @@ def texts(suite: BuiltSuite, concept: str) -> str:
 def test_1_the_builder_needs_no_library_beyond_the_base_and_no_download() -> None:
     heavy = ("plotly", "nltk", "spacy", "matplotlib", "torch", "sentence_transformers", "pandas")
     program = (
-        "import sys, biaswatch.services.builder.app;"
+        "import sys, biaswatch.building.composition;"
         f"print(*[name for name in {heavy!r} if name in sys.modules])"
     )
     command = [sys.executable, "-c", program]

@@ -5,8 +5,8 @@ import jsonschema
 import pytest
 import yaml
 
-from biaswatch.services.builder.domain.plan import Plan
-from biaswatch.services.builder.handlers.build_files import load_plan
+from biaswatch.building.build_files import load_plan
+from biaswatch.building.plan import Plan
 from biaswatch.shared.errors import UsageError
 
 ROOT = Path(__file__).parents[3]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.builder.domain.quality import quality_of
-from biaswatch.services.builder.handlers.quality_figure import draw_quality
+from biaswatch.building.quality import quality_of
+from biaswatch.building.quality_figure import draw_quality
 from biaswatch.shared.errors import UsageError
 
 TERMS = {"Chile": {"Peru": "Chile", "Lima": "Santiago"}}

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.services.builder.domain.model_questions import (
+from biaswatch.building.model_questions import (
     keywords_in,
     question_problem,
     term_pairs_in,

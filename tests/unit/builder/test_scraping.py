@@ -1,6 +1,6 @@
-from biaswatch.services.builder.domain.build_data import Document
-from biaswatch.services.builder.domain.sentences import distinct_matches, sentences_by_keyword
-from biaswatch.services.builder.domain.words import contains_word
+from biaswatch.building.build_data import Document
+from biaswatch.building.sentences import distinct_matches, sentences_by_keyword
+from biaswatch.building.words import contains_word
 
 
 def document(text: str, tag: str = "a.txt") -> Document:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.services.builder.domain.sentences import sentences
+from biaswatch.building.sentences import sentences
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from math import log2
 
 import pytest
 
-from biaswatch.services.builder.domain.keywords import words_above
+from biaswatch.building.keywords import words_above
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 8, 9, 100, 1000])

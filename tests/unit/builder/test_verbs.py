@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from biaswatch.services.builder.handlers.verb_finders import verb_finder
+from biaswatch.building.verb_finders import verb_finder
 from biaswatch.shared.errors import UsageError
 
 

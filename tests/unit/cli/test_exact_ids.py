@@ -18,7 +18,7 @@ from biaswatch.cli.application import app
 from biaswatch.cli.dataset_input import dataset_input
 from biaswatch.readers.label_files import labels_in
 from biaswatch.readers.tables import TableColumns, observations
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.analysis.findings.observations import Observations
 from tests.support.fuzzing import succeeds_or_says_why
 
 BASE = 2**60

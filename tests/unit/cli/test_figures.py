@@ -12,7 +12,6 @@ from biaswatch.render.figures import draw, target_names
 from biaswatch.render.figures.forest import comparisons
 from biaswatch.render.figures.groups import groups as groups_picture
 from biaswatch.services.gateway.runs.group_values import GroupValues
-from biaswatch.services.gateway.runs.views import Scores, StudyResults
 from biaswatch.shared.contracts import (
     Assessment,
     Cell,
@@ -27,6 +26,7 @@ from biaswatch.shared.contracts import (
     Verdict,
 )
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.run_views import Scores, StudyResults
 from tests.support.records import make_assessment, make_diagnosis, make_progress, make_provenance
 
 RUN = make_progress(suite="cv-$\\frac{1}$")

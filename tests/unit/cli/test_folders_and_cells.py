@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from biaswatch.cli.application import app
 from biaswatch.render.columns import Column, Shown
 from biaswatch.render.tables import findings_csv
-from biaswatch.services.gateway.dashboard.page_tables import csv_text
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.page_tables import csv_text
 
 TABLE = "table --group grp --groups a,b --outcome x=1"
 VERBS = {

@@ -10,8 +10,8 @@ import typer
 
 from biaswatch.cli.ingest import AT_ONCE, answers_in, ingest
 from biaswatch.importing.log_files import LogFile
-from biaswatch.services.gateway.traffic.requests import AcceptedBatch
 from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.requests.traffic import AcceptedBatch
 
 AT = "2026-01-02T03:04:05Z"
 

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from biaswatch.readers.monitors import load_monitor
-from biaswatch.services.gateway.monitors.requests import MonitorRequest
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.monitors import MonitorRequest
 
 PROBES = [
     {

@@ -5,7 +5,7 @@ import pytest
 
 from biaswatch.run_planning.observed_spread import observed_spread
 from biaswatch.run_planning.plan import Assumed, assumed_answers, like_a_run
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
+from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.errors import UsageError
 
 

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
 from biaswatch.local.run_ids import may_name_run, whole_run_id
-from biaswatch.services.gateway.runs.views import RunProgress, RunState
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.run_views import RunProgress, RunState
 
 IDS = ("ab12" + "0" * 28, "ab34" + "0" * 28, "ab34" + "1" * 28)
 

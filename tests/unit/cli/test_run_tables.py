@@ -9,14 +9,14 @@ import pytest
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.field_names import full_name, short_names
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
-from biaswatch.services.gateway.runs.measurements import (
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.requests.measurements import (
     AnswerMeasurements,
     DeclaredAnalysis,
     Measurement,
     PinnedExtractor,
 )
-from biaswatch.shared.contracts import Claim
-from biaswatch.shared.errors import TransientError, UsageError
 
 DECLARED = DeclaredAnalysis(
     run_id="a" * 32, suite="s", claim=Claim.POPULATION, features=[], selected_at_least={},

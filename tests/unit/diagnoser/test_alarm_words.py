@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from biaswatch.services.diagnoser.domain.monitors.alarm_words import (
+from biaswatch.shared.analysis.monitors.alarm_words import (
     GapFound,
     change_sentence,
     cleared_sentence,

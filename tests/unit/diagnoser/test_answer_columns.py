@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan, MeasuredResponse
-from biaswatch.services.diagnoser.domain.findings.observations import coded
-from biaswatch.services.diagnoser.domain.labels import corrections
-from biaswatch.services.diagnoser.domain.labels.answer_columns import Case, fold_answers
-from biaswatch.services.diagnoser.domain.labels.labelled_rows import labelled_rows, labels_by_answer
-from biaswatch.services.diagnoser.domain.labels.running_gaps import round_counts
-from biaswatch.services.gateway.labels.drawing import label_sample
-from biaswatch.services.gateway.labels.read_columns import ReadAnswer, ReadColumns
-from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
+from biaswatch.shared.analysis.findings.observations import coded
+from biaswatch.shared.analysis.labels import corrections
+from biaswatch.shared.analysis.labels.answer_columns import Case, fold_answers
+from biaswatch.shared.analysis.labels.drawing import label_sample
+from biaswatch.shared.analysis.labels.labelled_rows import labelled_rows, labels_by_answer
+from biaswatch.shared.analysis.labels.read_columns import ReadAnswer, ReadColumns
+from biaswatch.shared.analysis.labels.running_gaps import round_counts
 from biaswatch.shared.contracts import Label, LabelDraw, LabelSample, derived_id, person_id_of
+from biaswatch.shared.requests.labels import SampleRequest
 from biaswatch.shared.stats.labels.corrected_values import corrected_values
 from tests.support.drawn_labels import every_drawn
 from tests.support.labelled_studies import AT
@@ -110,7 +110,7 @@ def test_however_many_rows_are_worked_on_together_the_numbers_are_the_same(
 
     whole = found()
     monkeypatch.setattr("biaswatch.shared.stats.samples.AT_ONCE", together)
-    monkeypatch.setattr("biaswatch.services.diagnoser.domain.findings.units.AT_ONCE", together)
+    monkeypatch.setattr("biaswatch.shared.analysis.findings.units.AT_ONCE", together)
     assert found() == whole
 
 

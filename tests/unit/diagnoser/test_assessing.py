@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from biaswatch.services.diagnoser.domain.findings import (
+from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     FeatureAssessment,
     MeasuredResponse,

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from biaswatch.services.diagnoser.domain.findings import (
+from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     MeasuredResponse,
     RunFinding,
     diagnose,
     folded,
 )
-from biaswatch.services.diagnoser.domain.findings.gap_statistics import GAP_STATISTICS
+from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS
 from biaswatch.shared.contracts import Claim, Gap, Verdict
 from biaswatch.shared.formatting import TOO_SMALL
 from biaswatch.shared.stats.comparisons import permutation_test

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.group_means import group_means
-from biaswatch.services.diagnoser.domain.monitors.round_answers import Counts
+from biaswatch.shared.analysis.monitors.group_means import group_means
+from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.contracts import AlarmKind, Comparison, Method, WatchedFeature, WatchedPair
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms

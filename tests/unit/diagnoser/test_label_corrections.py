@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from biaswatch.services.gateway.labels.correction_words import width_sentences
 from biaswatch.shared.contracts import CorrectedGroup, Estimate, Verdict
+from biaswatch.shared.presentation.correction_words import width_sentences
 from biaswatch.shared.stats.labels.planned_labels import widest_share
 from tests.support.labelled_studies import rates, ratings, simulate
 

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import AnalysisPlan
 from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
 from biaswatch.services.diagnoser.handlers.lost_corrections import LostCorrections
+from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import Response, Run
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.archived_runs import ArchivableRun, ArchiveState

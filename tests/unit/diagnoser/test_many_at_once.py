@@ -7,17 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.evidence import (
-    closed_round,
-    evidence_of,
-    increment_of,
-)
-from biaswatch.services.diagnoser.domain.monitors.pair_counts import GAPS, LEVEL
-from biaswatch.services.diagnoser.domain.monitors.round_answers import (
-    Counts,
-    RoundCounts,
-    RoundData,
-)
+from biaswatch.shared.analysis.monitors.evidence import closed_round, evidence_of, increment_of
+from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL
+from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, RoundData
 from biaswatch.shared.contracts import (
     ClosedBy,
     Comparison,

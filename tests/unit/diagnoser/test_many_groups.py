@@ -5,21 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import (
+from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     MeasuredResponse,
     RunFinding,
     diagnose,
     folded,
 )
-from biaswatch.services.diagnoser.domain.findings.group_statistics import (
-    GroupingDescription,
-    describe,
-)
-from biaswatch.services.diagnoser.domain.findings.groupings import grouping
-from biaswatch.services.diagnoser.domain.findings.observations import Observations, observations_of
-from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
-from biaswatch.services.diagnoser.domain.findings.table_diagnosis import diagnose_table
+from biaswatch.shared.analysis.findings.group_statistics import GroupingDescription, describe
+from biaswatch.shared.analysis.findings.groupings import grouping
+from biaswatch.shared.analysis.findings.observations import Observations, observations_of
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Claim, Diagnosis
 from biaswatch.shared.stats.groups.catalogue import parse_statistic
 from tests.support.records import make_diagnosis

@@ -6,14 +6,14 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import (
+from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     MeasuredColumns,
     MeasuredResponse,
     diagnose,
     folded,
 )
-from biaswatch.services.diagnoser.domain.findings.observations import (
+from biaswatch.shared.analysis.findings.observations import (
     by_extractor,
     coded,
     dimensions_of,

@@ -7,13 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.alpha import gap_alpha
-from biaswatch.services.diagnoser.domain.monitors.change_detection import random_pairs
-from biaswatch.services.diagnoser.domain.monitors.change_search import is_found, next_changes
-from biaswatch.services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, summaries_of
-from biaswatch.services.diagnoser.domain.monitors.method import counted, method_of
-from biaswatch.services.diagnoser.domain.monitors.pair_counts import GAPS, pair_table
-from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.shared.analysis.monitors.alpha import gap_alpha
+from biaswatch.shared.analysis.monitors.change_detection import random_pairs
+from biaswatch.shared.analysis.monitors.change_search import is_found, next_changes
+from biaswatch.shared.analysis.monitors.evidence_summary import EvidenceRead, summaries_of
+from biaswatch.shared.analysis.monitors.method import counted, method_of
+from biaswatch.shared.analysis.monitors.pair_counts import GAPS, pair_table
+from biaswatch.shared.analysis.monitors.round_answers import (
     ClosedCounts,
     Counts,
     PlannedAnswer,

@@ -1,6 +1,6 @@
 """The instrument's own gap is put beside the right gap, with the right sign."""
 
-from biaswatch.services.diagnoser.domain.findings import FindingKey, RunFinding, with_own_gaps
+from biaswatch.shared.analysis.findings import FindingKey, RunFinding, with_own_gaps
 from biaswatch.shared.contracts import Estimate, Gap, MissingTest, OwnGap, Verdict
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.pair_counts import ABSENT, GAPS, pair_table
+from biaswatch.shared.analysis.monitors.pair_counts import ABSENT, GAPS, pair_table
 from biaswatch.shared.stats.anytime.pairs import BINS
 
 

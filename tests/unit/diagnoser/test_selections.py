@@ -2,18 +2,15 @@
 
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.method import counted
-from biaswatch.services.diagnoser.domain.monitors.round_answers import (
+from biaswatch.shared.analysis.monitors.method import counted
+from biaswatch.shared.analysis.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
     RoundScope,
     summed,
 )
-from biaswatch.services.diagnoser.domain.monitors.selections import (
-    impact_ratio_of,
-    selection_rates_of,
-)
+from biaswatch.shared.analysis.monitors.selections import impact_ratio_of, selection_rates_of
 from biaswatch.shared.contracts import (
     Claim,
     Comparison,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.findings import (
+from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     MeasuredResponse,
     describe_strata,

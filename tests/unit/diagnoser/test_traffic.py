@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.round_answers import RoundCounts
-from biaswatch.services.diagnoser.domain.monitors.traffic import (
+from biaswatch.shared.analysis.monitors.round_answers import RoundCounts
+from biaswatch.shared.analysis.monitors.traffic import (
     accounts_of,
     count_window,
     users_in_groups,

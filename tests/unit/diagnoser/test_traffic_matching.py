@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors.evidence_summary import EvidenceRead, summaries_of
-from biaswatch.services.diagnoser.domain.monitors.method import method_of
-from biaswatch.services.diagnoser.domain.monitors.methods.matched import user_counts_of
-from biaswatch.services.diagnoser.domain.monitors.round_answers import summed
-from biaswatch.services.diagnoser.domain.monitors.traffic_matching import CountedUsers, count_users
+from biaswatch.shared.analysis.monitors.evidence_summary import EvidenceRead, summaries_of
+from biaswatch.shared.analysis.monitors.method import method_of
+from biaswatch.shared.analysis.monitors.methods.matched import user_counts_of
+from biaswatch.shared.analysis.monitors.round_answers import summed
+from biaswatch.shared.analysis.monitors.traffic_matching import CountedUsers, count_users
 from biaswatch.shared.contracts import (
     Comparison,
     Method,

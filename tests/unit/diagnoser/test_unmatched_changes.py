@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from biaswatch.services.diagnoser.domain.changes.change_verdicts import ChangeVerdict
-from biaswatch.services.diagnoser.domain.changes.run_changes import (
+from biaswatch.shared.analysis.changes.change_verdicts import ChangeVerdict
+from biaswatch.shared.analysis.changes.run_changes import (
     ChangeOf,
     ChangePlan,
     RunChange,
     RunChanges,
 )
-from biaswatch.services.diagnoser.domain.changes.unmatched_changes import compare_whole_runs
-from biaswatch.services.diagnoser.domain.findings.observations import Observations
-from biaswatch.services.diagnoser.domain.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from tests.support.two_runs import run_of
 
 PLAN = ChangePlan(ComparisonPlan())

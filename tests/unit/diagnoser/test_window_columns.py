@@ -11,19 +11,15 @@ from tempfile import TemporaryFile
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.domain.monitors import (
-    traffic_matching,
-    window_columns,
-    window_writing,
-)
-from biaswatch.services.diagnoser.domain.monitors.traffic import (
+from biaswatch.shared.analysis.monitors import traffic_matching, window_columns, window_writing
+from biaswatch.shared.analysis.monitors.traffic import (
     Entrants,
     accounts_of,
     means_by_user,
     window_descriptions,
 )
-from biaswatch.services.diagnoser.domain.monitors.traffic_matching import count_users
-from biaswatch.services.diagnoser.domain.monitors.window_writing import (
+from biaswatch.shared.analysis.monitors.traffic_matching import count_users
+from biaswatch.shared.analysis.monitors.window_writing import (
     MemberReading,
     WindowAnswer,
     WindowWriter,

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from biaswatch.services.builder.domain.model_questions import question_about_sentence
+from biaswatch.building.model_questions import question_about_sentence
 from biaswatch.services.evaluator.domain.report_prompt import writing_prompt
 from biaswatch.services.evaluator.domain.rubric import judging_prompt, tasks_for
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric

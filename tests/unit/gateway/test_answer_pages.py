@@ -2,15 +2,10 @@
 
 import pytest
 
-from biaswatch.services.gateway.dashboard.answer_filters import AnswerFilter
-from biaswatch.services.gateway.dashboard.answer_tables import side_by_side
-from biaswatch.services.gateway.dashboard.answer_views import AnswerView, differences
-from biaswatch.services.gateway.dashboard.page_tables import (
-    PageColumn,
-    PageTable,
-    csv_of,
-    words_cell,
-)
+from biaswatch.shared.presentation.answer_filters import AnswerFilter
+from biaswatch.shared.presentation.answer_tables import side_by_side
+from biaswatch.shared.presentation.answer_views import AnswerView, differences
+from biaswatch.shared.presentation.page_tables import PageColumn, PageTable, csv_of, words_cell
 from tests.support.records import make_features, make_response
 
 

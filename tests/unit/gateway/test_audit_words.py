@@ -7,10 +7,10 @@ import pytest
 
 from biaswatch.cli.audit import print_entries
 from biaswatch.services.gateway.dashboard.audit_names import GIVEN_REPORT, names_of
-from biaswatch.services.gateway.dashboard.audit_words import ActWords, act_words
-from biaswatch.services.gateway.dashboard.operation_tables import audit_table
 from biaswatch.shared.contracts import parse_target
 from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry
+from biaswatch.shared.presentation.audit_words import ActWords, act_words
+from biaswatch.shared.presentation.operation_tables import audit_table
 from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_brief, make_run
 

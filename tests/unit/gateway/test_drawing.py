@@ -5,7 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from biaswatch.services.gateway.dashboard.charts import (
+from biaswatch.services.gateway.dashboard.routes import operations_of
+from biaswatch.shared.contracts import Estimate, Verdict
+from biaswatch.shared.presentation.charts import (
     BOTTOM,
     HEIGHT,
     LEFT,
@@ -17,15 +19,13 @@ from biaswatch.services.gateway.dashboard.charts import (
     ticks,
     time_ticks,
 )
-from biaswatch.services.gateway.dashboard.routes import operations_of
-from biaswatch.services.gateway.monitors.views import (
+from biaswatch.shared.requests.monitor_views import (
     MAX_EVIDENCE,
     History,
     HistoryPoint,
     histories_of,
     rounds_shown,
 )
-from biaswatch.shared.contracts import Estimate, Verdict
 from tests.support.records import AT, make_evidence
 
 

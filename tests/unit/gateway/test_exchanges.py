@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.gateway.traffic.requests import SentResponse, exchange_of, sent_answer
 from biaswatch.services.gateway.traffic.responses import (
     mentioned_groups,
     response_of,
@@ -24,6 +23,7 @@ from biaswatch.shared.contracts import (
     window_run,
 )
 from biaswatch.shared.contracts.traffic import LONGEST_S, window_at
+from biaswatch.shared.requests.traffic import SentResponse, exchange_of, sent_answer
 from tests.support.records import AT, make_exchange, make_traffic_monitor
 
 MONITOR = make_traffic_monitor()

@@ -5,12 +5,12 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from biaswatch.services.gateway.labels import read_columns
-from biaswatch.services.gateway.labels.drawing import dimension_of, label_sample, uniform_of
-from biaswatch.services.gateway.labels.read_columns import ReadAnswer, ReadColumns, groups_of
-from biaswatch.services.gateway.labels.requests import SampleRequest
+from biaswatch.shared.analysis.labels import read_columns
+from biaswatch.shared.analysis.labels.drawing import dimension_of, label_sample, uniform_of
+from biaswatch.shared.analysis.labels.read_columns import ReadAnswer, ReadColumns, groups_of
 from biaswatch.shared.contracts import LabelDraw, LabelSample, derived_id
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.labels import SampleRequest
 from tests.support.labelled_studies import AT
 from tests.support.records import make_run
 

@@ -4,11 +4,11 @@ from biaswatch.local.run_results import RunResults
 from biaswatch.render.bias_scores import score_conclusions
 from biaswatch.render.documents import as_markdown
 from biaswatch.render.findings import strongest_conclusions
-from biaswatch.services.gateway.dashboard.comparison_matrix import matrices_of
-from biaswatch.services.gateway.dashboard.run_comparison import compared_runs
-from biaswatch.services.gateway.dashboard.run_findings import run_summary
-from biaswatch.services.gateway.runs.model_names import ModelNames
 from biaswatch.shared.contracts import Diagnosis
+from biaswatch.shared.presentation.comparison_matrix import matrices_of
+from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.run_comparison import compared_runs
+from biaswatch.shared.presentation.run_findings import run_summary
 from tests.support.records import make_diagnosis, make_progress
 
 SCAFFOLDS = ("direct", "chain_of_thought")

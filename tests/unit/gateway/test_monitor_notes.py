@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from biaswatch.services.gateway.monitors.asked_sets import AskedSets
-from biaswatch.services.gateway.monitors.notes import notes_of
-from biaswatch.services.gateway.monitors.plans import check_methods
+from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
+from biaswatch.shared.analysis.monitors.notes import notes_of
+from biaswatch.shared.analysis.monitors.plans import check_methods
 from biaswatch.shared.contracts import (
     Claim,
     Method,

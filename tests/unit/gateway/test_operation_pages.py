@@ -2,14 +2,6 @@
 
 from datetime import timedelta
 
-from biaswatch.services.gateway.dashboard.latest_runs import RunSpent, runs_table
-from biaswatch.services.gateway.dashboard.operation_tables import (
-    TrafficSource,
-    extractors_table,
-    traffic_table,
-)
-from biaswatch.services.gateway.dashboard.run_comparison import compared_runs, compared_table
-from biaswatch.services.gateway.monitors.window_views import WindowState, WindowView
 from biaswatch.shared.contracts import (
     AnswerAccounts,
     Diagnosis,
@@ -19,6 +11,14 @@ from biaswatch.shared.contracts import (
     Verdict,
     Window,
 )
+from biaswatch.shared.presentation.latest_runs import RunSpent, runs_table
+from biaswatch.shared.presentation.operation_tables import (
+    TrafficSource,
+    extractors_table,
+    traffic_table,
+)
+from biaswatch.shared.presentation.run_comparison import compared_runs, compared_table
+from biaswatch.shared.requests.window_views import WindowState, WindowView
 from tests.support.records import AT, make_diagnosis, make_progress
 
 

@@ -4,8 +4,8 @@ from jinja2 import Environment, PackageLoader
 from lxml import html
 
 from biaswatch.services.gateway.dashboard.rendering import capitalize_first
-from biaswatch.services.gateway.runs.statement_words import STATEMENTS
-from biaswatch.services.gateway.runs.views import FlaggedPair, FlaggedSide
+from biaswatch.shared.presentation.statement_words import STATEMENTS
+from biaswatch.shared.requests.run_views import FlaggedPair, FlaggedSide
 
 NASTY = "<script>alert('x')</script>"
 

@@ -3,16 +3,12 @@
 from typing import Any
 
 from biaswatch.render.findings import lead
-from biaswatch.services.gateway.dashboard.latest_runs import RunScored, runs_table
-from biaswatch.services.gateway.dashboard.run_certainty import certainty
-from biaswatch.services.gateway.dashboard.run_findings import run_summary
-from biaswatch.services.gateway.dashboard.score_tables import (
-    score_headline,
-    score_lead,
-    scores_table,
-)
-from biaswatch.services.gateway.runs.views import RunProgress, RunVerdicts, Scores
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, Verdict
+from biaswatch.shared.presentation.latest_runs import RunScored, runs_table
+from biaswatch.shared.presentation.run_certainty import certainty
+from biaswatch.shared.presentation.run_findings import run_summary
+from biaswatch.shared.presentation.score_tables import score_headline, score_lead, scores_table
+from biaswatch.shared.requests.run_views import RunProgress, RunVerdicts, Scores
 from tests.support.records import make_diagnosis, make_progress
 
 

@@ -1,11 +1,11 @@
 """What a run's page says and draws of its findings, without a store."""
 
-from biaswatch.services.gateway.dashboard.comparison_matrix import matrices_of
-from biaswatch.services.gateway.dashboard.group_plots import ACROSS, forest_of, spreads_of
-from biaswatch.services.gateway.dashboard.page_tables import csv_of
-from biaswatch.services.gateway.dashboard.run_findings import run_summary
-from biaswatch.services.gateway.dashboard.run_tables import comparisons_table, groups_table
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, MissingTest, Verdict
+from biaswatch.shared.presentation.comparison_matrix import matrices_of
+from biaswatch.shared.presentation.group_plots import ACROSS, forest_of, spreads_of
+from biaswatch.shared.presentation.page_tables import csv_of
+from biaswatch.shared.presentation.run_findings import run_summary
+from biaswatch.shared.presentation.run_tables import comparisons_table, groups_table
 from tests.support.records import make_diagnosis
 
 FOUND, NONE, OPEN = Verdict.DISPARITY, Verdict.NO_DISPARITY, Verdict.NOT_ENOUGH

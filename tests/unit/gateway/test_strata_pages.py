@@ -1,12 +1,8 @@
 """Strata on a page: added up over windows, with intervals that stay within what is possible."""
 
-from biaswatch.services.gateway.dashboard.strata_tables import (
-    strata_plot,
-    strata_table,
-    table_of_one,
-)
-from biaswatch.services.gateway.monitors.strata_views import StrataView, strata_view
+from biaswatch.shared.analysis.monitors.strata_views import StrataView, strata_view
 from biaswatch.shared.contracts import Described, Estimate, StratumUsers
+from biaswatch.shared.presentation.strata_tables import strata_plot, strata_table, table_of_one
 from tests.support.records import make_evidence
 
 LAST = 128

@@ -6,9 +6,8 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from biaswatch.services.gateway.runs.judges import counted_verdicts, judge_controls, judged_apart
-from biaswatch.services.gateway.runs.pairs import pair_tables
-from biaswatch.services.gateway.runs.requests import RunRequest, run_of
+from biaswatch.shared.analysis.studies.judges import counted_verdicts, judge_controls, judged_apart
+from biaswatch.shared.analysis.studies.pairs import pair_tables
 from biaswatch.shared.contracts import (
     Check,
     ExtractorStatus,
@@ -19,6 +18,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.judged_item import latest_verdicts
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.runs import RunRequest, run_of
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict
 

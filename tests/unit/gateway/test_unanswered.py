@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from biaswatch.services.gateway.runs.unanswered import (
+from biaswatch.shared.contracts import Ending, Response
+from biaswatch.shared.requests.unanswered import (
     MAX_LINES,
     RunOutcomes,
     UnansweredReason,
     unanswered_reasons,
 )
-from biaswatch.shared.contracts import Ending, Response
 from tests.support.records import make_response
 
 MISSING = 'The provider answered HTTP 404: "No such model".'

@@ -12,9 +12,9 @@ import pytest
 
 from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import LogFile
-from biaswatch.services.gateway.traffic.requests import SentResponse
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.traffic import SentResponse
 from tests.support.otlp import json_of, make_event, make_span
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

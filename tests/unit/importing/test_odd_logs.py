@@ -15,10 +15,10 @@ from pyarrow.parquet import write_table
 from biaswatch.cli.ingest import answers_in
 from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import LogFile
-from biaswatch.services.gateway.traffic.requests import SentResponse
 from biaswatch.shared.conventions.answers import part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.traffic import SentResponse
 from tests.support.fuzzing import bounded, json_values, spoiled, succeeds_or_says_why
 from tests.support.odd_logs import diagnosed_log, measured_log, written_lines
 from tests.support.otlp import make_span

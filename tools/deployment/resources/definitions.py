@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from biaswatch.services.gateway.monitors.requests import MonitorRequest, TrafficMonitorRequest
-from biaswatch.services.gateway.runs.requests import RunRequest
 from biaswatch.services.operator.domain.resources import GROUP, MONITORS, RUNS, SUITES, VERSION
 from biaswatch.shared.contracts import TRAFFIC, Suite, Verdict
+from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
+from biaswatch.shared.requests.runs import RunRequest
 from tools.deployment.resources.structural import Schema, structural
 
 NAME = {

@@ -1,0 +1,1 @@
+"""Suites from plans: keywords, sources, prompts, branches and baselines."""

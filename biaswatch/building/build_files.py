@@ -1,0 +1,132 @@
+"""Files of a build: its plan, its local texts, and the finished suite."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+from pydantic import ValidationError
+
+from biaswatch.building.build import BuiltSuite
+from biaswatch.building.build_data import Document
+from biaswatch.building.plan import FilesSource, Plan
+from biaswatch.building.quality_report import report_markdown
+from biaswatch.building.suite_files import (
+    PROBES_FILE,
+    header_text,
+    left_out_text,
+    report_json,
+    rows_text,
+)
+from biaswatch.shared import files
+from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import UsageError
+
+LARGEST_BYTES = 50 * 1024 * 1024
+
+
+def read_files(source: FilesSource, home: Path) -> list[Document]:
+    """Return the texts of a source, in the order of their names.
+
+    Raise UsageError where the path leaves the plan's folder, holds no text, or cannot be read.
+    """
+    root, path = home.resolve(), path_inside(home, source.path)
+    files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
+    if not files:
+        raise UsageError(f"The source {source.path!r} holds no .txt file.")
+    return [_document(file, root, source) for file in files]
+
+
+def path_inside(home: Path, name: str) -> Path:
+    """Return the path of a file the plan names; raise UsageError where it leaves the plan's folder.
+
+    A plan may come from somebody else, and must not carry other files of this machine away.
+    """
+    path = (home.resolve() / name).resolve()
+    if not path.is_relative_to(home.resolve()):
+        raise UsageError(f"The file {name!r} lies outside the plan's folder {home}.")
+    return path
+
+
+def _document(file: Path, root: Path, source: FilesSource) -> Document:
+    try:
+        if not file.resolve().is_relative_to(root):
+            raise UsageError(f"The source {file} points outside the plan's folder.")
+        if file.stat().st_size > LARGEST_BYTES:
+            raise UsageError(f"The source {file} is larger than {LARGEST_BYTES // 1024**2} MiB.")
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The source {file} cannot be read: {error}.") from None
+    return Document(file.relative_to(root).as_posix(), text, source.licence)
+
+
+def load_plan(file: Path) -> Plan:
+    """Read a plan; raise UsageError, naming file, line and field, where something is wrong."""
+    text = files.read_text(file, "plan")
+    expected = "a plan is a mapping with name, domain, concepts and prompts"
+    fields = files.yaml_mapping(text, file, expected)
+    try:
+        return Plan.model_validate(fields)
+    except ValidationError as error:
+        raise UsageError(_sentence(file, yaml.compose(text, yaml.SafeLoader), error)) from None
+
+
+def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str:
+    mistake = first_mistake(error)
+    loc = [part for part in mistake.loc if part not in {"files", "url", "wikipedia", "written"}]
+    line = f", line {_line(node, loc)}" if node else ""
+    field = f", {mistake.field}" if mistake.field else ""
+    said = mistake.said
+    if mistake.kind.startswith("union_tag"):
+        said = "say of which kind the source is: files, url, wikipedia or written"
+    return f"{file}{line}{field}: {said}."
+
+
+def _line(node: yaml.Node, loc: Sequence[int | str]) -> int:
+    """Return the line of the innermost part that stands in the file."""
+    line = node.start_mark.line + 1
+    for part in loc:
+        inner = _inner(node, part)
+        if inner is None:
+            break
+        key, node = inner
+        line = key.start_mark.line + 1
+    return line
+
+
+def _inner(node: yaml.Node, part: int | str) -> tuple[yaml.Node, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == part:
+                return key, value
+    elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part], node.value[part]
+    return None
+
+
+def write_suite(built: BuiltSuite, folder: Path) -> list[Path]:
+    """Write the suite's files and return their paths. Other files of the folder stay.
+
+    Raise UsageError where the folder cannot be written.
+    """
+    texts = {
+        PROBES_FILE: rows_text(built.rows),
+        "suite.yaml": header_text(built.header),
+        "left_out.jsonl": left_out_text(built.build_log),
+        "report.json": json.dumps(report_json(built.quality, built.build_log), indent=2) + "\n",
+        "report.md": report_markdown(str(built.header["name"]), built.quality, built.build_log),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Written beside and moved, the header last: who reads meanwhile, or another build into the
+        # same folder, never meets half a suite.
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as beside:
+            for name, text in texts.items():
+                (Path(beside) / name).write_text(text, encoding="utf-8", newline="\n")
+            for name in sorted(texts, key=lambda name: name == "suite.yaml"):
+                shutil.move(Path(beside) / name, folder / name)
+    except OSError as error:
+        raise UsageError(f"The suite cannot be written to {folder}: {error}.") from None
+    return [folder / name for name in texts]

@@ -1,0 +1,118 @@
+"""Composition of a build: its sources, model and ranking."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+
+from biaswatch.building.build import Build
+from biaswatch.building.build_files import path_inside
+from biaswatch.building.language_models import BusModel, NoModel, ScriptedModel
+from biaswatch.building.model_questions import LanguageModel
+from biaswatch.building.plan import Plan
+from biaswatch.building.rankings import ranking_of
+from biaswatch.building.sources import ReadSources, WebPages, Wikipedia
+from biaswatch.building.verb_finders import verb_finder
+from biaswatch.building.web_fetching import FetchLimits, PageFetcher
+from biaswatch.building.web_pages import PageCache
+from biaswatch.services.builder.app import kept_replies, reply_keeper
+from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.store import Store
+
+
+def now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
+
+
+@asynccontextmanager
+async def model_over_bus(
+    plan: Plan, target: Target, settings: BuilderSettings, *, nonce: str = ""
+) -> AsyncIterator[LanguageModel]:
+    """Offer a model that is asked over the bus, while the context lasts.
+
+    The same plan asks the same questions, so what was answered before is found again; with another
+    nonce everything is asked afresh.
+    """
+    connection = await Connection.open(
+        settings.nats_url,
+        name="builder",
+        seed_file=settings.nats_seed_file,
+        ca_file=settings.nats_ca_file,
+    )
+    store = Store.open(settings.store, statement_s=settings.store_statement_s)
+    replies = kept_replies(store)
+    service = reply_keeper(settings, replies, store)
+    build_task = asyncio.current_task()
+    working = asyncio.create_task(service.run(with_health=False))
+    # Without the service no reply would be kept: the build ends with its failure.
+    working.add_done_callback(lambda ended: _failure(ended) and build_task and build_task.cancel())
+    try:
+        yield BusModel(
+            target,
+            derived_id("build", plan.model_dump(mode="json"), nonce),
+            JetStreamPublisher(connection),
+            replies,
+            now=now,
+            idle_s=settings.builder_reply_timeout_s,
+        )
+    except asyncio.CancelledError:
+        if failure := _failure(working):
+            raise failure from None
+        raise
+    finally:
+        service.stop()
+        await asyncio.gather(working, return_exceptions=True)
+        if not connection.lost.is_set():
+            await connection.close()
+
+
+def _failure(task: "asyncio.Task[None]") -> BaseException | None:
+    return task.exception() if task.done() and not task.cancelled() else None
+
+
+def build_of(
+    plan: Plan, home: Path, settings: BuilderSettings, language_model: LanguageModel | None = None
+) -> Build:
+    """Return the build of a plan whose files lie in `home`.
+
+    Without a language model the plan's script answers, or nobody.
+    """
+    if language_model is None:
+        script = plan.model.script if plan.model else None
+        language_model = ScriptedModel(path_inside(home, script)) if script else NoModel()
+    ranking = ranking_of(plan.nearness, settings.builder_embedder)
+    web = web_of(settings)
+    return Build(
+        plan,
+        home,
+        sources=ReadSources(web, Wikipedia(web.answer, ranking), language_model, plan.domain),
+        language_model=language_model,
+        ranking=ranking,
+        verbs=verb_finder(plan.prompts.verbs),
+    )
+
+
+def web_of(
+    settings: BuilderSettings, transport: httpx2.AsyncBaseTransport | None = None
+) -> WebPages:
+    """Return the reader of web pages, with the limits of these settings.
+
+    `transport` is for tests alone, whose servers are on this machine: no setting can widen it.
+    """
+    limits = FetchLimits(
+        user_agent=settings.builder_user_agent,
+        pause_s=settings.builder_pause_s,
+        timeout_s=settings.builder_timeout_s,
+        largest_bytes=settings.builder_largest_bytes,
+        tries=settings.builder_tries,
+    )
+    cache = PageCache(settings.cache, settings.builder_cache_days, now=now)
+    return WebPages(PageFetcher(limits, clock=time.monotonic, transport=transport), cache)

@@ -1,0 +1,131 @@
+"""Who answers the builder's questions: a model over the bus, a written script, or nobody."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from biaswatch.building.model_questions import ModelQuestion, ModelReply
+from biaswatch.services.builder.settings import KEY_PREFIX
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import (
+    Ending,
+    Message,
+    Probe,
+    Purpose,
+    Response,
+    Role,
+    Target,
+    response_id_of,
+)
+from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.files import json_lines, read_text
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.model_questions import ModelReplies
+
+RETRY_S = 0.5
+
+
+class NoModel:
+    """Answers nothing: for plans that ask nothing."""
+
+    name = "nobody"
+
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
+        """Return replies that say that nobody is asked."""
+        return [ModelReply(None, "nobody is asked") for _ in questions]
+
+
+class ScriptedModel:
+    """Answers with what was written beforehand, a line for each question."""
+
+    name = "a script: no model was asked"
+
+    def __init__(self, file: Path) -> None:
+        self._replies: dict[tuple[str, str], list[str]] = {}
+        for where, entry in json_lines(read_text(file, "script"), file):
+            try:
+                asked, reply = (str(entry["kind"]), str(entry["about"])), str(entry["reply"])
+            except (TypeError, KeyError):
+                said = "a reply is a JSON object with kind, about and reply."
+                raise UsageError(f"{where}: {said}") from None
+            self._replies.setdefault(asked, []).append(reply)
+
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
+        """Return the written replies; what was not written is a reply that is missing."""
+        return [self._reply(question) for question in questions]
+
+    def _reply(self, question: ModelQuestion) -> ModelReply:
+        written = self._replies.get((question.kind, question.about), [])
+        if question.attempt < len(written):
+            return ModelReply(written[question.attempt])
+        return ModelReply(None, "nothing is written for it in the script")
+
+
+class BusModel:
+    """Asks a model through the generator, which alone holds keys and limits."""
+
+    def __init__(
+        self,
+        target: Target,
+        build_id: str,
+        publisher: Publisher,
+        replies: ModelReplies,
+        *,
+        now: Callable[[], datetime],
+        idle_s: float,
+    ) -> None:
+        self.name = target.name
+        self._target = target
+        self._build_id = build_id
+        self._publisher = publisher
+        self._replies = replies
+        self._now = now
+        self._idle_s = idle_s
+
+    async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
+        """Return a reply to every question; what was answered before is not asked again."""
+        probes = [self._probe(question) for question in questions]
+        ids = [response_id_of(probe) for probe in probes]
+        answered = await in_thread(self._replies.find, ids)
+        for probe, id_ in zip(probes, ids, strict=True):
+            if id_ not in answered:
+                await self._publish(probe)
+        found = answered | await self._replies.wait(set(ids) - set(answered), idle_s=self._idle_s)
+        return [self._reply(found.get(id_)) for id_ in ids]
+
+    def _probe(self, question: ModelQuestion) -> Probe:
+        name = derived_id("question", question.kind, question.text, question.attempt)
+        return Probe(
+            purpose=Purpose.JUDGE,
+            at=self._now(),
+            run_id=self._build_id,
+            key=KEY_PREFIX + name,
+            unit_id=KEY_PREFIX + name,
+            target=self._target,
+            messages=(Message(role=Role.USER, content=question.text),),
+        )
+
+    async def _publish(self, probe: Probe) -> None:
+        """Publish a question; raise TransientError where the bus takes none for too long."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while True:
+            try:
+                await self._publisher.publish(probe)
+            except TransientError:
+                if loop.time() - began > self._idle_s:
+                    raise
+                await asyncio.sleep(RETRY_S)
+            else:
+                return
+
+    def _reply(self, response: Response | None) -> ModelReply:
+        if response is None:
+            return ModelReply(None, f"no reply came within {self._idle_s:g} s")
+        if response.ending is not Ending.ANSWERED:
+            return ModelReply(None, f"the call ended as {response.reason or response.ending.value}")
+        if response.text is None:
+            return ModelReply(None, "the reply was purged")
+        return ModelReply(response.text)

@@ -1,0 +1,239 @@
+"""How good a suite is as an instrument: balance, lengths, duplicates, twins, leaks, power."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from itertools import combinations
+from statistics import mean, median
+from typing import Any
+
+from biaswatch.building.comparison_power import ComparisonPower, power_table
+from biaswatch.building.group_words import bare_words, named_words_left, presupposed_things
+from biaswatch.building.reading_ease import FRAGMENTS, reading_ease
+from biaswatch.building.words import contains_word, tokens
+
+NEAR = 0.8
+"""Share of common word triples from which two prompts about one concept are near-duplicates."""
+COMMON = 200
+"""A triple in more prompts of a concept is its template's wording and tells nothing."""
+SHOWN = 20
+"""How many examples of each fault a report holds."""
+
+LONGEST_SHARED = 8
+"""So many words in a row that stand in prompt and baseline say what the answer is to say."""
+MOST_SHARE = 0.5
+"""A keyword with more of a concept's prompts is most of what the concept is measured by."""
+
+Row = Mapping[str, Any]
+Terms = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class SuiteFault:
+    """Something a person should look at."""
+
+    kind: str
+    keys: tuple[str, ...]
+    detail: str
+
+
+@dataclass(frozen=True)
+class SuiteQuality:
+    """What a suite is like."""
+
+    prompts: int
+    by_concept: dict[str, int]
+    by_source: dict[str, int]
+    sets: int
+    incomplete_sets: int
+    """Sets of the root that have fewer twins than others."""
+    words: dict[str, float | None]
+    """Least, median, mean and most words of a prompt."""
+    words_by_concept: dict[str, dict[str, float | None]]
+    reading_ease: dict[str, float | None]
+    """Flesch's reading ease, by concept; for English, with syllables counted by rule."""
+    reading_ease_of: str
+    """What it is of: the prompts, or the baselines where prompts are fragments of sentences."""
+    reading_ease_reasons: dict[str, str]
+    """Why a concept has none."""
+    fault_counts: dict[str, int]
+    balance: float | None
+    """Prompts of the rarest concept for one of the most frequent; None without prompts."""
+    presupposed: dict[str, int] = field(default_factory=dict)
+    """What prompts take a concept to have, and how many; somebody must know that all have it."""
+    power: tuple[ComparisonPower, ...] = ()
+    faults: tuple[SuiteFault, ...] = ()
+
+
+def quality_of(rows: Sequence[Row], terms: Terms, *, features: int = 1) -> SuiteQuality:
+    """Examine a suite's lines; `terms` are the declared replacements by concept."""
+    concepts = Counter(str(row["concept"]) for row in rows)
+    sets: dict[str, list[Row]] = {}
+    for row in rows:
+        sets.setdefault(str(row["set"]), []).append(row)
+    faults = [
+        *_near_duplicates(rows),
+        *_twin_faults(sets.values(), terms),
+        *_leaks(rows, list(concepts)),
+        *_one_sided(rows),
+    ]
+    lengths = [len(str(row["prompt"]).split()) for row in rows]
+    roots = {row["branched_from"] for row in rows if row.get("branched_from")}
+    twinned = [m for m in sets.values() if any(row["concept"] in roots for row in m)]
+    widest = max((len(members) for members in twinned), default=0)
+    of = "prompts" if _whole(rows, "prompt") or not _whole(rows, "baseline") else "baselines"
+    ease = {concept: _ease(rows, concept, of) for concept in concepts}
+    return SuiteQuality(
+        prompts=len(rows),
+        by_concept=dict(concepts),
+        by_source=dict(Counter(str(row["source_tag"]) for row in rows)),
+        sets=len(sets),
+        incomplete_sets=sum(len(members) < widest for members in twinned),
+        words=_spread(lengths),
+        words_by_concept={c: _spread(_lengths(rows, c)) for c in concepts},
+        reading_ease={concept: number for concept, (number, _) in ease.items()},
+        reading_ease_of=of,
+        reading_ease_reasons={concept: why for concept, (_, why) in ease.items() if why},
+        fault_counts=dict(Counter(fault.kind for fault in faults)),
+        balance=round(min(concepts.values()) / max(concepts.values()), 3) if concepts else None,
+        presupposed=_presupposed(rows),
+        power=tuple(power_table(list(concepts), _members(sets), features)),
+        faults=tuple(_first_of_each(faults)),
+    )
+
+
+def _spread(lengths: Sequence[int]) -> dict[str, float | None]:
+    if not lengths:
+        return dict.fromkeys(("least", "median", "mean", "most"))
+    return {
+        "least": min(lengths),
+        "median": median(lengths),
+        "mean": round(mean(lengths), 2),
+        "most": max(lengths),
+    }
+
+
+def _near_duplicates(rows: Sequence[Row]) -> Iterator[SuiteFault]:
+    """Compare the prompts of a concept that share a triple of words."""
+    for concept in dict.fromkeys(str(row["concept"]) for row in rows):
+        own = [row for row in rows if row["concept"] == concept]
+        triples = [_triples(str(row["prompt"])) for row in own]
+        where: dict[tuple[str, ...], list[int]] = {}
+        for index, some in enumerate(triples):
+            for triple in sorted(some):
+                where.setdefault(triple, []).append(index)
+        informative = [indices for indices in where.values() if len(indices) <= COMMON]
+        near = {pair for indices in informative for pair in combinations(indices, 2)}
+        for a, b in sorted(near):
+            share = len(triples[a] & triples[b]) / len(triples[a] | triples[b])
+            if share >= NEAR:
+                yield SuiteFault(
+                    "near_duplicate",
+                    (str(own[a]["key"]), str(own[b]["key"])),
+                    f"{share:.2f} of their word triples are common",
+                )
+
+
+def _triples(text: str) -> set[tuple[str, ...]]:
+    words = tokens(text)
+    return {tuple(words[n : n + 3]) for n in range(max(1, len(words) - 2))} if words else set()
+
+
+def _twin_faults(sets: Iterable[Sequence[Row]], terms: Terms) -> Iterator[SuiteFault]:
+    for members in sets:
+        root = next((row for row in members if not row.get("branched_from")), None)
+        for row in members if root else ():
+            if root and row is not root:
+                yield from _of_twin(root, row, terms.get(str(row["concept"]), {}))
+
+
+def _of_twin(root: Row, twin: Row, terms: Mapping[str, str]) -> Iterator[SuiteFault]:
+    keys = (str(root["key"]), str(twin["key"]))
+    allowed = {word for pair in terms.items() for term in pair for word in bare_words(term)}
+    beyond = sorted(_differing(str(root["prompt"]), str(twin["prompt"])) - allowed - {"a", "an"})
+    if beyond:
+        yield SuiteFault(
+            "differs_in_more", keys, f"more than the concept differs: {', '.join(beyond)}"
+        )
+    left = named_words_left(str(twin["prompt"]), str(root["concept"]), terms)
+    if left:
+        yield SuiteFault("root_remains", keys, f"words of the root are left: {', '.join(left)}")
+
+
+def _differing(a: str, b: str) -> set[str]:
+    x, y = bare_words(a), bare_words(b)
+    matcher = SequenceMatcher(None, x, y, autojunk=False)
+    return {
+        word
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+        if tag != "equal"
+        for word in (*x[i1:i2], *y[j1:j2])
+    }
+
+
+def _leaks(rows: Sequence[Row], concepts: Sequence[str]) -> Iterator[SuiteFault]:
+    """Find prompts that name another concept, or give away what their baseline says."""
+    for row in rows:
+        prompt, own = str(row["prompt"]), str(row["concept"])
+        others = [c for c in concepts if c not in own and own not in c and contains_word(prompt, c)]
+        if others:
+            said = f"it is about {own} and names {', '.join(others)}"
+            yield SuiteFault("names_another", (str(row["key"]),), said)
+        baseline = str(row.get("baseline") or "")
+        shared = _shared_run(tokens(prompt), tokens(baseline))
+        if shared >= LONGEST_SHARED and not baseline.startswith(prompt) and prompt != baseline:
+            said = f"{shared} words in a row are its baseline's"
+            yield SuiteFault("gives_away", (str(row["key"]),), said)
+
+
+def _shared_run(a: Sequence[str], b: Sequence[str]) -> int:
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    return matcher.find_longest_match(0, len(a), 0, len(b)).size
+
+
+def _one_sided(rows: Sequence[Row]) -> Iterator[SuiteFault]:
+    """Find concepts most of whose own prompts stand under one of several keywords."""
+    own = [row for row in rows if not row.get("branched_from") and row.get("keyword")]
+    for concept in dict.fromkeys(str(row["concept"]) for row in own):
+        counted = Counter(str(row["keyword"]) for row in own if row["concept"] == concept)
+        word, most = counted.most_common(1)[0]
+        if word != concept and len(counted) > 2 and most > MOST_SHARE * sum(counted.values()):
+            said = f"{most} of {sum(counted.values())} prompts of {concept} are under {word!r}"
+            yield SuiteFault("one_sided", (concept,), said)
+
+
+def _members(sets: Mapping[str, Sequence[Row]]) -> list[list[str]]:
+    return [[str(row["concept"]) for row in members] for members in sets.values()]
+
+
+def _lengths(rows: Sequence[Row], concept: str) -> list[int]:
+    return [len(str(row["prompt"]).split()) for row in rows if row["concept"] == concept]
+
+
+def _presupposed(rows: Sequence[Row]) -> dict[str, int]:
+    """Count over the prompts that are no twins: their twins presuppose the same."""
+    own = [row for row in rows if not row.get("branched_from")]
+    found: Counter[str] = Counter()
+    for concept in dict.fromkeys(str(row["concept"]) for row in own):
+        some = [str(row["prompt"]) for row in own if row["concept"] == concept]
+        found.update(presupposed_things(some, concept))
+    return dict(found.most_common(SHOWN))
+
+
+def _whole(rows: Sequence[Row], name: str) -> bool:
+    texts = [str(row.get(name) or "") for row in rows]
+    return reading_ease(texts)[1] != FRAGMENTS
+
+
+def _ease(rows: Sequence[Row], concept: str, of: str) -> tuple[float | None, str | None]:
+    name = of.removesuffix("s")
+    return reading_ease([str(row.get(name) or "") for row in rows if row["concept"] == concept])
+
+
+def _first_of_each(faults: Sequence[SuiteFault]) -> Iterator[SuiteFault]:
+    seen: Counter[str] = Counter()
+    for fault in faults:
+        seen[fault.kind] += 1
+        if seen[fault.kind] <= SHOWN:
+            yield fault

@@ -1,0 +1,121 @@
+"""Sentences of a text, found by rule, and those of them that hold a keyword, with their origin."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from biaswatch.building.build_data import Documents, SentenceMatch
+from biaswatch.building.paragraphs import paragraphs
+from biaswatch.building.words import (
+    CLOSING,
+    DASH,
+    MAY_END,
+    NEVER_ENDS,
+    OPENERS,
+    OPENING,
+    contains_word,
+)
+
+# A run of like characters is entered at its beginning alone and never given back: text from a page
+# made to annoy would otherwise take time that grows with the square of its length.
+CITATION = re.compile(
+    rf"(?<!\s)\s*+\[(?:\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
+    r"|(?:note|nb|n)\s*\d+"
+    r"|(?:citation|clarification|page|better source)[^\]]{0,30}needed[^\]]{0,12}"
+    r"|who\?|when\?|which\?|by whom\?|according to whom\?|update[^\]]{0,12})\]",
+    re.IGNORECASE,
+)
+END = re.compile(rf"(?<![.!?…])[.!?…]++[{re.escape(CLOSING)}]*+\s+")
+WHOLE = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
+INITIALS = re.compile(r"^(?:[^\W\d_]\.)*[^\W\d_]$")
+HEADING = re.compile(r"=.*=", re.DOTALL)
+SPACE = re.compile(r"[^\S\n]+")
+AROUND = 200
+"""Characters before and after a mark that decide whether it ends a sentence."""
+
+
+def cleaned(text: str) -> str:
+    """Strip citation marks and headings, and give every character its one composed form."""
+    composed = unicodedata.normalize("NFC", text).replace("\r\n", "\n")
+    without = CITATION.sub("", composed)
+    lines = [line for line in without.split("\n") if not HEADING.fullmatch(line.strip())]
+    return SPACE.sub(" ", "\n".join(lines))
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Return the sentences of a text; a blank line ends one whatever stands before it.
+
+    What does not end like a sentence (a heading, an entry of a list) is left out.
+    """
+    return (part for part in parts_of(text) if WHOLE.search(part))
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Return sentences and what is none, in their order: headings and entries of lists too."""
+    for paragraph in paragraphs(cleaned(text)):
+        yield from _of(" ".join(paragraph.split()))
+
+
+def _of(paragraph: str) -> Iterator[str]:
+    begin = 0
+    for match in END.finditer(paragraph):
+        before = paragraph[max(begin, match.start() - AROUND) : match.start()]
+        after = paragraph[match.end() : match.end() + AROUND]
+        if _ends(before, match.group().strip(), after):
+            yield paragraph[begin : match.end()].strip()
+            begin = match.end()
+    if rest := paragraph[begin:].strip():
+        yield rest
+
+
+def _ends(before: str, mark: str, after: str) -> bool:
+    """Tell whether a sentence ends at this mark."""
+    first = after.lstrip(OPENING)[:1]
+    if not first or first.islower():
+        return False
+    if mark != ".":
+        return True
+    last = before.rpartition(" ")[2].lstrip(OPENING)
+    follower = re.split(r"\W", after.lstrip(OPENING), maxsplit=1)[0].lower()
+    if last.lower() in NEVER_ENDS:
+        return False
+    if last.lower() in MAY_END or (INITIALS.match(last) and "." in last):
+        return follower in OPENERS
+    # One capital and a dot is an initial (`J. Smith`), unless it is the pronoun or a numeral.
+    return not (len(last) == 1 and last.isupper() and last != "I")
+
+
+MatchesByKeyword = Mapping[str, Sequence[SentenceMatch]]
+
+
+def sentences_by_keyword(
+    concept: str, keywords: Sequence[str], documents: Documents
+) -> dict[str, list[SentenceMatch]]:
+    """Return the hits of every keyword; one without any has an empty list.
+
+    A sentence that several documents share is found once, in the first of them.
+    """
+    found: dict[str, list[SentenceMatch]] = {keyword: [] for keyword in keywords}
+    seen: set[str] = set()
+    for document in documents:
+        tag, licence = document.tag, document.licence
+        for position, sentence in enumerate(sentences(document.text), start=1):
+            for keyword in found if sentence not in seen else ():
+                if contains_word(sentence, keyword):
+                    hit = SentenceMatch(concept, keyword, sentence, tag, position, licence)
+                    found[keyword].append(hit)
+            seen.add(sentence)
+    return found
+
+
+def distinct_matches(found: MatchesByKeyword) -> list[SentenceMatch]:
+    """Return each sentence once, under the first of its keywords, in the order of the sources."""
+    order: dict[str, SentenceMatch] = {}
+    for hits in found.values():
+        for hit in hits:
+            known = order.setdefault(hit.sentence, hit)
+            if known is not hit:
+                order[hit.sentence] = replace(known, others=(*known.others, hit.keyword))
+    tags = {tag: n for n, tag in enumerate(dict.fromkeys(h.source_tag for h in order.values()))}
+    return sorted(order.values(), key=lambda hit: (tags[hit.source_tag], hit.position))

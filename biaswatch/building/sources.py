@@ -1,0 +1,210 @@
+"""Reads the sources of a plan, each once: files, pages, Wikipedia through its API, and articles."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from biaswatch.building.build_data import Document
+from biaswatch.building.build_files import read_files
+from biaswatch.building.model_questions import LanguageModel, article_request
+from biaswatch.building.plan import FilesSource, Source, UrlSource, WikipediaSource
+from biaswatch.building.ranking import Ranking, nearest
+from biaswatch.building.sentences import sentences
+from biaswatch.building.web_fetching import Page, PageFetcher
+from biaswatch.building.web_pages import PageCache, Robots, text_of
+from biaswatch.shared.errors import UsageError
+
+READ: Mapping[str, Callable[[str], str]] = {
+    "text/html": text_of, "application/xhtml+xml": text_of, "text/plain": str,
+}  # fmt: skip
+"""How the text of a page is read, by its media type."""
+
+
+class WebPages:
+    """Fetches pages once, and remembers them."""
+
+    def __init__(self, fetch: PageFetcher, cache: PageCache) -> None:
+        self._fetch = fetch
+        self._cache = cache
+        self._robots = Robots(fetch)
+
+    async def page(self, url: str) -> Page:
+        """Return a page robots may read."""
+        return self._cache.get(url) or self._kept(url, await self._fetch.get(url, self._robots))
+
+    async def answer(self, url: str) -> Page:
+        """Return what an interface for programs answers."""
+        return self._cache.get(url) or self._kept(url, await self._fetch.get(url))
+
+    def _kept(self, url: str, page: Page) -> Page:
+        self._cache.keep(url, page)
+        return page
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._fetch.close()
+
+
+MOST_LINK_PAGES = 10
+"""How many answers of links are read for one page, 500 links in each."""
+
+
+@dataclass
+class Wikipedia:
+    """Reads pages and their neighbours.
+
+    `get` fetches an address; the API is made for programs and has its own rules (a name, one
+    question at a time), so robots.txt, which keeps robots off the address `/w/`, is not asked.
+    """
+
+    get: Callable[[str], Any]
+    ranking: Ranking
+    site: Callable[[str], str] = "https://{}.wikipedia.org".format
+    """Where the Wikipedia of a language is."""
+    notes: list[str] = field(default_factory=list)
+    """Related pages that could not be read."""
+
+    async def read(self, source: WikipediaSource, concept: str) -> Sequence[Document]:
+        """Return the page, and related pages by nearness to the concept.
+
+        Raise UsageError where there is no such page, or Wikipedia does not answer.
+        """
+        title, first = await self._page(source, source.page)
+        found, visited = [first], {source.page, title}
+        frontier, context = [first], list(sentences(first.text))
+        for depth in range(source.depth if source.related else 0):
+            titles = {title for page in frontier for title in page.links}
+            if depth == 0 and source.backlinks:
+                titles |= set(await self._backlinks(source, title))
+            left = source.related - (len(found) - 1)
+            chosen = nearest(self.ranking, concept, titles - visited, left, context)
+            pages = await self._pages(source, chosen)
+            visited |= {*chosen, *pages}
+            frontier = list(pages.values())
+            found += frontier
+        return list({document.tag: document for document in found}.values())
+
+    async def _pages(self, source: WikipediaSource, titles: Sequence[str]) -> dict[str, Document]:
+        found: dict[str, Document] = {}
+        for each in titles:
+            try:
+                title, page = await self._page(source, each)
+                found[title] = page
+            except UsageError as error:
+                self.notes.append(f"A related page was left out: {error}")
+        return found
+
+    async def _page(self, source: WikipediaSource, title: str) -> tuple[str, Document]:
+        """Return a page and its own title, which a redirect may lead to."""
+        wanted = {"titles": title, "redirects": "1", "prop": "extracts", "explaintext": "1"}
+        page = next(iter(_pages_of(await self._ask(source, wanted), source)), {})
+        if page.get("missing") or page.get("invalid") or not page.get("extract"):
+            raise UsageError(f"The {source.language} Wikipedia has no page {title!r}.")
+        name = str(page.get("title") or title)
+        address = f"{self.site(source.language)}/wiki/{quote(name.replace(' ', '_'))}"
+        links = await self._links(source, name)
+        return name, Document(address, str(page["extract"]), source.licence, tuple(links))
+
+    async def _links(self, source: WikipediaSource, title: str) -> list[str]:
+        wanted = {"titles": title, "prop": "links", "plnamespace": "0", "pllimit": "max"}
+        found: list[str] = []
+        for _ in range(MOST_LINK_PAGES):
+            answer = await self._ask(source, wanted)
+            for page in _pages_of(answer, source):
+                found += _titles(page.get("links"))
+            if not isinstance(more := answer.get("continue"), dict):
+                return found
+            wanted = {**wanted, **{key: str(word)[:LONGEST_TITLE] for key, word in more.items()}}
+        return found
+
+    async def _backlinks(self, source: WikipediaSource, title: str) -> list[str]:
+        """Return the pages that link to this title; to that of a redirect hardly any do."""
+        wanted = {
+            "list": "backlinks",
+            "bltitle": title,
+            "blredirect": "1",
+            "blnamespace": "0",
+            "bllimit": str(source.backlinks),
+        }
+        answer = await self._ask(source, wanted)
+        return _titles(answer["query"].get("backlinks"))
+
+    async def _ask(self, source: WikipediaSource, wanted: Mapping[str, str]) -> dict[str, Any]:
+        words = {"action": "query", "format": "json", "formatversion": "2", **wanted}
+        url = f"{self.site(source.language)}/w/api.php?{urlencode(words)}"
+        page: Page = await self.get(url)
+        try:
+            answer = json.loads(page.text)
+        except (ValueError, RecursionError):
+            raise UsageError(f"{url} is not what Wikipedia's API answers.") from None
+        if not isinstance(answer, dict) or not isinstance(answer.get("query"), dict):
+            said = answer.get("error") if isinstance(answer, dict) else None
+            why = (
+                str(said.get("info") or "no query")[:200] if isinstance(said, dict) else "no query"
+            )
+            raise UsageError(f"Wikipedia does not answer about {wanted}: {why}.")
+        return answer
+
+
+LONGEST_TITLE = 1_000
+
+
+def _pages_of(answer: Mapping[str, Any], source: WikipediaSource) -> list[dict[str, Any]]:
+    pages = answer["query"].get("pages")
+    if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
+        raise UsageError(f"The {source.language} Wikipedia answers without pages.")
+    return pages
+
+
+def _titles(links: Any) -> list[str]:
+    named = links if isinstance(links, list) else []
+    titles = [each.get("title") for each in named if isinstance(each, dict)]
+    return [each for each in titles if isinstance(each, str) and len(each) <= LONGEST_TITLE]
+
+
+@dataclass
+class ReadSources:
+    """Reads sources; what two concepts share is read for the first and kept for the second."""
+
+    web: WebPages
+    wikipedia: Wikipedia
+    language_model: LanguageModel
+    domain: str
+    _read: dict[str, Sequence[Document]] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Say what could not be read and was not needed."""
+        return self.wikipedia.notes
+
+    async def read(self, source: Source, concept: str, home: Path) -> Sequence[Document]:
+        """Return the documents of one source; raise UsageError where it cannot be read."""
+        # Nearness to the concept decides which related pages are read, so it is part of the name.
+        ranked = concept if isinstance(source, WikipediaSource) else ""
+        address = ranked + source.model_dump_json()
+        if address not in self._read:
+            self._read[address] = await self._of(source, concept, home)
+        return self._read[address]
+
+    async def _of(self, source: Source, concept: str, home: Path) -> Sequence[Document]:
+        if isinstance(source, FilesSource):
+            return read_files(source, home)
+        if isinstance(source, UrlSource):
+            page = await self.web.page(source.url)
+            if page.kind not in READ:
+                said = f"is not a page but {page.kind}; only text and HTML are read."
+                raise UsageError(f"{source.url} {said}")
+            return [Document(page.url, READ[page.kind](page.text), source.licence)]
+        if isinstance(source, WikipediaSource):
+            return await self.wikipedia.read(source, concept)
+        [reply] = await self.language_model.ask([article_request(source.subject, self.domain)])
+        if reply.text is None:
+            raise UsageError(f"No article about {source.subject!r} was written: {reply.reason}.")
+        return [Document(f"written:{source.subject}", reply.text, source.licence)]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.web.close()

@@ -1,0 +1,133 @@
+"""Web pages: fetched once where robots.txt allows it, kept on disk, and turned into text."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from pathlib import Path
+from urllib.parse import urljoin
+from urllib.robotparser import RobotFileParser
+
+from lxml import etree
+
+from biaswatch.building.web_fetching import LONGEST_WAIT_S, Page, PageFetcher, PageMissingError
+from biaswatch.shared.errors import UsageError
+
+
+class PageCache:
+    """Keeps pages by their address, each in a file; builds may share it."""
+
+    def __init__(self, folder: Path, days: float, *, now: Callable[[], datetime]) -> None:
+        self._folder = folder
+        self._age = timedelta(days=days)
+        self._now = now
+
+    def get(self, url: str) -> Page | None:
+        """Return the page, if it was kept and is not too old; a damaged file is as good as none."""
+        try:
+            kept = json.loads(self._file(url).read_text(encoding="utf-8"))
+            if self._now() - datetime.fromisoformat(kept["at"]) < self._age:
+                return Page(**kept["page"])
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        return None
+
+    def keep(self, url: str, page: Page) -> None:
+        """Keep a page; another process never reads half of it."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        kept = {"asked": url, "at": self._now().isoformat(), "page": asdict(page)}
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=self._folder, delete=False
+        ) as file:
+            json.dump(kept, file)
+        os.replace(file.name, self._file(url))  # noqa: PTH105 - it replaces in one step
+
+    def _file(self, url: str) -> Path:
+        return self._folder / f"{hashlib.sha256(url.encode()).hexdigest()}.json"
+
+
+class Robots:
+    """The robots.txt of every server that was asked."""
+
+    def __init__(self, fetch: PageFetcher) -> None:
+        self._fetch = fetch
+        self._known: dict[str, RobotFileParser] = {}
+
+    async def __call__(self, url: str) -> None:
+        """Raise UsageError unless robots may read this page."""
+        where = urljoin(url, "/robots.txt")
+        if where not in self._known:
+            self._known[where] = await self._read(where)
+        rules, agent = self._known[where], self._fetch.limits.user_agent
+        if delay_s := float(rules.crawl_delay(agent) or 0):
+            if delay_s > LONGEST_WAIT_S:
+                raise UsageError(f"{url}: its server asks for pauses of {delay_s:g} s.")
+            self._fetch.slow_down(url, delay_s)
+        if not rules.can_fetch(agent, url):
+            raise UsageError(f"{url} must not be read by robots, its server says.")
+
+    async def _read(self, where: str) -> RobotFileParser:
+        rules = RobotFileParser(where)
+        try:
+            rules.parse((await self._fetch.get(where)).text.splitlines())
+        except PageMissingError:
+            rules.parse([])  # a server without rules has none
+        except (ValueError, OverflowError):
+            raise UsageError(f"{where} cannot be understood, so nothing is read there.") from None
+        # Any other failure is raised: what a server forbids is not known then.
+        return rules
+
+
+SILENT = frozenset(
+    [
+        *("script", "style", "nav", "header", "footer", "aside", "form", "noscript", "template"),
+        *("svg", "head"),
+    ]
+)
+BLOCKS = frozenset(
+    [
+        *("p", "div", "section", "article", "main", "h1", "h2", "h3", "h4", "h5", "h6"),
+        *("li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "td", "th", "blockquote", "pre"),
+        *("figure", "figcaption", "caption", "br", "hr"),
+    ]
+)
+
+
+class _Reader:
+    """Collects the text while the parser goes: no tree is built, so no nesting is too deep."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._silent: list[str] = []
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        reference = tag == "sup" and "reference" in attributes.get("class", "").split()
+        if self._silent or tag in SILENT or reference:
+            self._silent.append(tag)
+        elif tag in BLOCKS:
+            self._parts.append("\n\n")
+
+    def end(self, tag: str) -> None:
+        if self._silent:
+            self._silent.pop()
+        elif tag in BLOCKS:
+            self._parts.append("\n\n")
+
+    def data(self, text: str) -> None:
+        if not self._silent:
+            self._parts.append(text)
+
+    def close(self) -> str:
+        return "".join(self._parts)
+
+
+def text_of(html: str) -> str:
+    """Return the paragraphs of a page, a blank line between them; anything can be read."""
+    page = html.replace("\0", "").encode("utf-8", "replace")
+    if not page.strip():
+        return ""
+    parser = etree.HTMLParser(target=_Reader(), encoding="utf-8", recover=True)
+    return str(etree.fromstring(page, parser))

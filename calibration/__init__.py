@@ -1,0 +1,1 @@
+"""Simulation studies of how often verdicts and monitors err, and what they find."""

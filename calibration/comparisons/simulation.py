@@ -1,0 +1,158 @@
+"""Studies of a shape, drawn one by one and judged by the product and by every comparator."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import copysign
+from time import process_time
+from zlib import crc32
+
+import numpy as np
+
+from biaswatch.shared.stats.comparisons.verdicts import Decision
+from calibration.comparisons.comparators import comparators_of
+from calibration.comparisons.comparators.tails import GapPValues, holm_rejects, p_values_of
+from calibration.comparisons.product import Interval, ProductVerdict, product_verdicts
+from calibration.comparisons.study import Kind, Rng, Shape, Study
+from calibration.comparisons.tallies import Tally
+
+ALPHA = 0.05
+PRODUCT = "product"
+SLACK = 1e-9
+Tallies = dict[str, Tally]
+Procedure = Callable[[Study, Shape, float, Rng], list[ProductVerdict]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One verdict beside the truth."""
+
+    truth: float
+    verdict: Decision
+    gap: float
+    marginal: Interval | None = None
+    simultaneous: Interval | None = None
+
+
+def simulate(
+    shape: Shape,
+    runs: range,
+    *,
+    seed: int = 1,
+    product: Procedure | None = product_verdicts,
+    compared: bool = True,
+) -> Tallies:
+    """Return what the product and the comparators did in these runs of a shape.
+
+    A run depends on the seed, the shape's name and its own number alone, so that runs may be
+    simulated in any parts and in any order.
+    """
+    tallies: Tallies = {}
+    for run in runs:
+        key = [seed, crc32(shape.name.encode()), run]
+        study = shape.draw(np.random.default_rng(key))
+        if product is not None:
+            start = process_time()
+            found = product(study, shape, ALPHA, np.random.default_rng([*key, 1]))
+            seconds = process_time() - start
+            tally = tallies.setdefault(PRODUCT, Tally())
+            _count(tally, list(_outcomes(study, shape, found)), shape.tolerance, seconds)
+        if compared:
+            for name, outcomes in _of_comparators(study, shape).items():
+                _count(tallies.setdefault(name, Tally()), outcomes, shape.tolerance)
+    return tallies
+
+
+def _outcomes(study: Study, shape: Shape, found: Sequence[ProductVerdict]) -> Iterator[Outcome]:
+    for each in found:
+        claimed = each.survives or shape.kind is not Kind.MISSING
+        yield Outcome(
+            study.gap(each.a, each.b, each.feature),
+            each.verdict if claimed else Decision.NOT_ENOUGH,
+            each.gap or 0.0,
+            each.marginal,
+            each.simultaneous,
+        )
+
+
+def _of_comparators(study: Study, shape: Shape) -> dict[str, list[Outcome]]:
+    truths: list[float] = []
+    found: dict[str, list[GapPValues]] = {}
+    for (a, b), gaps in study.truth.items():
+        for feature, truth in enumerate(gaps):
+            truths.append(float(truth))
+            for name, tails in comparators_of(study, shape, feature, a, b).items():
+                found.setdefault(name, []).append(p_values_of(tails, shape.tolerance))
+    return {name: _concluded(truths, each) for name, each in found.items()}
+
+
+def _concluded(truths: Sequence[float], found: Sequence[GapPValues]) -> list[Outcome]:
+    """Conclude with both families of tests corrected by Holm."""
+    apart = holm_rejects([each.p_disparity for each in found], ALPHA)
+    within = [False] * len(found)
+    p_equivalence = [p for each in found if (p := each.p_equivalence) is not None]
+    if p_equivalence:
+        within = holm_rejects(p_equivalence, ALPHA)
+    return [
+        Outcome(
+            truth,
+            Decision.DISPARITY if far else Decision.NO_DISPARITY if near else Decision.NOT_ENOUGH,
+            1.0 if each.above else -1.0,
+        )
+        for truth, each, far, near in zip(truths, found, apart, within, strict=True)
+    ]
+
+
+def _count(
+    tally: Tally, outcomes: Sequence[Outcome], tolerance: float, seconds: float = 0.0
+) -> None:
+    """Add a run; a family is wrong if any of its verdicts is, and finds what share it finds."""
+    tally.runs += 1
+    tally.seconds += seconds
+    tally.comparisons += len(outcomes)
+    tally.false_disparities += any(_is_false_disparity(each, tolerance) for each in outcomes)
+    apart = [each for each in outcomes if abs(each.truth) > tolerance + SLACK]
+    tally.disparities.add(
+        each.verdict is Decision.DISPARITY and not _is_false_disparity(each, tolerance)
+        for each in apart
+    )
+    if tolerance:
+        beyond = [each for each in outcomes if abs(each.truth) >= tolerance - SLACK]
+        within = [each for each in outcomes if abs(each.truth) < tolerance - SLACK]
+        if beyond:
+            tally.beyond += 1
+            tally.false_equivalences += any(
+                each.verdict is Decision.NO_DISPARITY for each in beyond
+            )
+        tally.equivalences.add(each.verdict is Decision.NO_DISPARITY for each in within)
+    _count_intervals(tally, outcomes, tolerance)
+
+
+def _count_intervals(tally: Tally, outcomes: Sequence[Outcome], tolerance: float) -> None:
+    """Add what intervals cover; where none is shown, nothing false is said."""
+    tally.contradictions.add(_contradicts(each, tolerance) for each in outcomes)
+    tally.shown.add(each.marginal is not None for each in outcomes)
+    tally.covered.add(_covers(each.marginal, each.truth) for each in outcomes)
+    if any(each.simultaneous is not None for each in outcomes):
+        tally.all_covered.add([all(_covers(each.simultaneous, each.truth) for each in outcomes)])
+
+
+def _is_false_disparity(outcome: Outcome, tolerance: float) -> bool:
+    if outcome.verdict is not Decision.DISPARITY:
+        return False
+    apart = abs(outcome.truth) > tolerance + SLACK
+    return not apart or copysign(1.0, outcome.gap) != copysign(1.0, outcome.truth)
+
+
+def _contradicts(outcome: Outcome, tolerance: float) -> bool:
+    """Return whether the interval shown beside a verdict says something else."""
+    interval = outcome.simultaneous or outcome.marginal
+    if interval is None or outcome.verdict is Decision.NOT_ENOUGH:
+        return False
+    low, high = interval
+    if outcome.verdict is Decision.DISPARITY:
+        return low < tolerance - SLACK and high > -tolerance + SLACK
+    return low < -tolerance - SLACK or high > tolerance + SLACK
+
+
+def _covers(interval: Interval | None, truth: float) -> bool:
+    return interval is None or interval[0] - SLACK <= truth <= interval[1] + SLACK

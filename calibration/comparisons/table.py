@@ -1,0 +1,97 @@
+"""The printed table, and its files."""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from calibration.comparisons.judgement import Cell, Found, WorstErrors
+from calibration.comparisons.simulation import PRODUCT
+from calibration.comparisons.study import Shape
+
+PROMISES = (
+    "false disparities", "false equivalences", "coverage", "all covered", "contradictions",
+    "disparities found", "equivalences found",
+)  # fmt: skip
+HEADINGS = ("shape", "runs", *PROMISES, "ms", "misses")
+
+
+def table_lines(shapes: Mapping[str, Shape], found: Found, cells: Sequence[Cell]) -> list[str]:
+    """Return a Markdown table with a line for each shape."""
+    by_shape: dict[str, dict[str, Cell]] = {}
+    for cell in cells:
+        by_shape.setdefault(cell.shape, {})[cell.promise] = cell
+    rows = []
+    for name in (name for name in shapes if name in found):
+        mine, tally = by_shape[name], found[name][PRODUCT]
+        rows.append((
+            name,
+            f"{tally.runs:,}",
+            *(_told(mine.get(promise)) for promise in PROMISES),
+            f"{1000 * tally.seconds / max(tally.comparisons, 1):.1f}",
+            ", ".join(cell.promise for cell in mine.values() if not cell.holds),
+        ))  # fmt: skip
+    return markdown(HEADINGS, rows)
+
+
+def comparator_lines(worst: Iterable[WorstErrors]) -> list[str]:
+    """Return a table of the comparators' worst errors, by kind of data."""
+    rows = [
+        (
+            each.kind.value,
+            each.name,
+            "yes" if each.valid else "no",
+            f"{_share(each.disparity)} on {each.disparity_shape}",
+            "-" if each.equivalence is None
+            else f"{_share(each.equivalence)} on {each.equivalence_shape}",
+        )
+        for each in worst
+        if each.name != PRODUCT
+    ]  # fmt: skip
+    headings = ("kind", "comparator", "a bar", "most false disparities", "most false equivalences")
+    return markdown(headings, rows)
+
+
+def missed_lines(cells: Iterable[Cell]) -> list[str]:
+    """Return a line for each cell that misses its bar, the worst first."""
+    missed = sorted((cell for cell in cells if not cell.holds), key=lambda c: -abs(c.found - c.bar))
+    return [f"MISSED  {cell.shape}: {cell.promise} {_told(cell)}, {_bar(cell)}" for cell in missed]
+
+
+def write_files(folder: Path, cells: Sequence[Cell]) -> None:
+    """Write every cell as CSV and as JSON."""
+    records = [asdict(cell) for cell in cells]
+    (folder / "table.json").write_text(json.dumps(records, indent=1) + "\n")
+    with (folder / "table.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(Cell.__dataclass_fields__))
+        writer.writeheader()
+        writer.writerows(records)
+
+
+def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table whose columns are aligned in plain text too."""
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    rule = ["-" * width for width in widths]
+    return [
+        "| " + " | ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) + " |"
+        for row in (headings, rule, *rows)
+    ]
+
+
+def _told(cell: Cell | None) -> str:
+    if cell is None:
+        return "-"
+    if cell.best is None:
+        return _share(cell.found)
+    return f"{_share(cell.found)} of {_share(cell.best)} ({cell.against})"
+
+
+def _bar(cell: Cell) -> str:
+    errs = cell.promise.startswith("false") or cell.promise == "contradictions"
+    least = "at most" if errs else "at least"
+    return f"{least} {_share(cell.bar)}"
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.2f}"

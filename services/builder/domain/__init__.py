@@ -1,1 +1,0 @@
-"""What the builder decides: values in, values out."""

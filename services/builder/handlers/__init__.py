@@ -1,1 +1,0 @@
-"""The I/O of the builder: plans, sources, questions to models, suites."""

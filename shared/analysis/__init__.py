@@ -1,0 +1,1 @@
+"""From answers to findings: groups, comparisons, changes, labels, studies and monitors."""

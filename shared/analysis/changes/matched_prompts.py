@@ -1,0 +1,213 @@
+"""The prompts that two runs have in common, with the answers of both runs to each."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.observations import Floats, Labels, Observations, Whole
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
+from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
+
+PromptKey = tuple[str, str, tuple[str | None, ...]]
+"""Its domain, its name, and its groups."""
+
+
+@dataclass(frozen=True)
+class RunAnswers:
+    """What one run answered to the prompts."""
+
+    prompts: Whole
+    """[answers]: the prompt of each, by its row in `MatchedPrompts`."""
+    values: Floats
+    """[answers, features]; nan is missing."""
+
+    def means(self, prompts: int) -> Floats:
+        """Return [prompts, features]: the mean of each prompt, nan where nothing is present."""
+        there = np.isfinite(self.values)
+        shape = (prompts, self.values.shape[1])
+        sums, counts = np.zeros(shape), np.zeros(shape)
+        np.add.at(sums, self.prompts, np.where(there, self.values, 0.0))
+        np.add.at(counts, self.prompts, there)
+        means: Floats = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
+        return means
+
+    def by_prompt(self, rows: Whole, feature: int) -> dict[Hashable, list[float | None]]:
+        """Return the answers to some prompts, missing ones as nan."""
+        found: dict[Hashable, list[float | None]] = {int(row): [] for row in rows}
+        mine = np.isin(self.prompts, rows)
+        values = self.values[mine, feature].tolist()
+        for prompt, value in zip(self.prompts[mine].tolist(), values, strict=True):
+            found[prompt].append(value)
+        return found
+
+
+@dataclass(frozen=True)
+class MatchedPrompts:
+    """The prompts of both runs, one row each, and the answers to them."""
+
+    features: tuple[str, ...]
+    bounds: tuple[Bounds | None, ...]
+    """By feature, the range of the values of both runs; None where it is not known."""
+    guessed: tuple[bool, ...]
+    """By feature, whether the range was read from the values, since no run declares it."""
+    groups: Mapping[str, Labels]
+    units: Labels
+    sets: Labels | None
+    domains: Labels
+    before: RunAnswers
+    after: RunAnswers
+    only_before: int = 0
+    """Prompts that the second run lacks; they are left out."""
+    only_after: int = 0
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts both runs have."""
+        return len(self.units)
+
+    @cached_property
+    def means(self) -> tuple[Floats, Floats]:
+        """Each prompt's mean before and after; nan in both where one of them has no value."""
+        found = [answers.means(self.prompts) for answers in (self.before, self.after)]
+        both = np.isfinite(found[0]) & np.isfinite(found[1])
+        before, after = (np.where(both, each, np.nan) for each in found)
+        return before, after
+
+    def as_means(self, values: Floats) -> Observations:
+        """Return the prompts as observations with one value each, in the features' range."""
+        return self._observations(values, self.bounds)
+
+    @cached_property
+    def changes(self) -> Observations:
+        """The prompts as observations whose values are their changes: at most the whole range."""
+        before, after = self.means
+        change = after - before
+        noise = np.abs(change) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))
+        ranges = [None if b is None else (b[0] - b[1], b[1] - b[0]) for b in self.bounds]
+        return self._observations(np.where(noise, 0.0, change), ranges)
+
+    def missing_shares(self) -> "MatchedPrompts":
+        """Return the same prompts with 1 for each missing answer, once where features agree."""
+        patterns: dict[bytes, list[int]] = {}
+        lost = [np.isnan(each.values).astype(np.float64) for each in (self.before, self.after)]
+        for index in range(len(self.features)):
+            pattern = b"".join(each[:, index].tobytes() for each in lost)
+            patterns.setdefault(pattern, []).append(index)
+        first = [indices[0] for indices in patterns.values()]
+        return replace(
+            self,
+            features=tuple(
+                joined_names([self.features[i] for i in some]) for some in patterns.values()
+            ),
+            bounds=((0.0, 1.0),) * len(first),
+            guessed=(False,) * len(first),
+            before=replace(self.before, values=lost[0][:, first]),
+            after=replace(self.after, values=lost[1][:, first]),
+        )
+
+    def at_worst(self, *, raised: bool) -> "MatchedPrompts":
+        """Return the prompts with missing answers such that all values rise, or fall, the most."""
+        ends = np.array([self._ends(index) for index in range(len(self.features))]).reshape(-1, 2)
+        before, after = (ends[:, 0], ends[:, 1]) if raised else (ends[:, 1], ends[:, 0])
+        return replace(self, before=_filled(self.before, before), after=_filled(self.after, after))
+
+    def _ends(self, feature: int) -> Bounds:
+        """Return the range of a feature, or else of the values that were seen."""
+        if (bounds := self.bounds[feature]) is not None:
+            return bounds
+        every = np.concatenate([self.before.values[:, feature], self.after.values[:, feature]])
+        there = every[np.isfinite(every)]
+        return (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+
+    def _observations(self, values: Floats, bounds: Sequence[Bounds | None]) -> Observations:
+        return Observations(
+            self.features, values, self.groups, self.units, self.sets, self.domains,
+            ranges=dict(zip(self.features, bounds, strict=True)),
+        )  # fmt: skip
+
+
+def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> MatchedPrompts:
+    """Match the prompts of two runs by name and groups.
+
+    Parameters
+    ----------
+    runs
+        By domain (a target and scaffold): its name, and the answers before and after. All have the
+        same features and dimensions, and a unit in each row. A prompt's set is the first run's.
+    """
+    first = runs[0][1]
+    keys = [[prompt_keys(domain, run[side]) for domain, *run in runs] for side in (0, 1)]
+    every = [[key for some in side for key in some] for side in keys]
+    shared = sorted(set(every[0]) & set(every[1]), key=str)
+    row_of = {key: row for row, key in enumerate(shared)}
+    values = [np.concatenate([run[side].values for _, *run in runs]) for side in (0, 1)]
+    before, after = (_answers(*each, row_of) for each in zip(every, values, strict=True))
+    seen = np.concatenate([before.values, after.values])
+    set_of = {
+        key: label
+        for (_, run, _), some in zip(runs, keys[0], strict=True)
+        for key, label in zip(some, run.sets or [None] * run.rows, strict=True)
+    }
+    sets = [set_of[key] for key in shared]
+    return MatchedPrompts(
+        features=first.features,
+        bounds=tuple(
+            common_bounds(seen[:, index], name, [run for _, *both in runs for run in both])
+            for index, name in enumerate(first.features)
+        ),
+        guessed=tuple(
+            any(run.is_guessed(index) for _, *both in runs for run in both)
+            for index in range(len(first.features))
+        ),
+        groups={name: [key[2][i] for key in shared] for i, name in enumerate(first.groups)},
+        units=[unit for _, unit, _ in shared],
+        sets=sets if any(sets) else None,
+        domains=[domain for domain, _, _ in shared],
+        before=before,
+        after=after,
+        only_before=len(set(every[0]) - set(every[1])),
+        only_after=len(set(every[1]) - set(every[0])),
+    )
+
+
+def common_bounds(values: Floats, feature: str, runs: Sequence[Observations]) -> Bounds | None:
+    """Return the range that holds what every run declares, or else what the values speak of.
+
+    None where a run declares that the range of the feature is not known.
+    """
+    declared = [run.ranges[feature] for run in runs if feature in run.ranges]
+    ends = [each for each in declared if each is not None]
+    if len(ends) < len(declared):
+        return None
+    if len(ends) < len(runs):
+        return implied_bounds(values)
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def prompt_keys(domain: str, rows: Observations) -> list[PromptKey]:
+    """Return the prompt of each answer, by which it is found in another run."""
+    levels = zip(*rows.groups.values(), strict=True) if rows.groups else [()] * rows.rows
+    units = rows.units or ()
+    return [(domain, str(unit), tuple(of)) for unit, of in zip(units, levels, strict=True)]
+
+
+def _answers(
+    keys: Sequence[PromptKey], values: Floats, row_of: Mapping[PromptKey, int]
+) -> RunAnswers:
+    prompts = np.array([row_of.get(key, -1) for key in keys], dtype=np.intp)
+    finite = np.where(np.isfinite(values), values, np.nan)
+    order = np.lexsort((*finite.T, prompts))  # sums differ with the order of repeats
+    order = order[prompts[order] >= 0]
+    return RunAnswers(prompts[order], finite[order])
+
+
+def _filled(answers: RunAnswers, ends: Floats) -> RunAnswers:
+    return replace(answers, values=np.where(np.isnan(answers.values), ends, answers.values))
+
+
+def joined_names(features: Sequence[str]) -> str:
+    """Return the names of features that share a number, the first three of many."""
+    shown, more = ", ".join(features[:3]), len(features) - 3
+    return f"{shown} and {more} more" if more > 0 else shown

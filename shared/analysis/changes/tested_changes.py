@@ -1,0 +1,252 @@
+"""What can change between two runs, each as one test: the mean of some prompts, or a gap."""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, RunAnswers
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.groupings import ComparedGroups, Grouping
+from biaswatch.shared.analysis.findings.observations import Floats, Whole
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.units import SideUnits
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, ComparedSamples
+from biaswatch.shared.stats.comparisons.fixed_prompts_change import (
+    ChangeResult,
+    TwoRunsAnswers,
+    fixed_prompts_gap_change,
+    fixed_prompts_level_change,
+)
+from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples, mean_gap
+
+
+class TestableChange(Protocol):
+    """One thing that may have changed."""
+
+    @property
+    def testable(self) -> bool:
+        """Whether each side has two units: then it is one of the family."""
+
+    @property
+    def prompts(self) -> Whole:
+        """The prompts that it is about, by their row in `MatchedPrompts`."""
+
+    def tested(self, family: int) -> ChangeResult:
+        """Return the change with its tests."""
+
+    def at_worst(self) -> Iterator[GapResult]:
+        """Return the change, had the missing answers been the least favourable ones."""
+
+
+@dataclass(frozen=True)
+class MatchedRuns:
+    """Two runs on the prompts that they share, and how their changes are tested."""
+
+    matched: MatchedPrompts
+    plan: ComparisonPlan
+
+    @cached_property
+    def worst(self) -> tuple["MatchedRuns", "MatchedRuns"]:
+        """The same, had the missing answers made all values fall, or rise, the most."""
+        lowered, raised = (self.matched.at_worst(raised=raised) for raised in (False, True))
+        return MatchedRuns(lowered, self.plan), MatchedRuns(raised, self.plan)
+
+    @property
+    def is_bank(self) -> bool:
+        """Whether each answer is a unit, and the prompts are fixed."""
+        return self.plan.claim is Claim.BANK
+
+    @cached_property
+    def codes(self) -> tuple[Whole, Whole]:
+        """The unit and the set of each prompt, as codes."""
+        changes = self.matched.changes
+        return changes.unit_codes, changes.set_codes
+
+    def answers(self, prompts: Whole, feature: int) -> TwoRunsAnswers:
+        """Return the answers of both runs to some prompts."""
+        runs = (self.matched.before, self.matched.after)
+        return TwoRunsAnswers(*(run.by_prompt(prompts, feature) for run in runs))
+
+    def enough_answers(self, prompts: Whole, feature: int) -> bool:
+        """Return whether each run has two answers to prompts that both answered."""
+        there = prompts[np.isfinite(self.matched.means[0][prompts, feature])]
+        return all(
+            _present(run, there, feature) >= LEAST_UNITS
+            for run in (self.matched.before, self.matched.after)
+        )
+
+
+class Levels:
+    """The means over some prompts before and after: the unit is the set, or else the prompt."""
+
+    def __init__(self, runs: MatchedRuns, prompts: Whole) -> None:
+        self.runs, self.prompts = runs, prompts
+
+    @cached_property
+    def worst(self) -> tuple["Levels", "Levels"]:
+        """With the missing answers such that all values fall, or rise, the most."""
+        lowered, raised = self.runs.worst
+        return Levels(lowered, self.prompts), Levels(raised, self.prompts)
+
+    @cached_property
+    def units(self) -> tuple[Floats, Floats]:
+        """[units, features], before and after; nan where either run has no value."""
+        codes = self.runs.codes
+        before, after = (
+            SideUnits.of(self.runs.matched.as_means(means), *codes, self.prompts)
+            for means in self.runs.matched.means
+        )
+        return _stacked(before), _stacked(after)
+
+
+@dataclass(frozen=True)
+class LevelChange:
+    """The change of the mean of a feature over some prompts."""
+
+    of: Levels
+    feature: int
+    tolerance: float
+
+    @property
+    def testable(self) -> bool:
+        """Whether there are two units."""
+        if self.of.runs.is_bank:
+            return self.of.runs.enough_answers(self.of.prompts, self.feature)
+        return self._samples.testable
+
+    @property
+    def prompts(self) -> Whole:
+        """The prompts that it is about."""
+        return self.of.prompts
+
+    def tested(self, family: int) -> ChangeResult:
+        """Return the change with its tests."""
+        runs = self.of.runs
+        alpha, bounds = runs.plan.alpha, runs.matched.bounds[self.feature]
+        if runs.is_bank:
+            return fixed_prompts_level_change(
+                runs.answers(self.of.prompts, self.feature),
+                bounds=bounds, alpha=alpha, tolerance=self.tolerance, family=family,
+                guessed=runs.matched.guessed[self.feature],
+            )  # fmt: skip
+        samples = self._samples
+        found = compare_samples(samples, alpha=alpha, tolerance=self.tolerance, family=family)
+        return ChangeResult(found, _mean(samples.paired_b), _mean(samples.paired_a))
+
+    def at_worst(self) -> Iterator[GapResult]:
+        """Return the change with the missing answers at either end of the range."""
+        for levels in self.of.worst:
+            yield LevelChange(levels, self.feature, self.tolerance).tested(1).result
+
+    @property
+    def _samples(self) -> ComparedSamples:
+        """The units after and before, all in pairs."""
+        before, after = (each[:, self.feature] for each in self.of.units)
+        there = np.isfinite(before)
+        return ComparedSamples(
+            after[there], before[there], bounds=self.of.runs.matched.bounds[self.feature]
+        )
+
+
+class GapChanges:
+    """The gaps of a grouping: after less before."""
+
+    def __init__(self, runs: MatchedRuns, grouping: Grouping) -> None:
+        self.runs, self.grouping = runs, grouping
+        # Each prompt's change is one value: the gap of the changes is the change of the gap.
+        declared = ComparisonPlan(runs.plan.alpha, runs.plan.tolerance, against=runs.plan.against)
+        matched = runs.matched
+        self.sampled = SampledGroups(matched.changes, grouping, declared)
+        self.by_run = [
+            SampledGroups(matched.as_means(each), grouping, declared) for each in matched.means
+        ]
+
+    @cached_property
+    def worst(self) -> tuple["GapChanges", "GapChanges"]:
+        """With the missing answers such that all values fall, or rise, the most."""
+        lowered, raised = self.runs.worst
+        return GapChanges(lowered, self.grouping), GapChanges(raised, self.grouping)
+
+    @cached_property
+    def sets(self) -> dict[Hashable, Hashable] | None:
+        """The set of each prompt, where there are sets."""
+        codes = enumerate(self.runs.codes[1].tolist()) if self.runs.matched.sets else ()
+        return {prompt: its_set for prompt, its_set in codes if its_set >= 0} or None
+
+    def prompts(self, pair: ComparedGroups) -> tuple[Whole, Whole]:
+        """Return the prompts of both sides."""
+        codes = self.grouping.codes
+        a, b = (np.flatnonzero(np.isin(codes, side)) for side in self.sampled.members(pair))
+        return a, b
+
+
+@dataclass(frozen=True)
+class GapChange:
+    """The change of the gap of two groups."""
+
+    of: GapChanges
+    pair: ComparedGroups
+    feature: int
+
+    @property
+    def testable(self) -> bool:
+        """Whether each side has two units."""
+        if self.of.runs.is_bank:
+            sides = self.of.prompts(self.pair)
+            return all(self.of.runs.enough_answers(side, self.feature) for side in sides)
+        return self._samples(self.of.sampled).testable
+
+    @property
+    def prompts(self) -> Whole:
+        """The prompts that it is about."""
+        return np.concatenate(self.of.prompts(self.pair))
+
+    def tested(self, family: int) -> ChangeResult:
+        """Return the change with its tests."""
+        return self._tested(self.of, self.of, family)
+
+    def at_worst(self) -> Iterator[GapResult]:
+        """Return the change with the missing answers least favourable for a, then for b."""
+        low, high = self.of.worst
+        for of_a, of_b in ((low, high), (high, low)):
+            yield self._tested(of_a, of_b, 1).result
+
+    def _tested(self, of_a: GapChanges, of_b: GapChanges, family: int) -> ChangeResult:
+        if of_a.runs.is_bank:
+            return self._on_fixed_prompts(of_a, of_b, family)
+        a, b = of_a.sampled.pair_of(self.pair)[0], of_b.sampled.pair_of(self.pair)[1]
+        bounds = of_a.sampled.bounds_of(self.pair, self.feature)
+        samples = of_a.sampled.sampled(a, b, self.feature, bounds)
+        found = of_a.sampled.result(samples, a.clustered or b.clustered, family)
+        before, after = (mean_gap(self._samples(run)) for run in of_a.by_run)
+        return ChangeResult(found, before, after)
+
+    def _samples(self, sampled: SampledGroups) -> ComparedSamples:
+        bounds = sampled.bounds_of(self.pair, self.feature)
+        return sampled.sampled(*sampled.pair_of(self.pair), self.feature, bounds)
+
+    def _on_fixed_prompts(self, of_a: GapChanges, of_b: GapChanges, family: int) -> ChangeResult:
+        plan, (in_a, in_b) = self.of.runs.plan, self.of.prompts(self.pair)
+        return fixed_prompts_gap_change(
+            of_a.runs.answers(in_a, self.feature), of_b.runs.answers(in_b, self.feature),
+            sets=self.of.sets, bounds=self.of.runs.matched.bounds[self.feature],
+            alpha=plan.alpha, tolerance=plan.tolerance, family=family,
+            guessed=self.of.runs.matched.guessed[self.feature],
+        )  # fmt: skip
+
+
+def _stacked(side: SideUnits) -> Floats:
+    return np.concatenate([side.by_set.values, side.alone])
+
+
+def _mean(values: Floats) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _present(run: RunAnswers, prompts: Whole, feature: int) -> int:
+    """Return how many answers a run has to some prompts."""
+    return int(np.isfinite(run.values[np.isin(run.prompts, prompts), feature]).sum())

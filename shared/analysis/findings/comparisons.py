@@ -1,0 +1,187 @@
+"""Comparisons of groups, before and after the correction of their family."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.gap_samples import ComparedSides, SampledGroups
+from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS, Value
+from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.stats.comparisons.gap_test import GapResult
+from biaswatch.shared.stats.comparisons.multiplicity import adjust
+from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Conclusion, Decision, conclude
+from biaswatch.shared.stats.estimate import IntervalEstimate
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """One group compared with another, or with all others, on one feature."""
+
+    feature: str
+    dimension: str
+    domain: str
+    a: str
+    b: str
+    gap: IntervalEstimate
+    """With the interval that the verdict is read from, or one by itself: its method says which."""
+    by_itself: IntervalEstimate
+    """With an interval of coverage 1 - alpha for this comparison alone."""
+    p_value: float | None
+    """For a gap of at most the tolerance, before correction."""
+    p_equivalence: float | None
+    """For a gap of at least the tolerance, before correction; None at tolerance 0."""
+    statistics: Mapping[str, Value]
+    """Those of `GAP_STATISTICS`, by name."""
+    n_a: int
+    """Answers with a value."""
+    n_b: int
+    n_missing_a: int
+    n_missing_b: int
+    units_a: int
+    """Prompts with a value."""
+    units_b: int
+    by_set: GapResult | None = None
+    """With sets as units, beside a declared comparison that takes answers as units."""
+    known: bool = False
+    """The answers never vary: the gap of these prompts is known."""
+    if_missing: tuple[GapResult, GapResult] | None = None
+    """Had the missing answers been the least favourable ones for a, and for b; where any are."""
+    p_adjusted: float | None = None
+    p_equivalence_adjusted: float | None = None
+    conclusion: Conclusion | None = None
+    survives_missing: bool | None = None
+    """Whether the verdict stands whatever the missing answers were; None without a verdict."""
+
+
+def compare(
+    sampled: SampledGroups, rng: np.random.Generator, family: int = 1
+) -> Iterator[GroupComparison]:
+    """Compare groups of a domain on every feature; no verdict is drawn yet.
+
+    With a single-step correction the interval of each gap is widened for a family of this size.
+    """
+    plan, grouping = sampled.plan, sampled.grouping
+    for pair in sampled.compared:
+        for index, feature in enumerate(sampled.observations.features):
+            sides = sampled.sides(pair, index, family)
+            found = sides.result
+            yield GroupComparison(
+                feature=feature,
+                dimension=grouping.name,
+                domain=grouping.domains[grouping.groups[pair[0]].domain],
+                a=grouping.groups[pair[0]].name,
+                b=THE_REST if pair[1] is None else grouping.groups[pair[1]].name,
+                gap=_labelled(found, plan, family),
+                by_itself=found.marginal,
+                p_value=found.p_disparity,
+                p_equivalence=found.p_equivalence,
+                statistics={n: of(sides.samples, plan, rng) for n, of in GAP_STATISTICS.items()},
+                n_a=sides.answers_a,
+                n_b=sides.answers_b,
+                n_missing_a=sides.missing_a,
+                n_missing_b=sides.missing_b,
+                units_a=sides.units_a,
+                units_b=sides.units_b,
+                by_set=sides.by_set,
+                known=found.known,
+                if_missing=_if_missing(sampled, pair, index, sides),
+            )
+
+
+def corrected(
+    found: Sequence[GroupComparison], plan: ComparisonPlan, family: int
+) -> list[GroupComparison]:
+    """Correct both p-values within their family, and conclude."""
+    adjusted = _adjusted([each.p_value for each in found], plan, family)
+    within = _adjusted([each.p_equivalence for each in found], plan, family)
+    return [
+        _concluded(each, p, q, plan, family)
+        for each, p, q in zip(found, adjusted, within, strict=True)
+    ]
+
+
+def _adjusted(
+    p_values: Sequence[float | None], plan: ComparisonPlan, family: int
+) -> list[float | None]:
+    if plan.single_step:
+        return [None if p is None else min(1.0, p * family) for p in p_values]
+    return adjust(p_values, plan.correction)
+
+
+def _labelled(found: GapResult, plan: ComparisonPlan, family: int) -> IntervalEstimate:
+    """Return the gap with the interval that is shown, which says whether it is one of a family."""
+    if not plan.single_step:
+        return replace(found.marginal, method=f"{found.marginal.method}, by itself")
+    if family == 1:
+        return found.simultaneous
+    return replace(found.simultaneous, method=f"{found.simultaneous.method}, one of {family}")
+
+
+def _if_missing(
+    sampled: SampledGroups, pair: ComparedGroups, index: int, sides: ComparedSides
+) -> tuple[GapResult, GapResult] | None:
+    """Compare again with the missing answers at both ends of the range, where it can matter."""
+    p_values = (sides.result.p_disparity, sides.result.p_equivalence)
+    decided = any(p is not None and p <= sampled.plan.alpha for p in p_values)
+    if not (decided and sides.missing_a + sides.missing_b):
+        return None
+    return sampled.at_worst(pair, index)
+
+
+def _concluded(
+    each: GroupComparison,
+    p_adjusted: float | None,
+    p_equivalence_adjusted: float | None,
+    plan: ComparisonPlan,
+    family: int,
+) -> GroupComparison:
+    conclusion = _conclusion(each, p_adjusted, p_equivalence_adjusted, plan)
+    with_p = partial(
+        replace, each, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted
+    )
+    if conclusion.verdict is Decision.NOT_ENOUGH:
+        return with_p(conclusion=conclusion)
+    missing = each.n_missing_a + each.n_missing_b
+    if not missing:
+        return with_p(conclusion=conclusion, survives_missing=True)
+    survives = each.if_missing is not None and all(
+        _stands(each, conclusion, worst, plan, family) for worst in each.if_missing
+    )
+    could = "cannot" if survives else "could"
+    reason = f"{conclusion.reason}; the {missing} missing answers {could} undo it"
+    conclusion = replace(conclusion, reason=reason)
+    return with_p(conclusion=conclusion, survives_missing=survives)
+
+
+def _conclusion(
+    each: GroupComparison,
+    p_adjusted: float | None,
+    p_equivalence_adjusted: float | None,
+    plan: ComparisonPlan,
+) -> Conclusion:
+    if each.known:
+        return Conclusion(Decision.DISPARITY, NEVER_VARY)
+    return conclude(
+        each.gap, p_adjusted, p_equivalence_adjusted,
+        tolerance=plan.tolerance, alpha=plan.alpha,
+    )  # fmt: skip
+
+
+def _stands(
+    each: GroupComparison,
+    conclusion: Conclusion,
+    worst: GapResult,
+    plan: ComparisonPlan,
+    family: int,
+) -> bool:
+    """Return whether a verdict, in its direction, would be the same with these answers."""
+    if conclusion.verdict is Decision.DISPARITY:
+        p_value, value = worst.p_disparity, worst.marginal.value
+        if value is None or each.gap.value is None or value * each.gap.value <= 0:
+            return False
+    else:
+        p_value = worst.p_equivalence
+    return p_value is not None and min(1.0, p_value * family) <= plan.alpha

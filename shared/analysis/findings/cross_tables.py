@@ -1,0 +1,156 @@
+"""Gaps and means beyond single groups: against anonymised twins, by combination, by criterion."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.comparisons import GroupComparison, compare, corrected
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.group_intervals import GroupIntervals
+from biaswatch.shared.analysis.findings.groupings import grouping
+from biaswatch.shared.analysis.findings.observations import (
+    MeasuredResponse,
+    Observations,
+    Values,
+    dimensions_of,
+    observations_of,
+)
+from biaswatch.shared.analysis.findings.plans import AnalysisPlan
+from biaswatch.shared.analysis.findings.run_findings import estimate_record, negated
+from biaswatch.shared.analysis.findings.units import Units
+from biaswatch.shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.studies.hiring import LEAST_SHARED_SETS
+
+ANONYMISED = "\0 anonymised"
+"""Sorts before every name, so that it is the first of a pair, and no suite can hold it."""
+IDENTIFIED = "identified"
+LEAST_DIMENSIONS = 2
+VALUE = ""
+"""The name of the one feature of these tables."""
+
+
+def ranges_of_value(bounds: Bounds | None) -> Mapping[str, Bounds]:
+    """Return the declared range of the one feature, empty without one."""
+    return {} if bounds is None else {VALUE: bounds}
+
+
+def deviations(
+    responses: Sequence[MeasuredResponse],
+    values: Values,
+    plan: AnalysisPlan,
+    rng: np.random.Generator,
+    bounds: Bounds | None = None,
+) -> Iterator[Deviation]:
+    """Compare each group with the prompts of the same sets that name no group."""
+    if all(response.groups for response in responses):
+        return
+    anonymised = dict.fromkeys(dimensions_of(responses), ANONYMISED)
+    named = [each if each.groups else replace(each, groups=anonymised) for each in responses]
+    ranges = ranges_of_value(bounds)
+    for found in _compared(observations_of(named, {VALUE: values}, ranges), plan, rng):
+        if found.a == ANONYMISED:
+            gap = negated(estimate_record(found.gap))
+            yield Deviation(dimension=found.dimension, group=found.b, gap=gap)
+
+
+def error_gap(
+    responses: Sequence[MeasuredResponse],
+    errors: Values,
+    plan: AnalysisPlan,
+    rng: np.random.Generator,
+    bounds: Bounds | None = None,
+) -> ErrorGap | None:
+    """Compare the absolute errors of prompts that name a group with those of prompts that do not.
+
+    Both means are over what the gap is over: the sets that have both, each counted once.
+    """
+    named = [
+        replace(each, groups={"name": IDENTIFIED if each.groups else ANONYMISED})
+        for each in responses
+    ]
+    observations = observations_of(named, {VALUE: errors}, ranges_of_value(bounds))
+    for found in _compared(observations, plan, rng):
+        means = _compared_means(observations, plan)
+        if found.gap.value is not None and means:
+            gap = negated(estimate_record(found.gap))
+            return ErrorGap(identified=means[1], anonymised=means[0], gap=gap)
+    return None
+
+
+def _compared_means(observations: Observations, plan: AnalysisPlan) -> tuple[float, float] | None:
+    """Return the means of the two groups of one dimension, whose difference is their gap."""
+    units = Units(observations, grouping(observations, tuple(observations.groups)))
+    one, two = (side.by_set for side in units.groups)
+    _, of_one, of_two = np.intersect1d(one.keys, two.keys, assume_unique=True, return_indices=True)
+    x, y = one.values[of_one, 0], two.values[of_two, 0]
+    both = np.isfinite(x) & np.isfinite(y)
+    fixed = plan.claim is Claim.BANK and observations.sets is not None
+    if fixed or both.sum() >= LEAST_SHARED_SETS:
+        x, y = x[both], y[both]
+    else:
+        x, y = units.values(0, 0), units.values(1, 0)
+    return (float(x.mean()), float(y.mean())) if len(x) and len(y) else None
+
+
+def cells(
+    responses: Sequence[MeasuredResponse],
+    values: Values,
+    plan: AnalysisPlan,
+    bounds: Bounds | None = None,
+) -> Iterator[Cell]:
+    """Return the mean of each combination of all dimensions."""
+    dimensions = dimensions_of(responses)
+    if len(dimensions) < LEAST_DIMENSIONS:
+        return
+    observations = observations_of(responses, {VALUE: values}, ranges_of_value(bounds))
+    groups = grouping(observations, dimensions)
+    of = GroupIntervals(observations, groups, plan.claim, plan.alpha)
+    for code, group in enumerate(groups.groups):
+        rows = np.flatnonzero(groups.codes == code).tolist()
+        yield Cell(
+            groups=group.levels,
+            mean=estimate_record(of.mean(code, 0)),
+            answers=len(rows),
+            missing=sum(values[row] is None for row in rows),
+        )
+
+
+def criteria(
+    responses: Sequence[MeasuredResponse], plan: AnalysisPlan, rng: np.random.Generator
+) -> Iterator[CriterionGap]:
+    """Compare groups by each criterion the scaffold judged."""
+    names = sorted({name for response in responses for name in response.criteria})
+    if not names:
+        return
+    rated = {name: [each.criteria.get(name) for each in responses] for name in names}
+    sampled = _sampled(observations_of(responses, rated, plan.ranges), plan)
+    family = max(1, sum(each.declared for each in sampled))
+    every = [found for each in sampled for found in compare(each, rng, family)]
+    for found in corrected(every, plan.comparisons, family):
+        yield CriterionGap(
+            criterion=found.feature,
+            dimension=found.dimension,
+            a=found.a,
+            b=found.b,
+            gap=estimate_record(found.gap),
+            p_adjusted=found.p_adjusted,
+            missing=found.n_missing_a + found.n_missing_b,
+        )
+
+
+def _compared(
+    observations: Observations, plan: AnalysisPlan, rng: np.random.Generator
+) -> Iterator[GroupComparison]:
+    for sampled in _sampled(observations, plan):
+        yield from compare(sampled, rng)
+
+
+def _sampled(observations: Observations, plan: AnalysisPlan) -> list[SampledGroups]:
+    """Return the groups of every dimension, to be compared in pairs."""
+    in_pairs = replace(plan.comparisons, against=Against.PAIRS)
+    return [
+        SampledGroups(observations, grouping(observations, (dimension,)), in_pairs)
+        for dimension in observations.groups
+    ]

@@ -1,0 +1,270 @@
+"""The units that a comparison is made of: pairs within sets, single units, or fixed prompts."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.gap_statistics import GapSamples
+from biaswatch.shared.analysis.findings.groupings import ComparedGroups, Grouping
+from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.units import FixedPrompts, SideUnits, Units, counted_units
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.compared_samples import (
+    LEAST_CLUSTERS,
+    LEAST_UNITS,
+    Bounds,
+    ComparedSamples,
+)
+from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
+from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples
+from biaswatch.shared.stats.estimate import undefined
+from biaswatch.shared.stats.samples import Sample
+
+FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
+
+FixedAnswers = Mapping[Hashable, Sample]
+"""A side's answers, by prompt."""
+
+
+@dataclass(frozen=True)
+class ComparedSides:
+    """Both sides of a comparison on one feature, and what comes of it."""
+
+    result: GapResult
+    samples: GapSamples
+    answers_a: int
+    answers_b: int
+    missing_a: int
+    missing_b: int
+    units_a: int
+    units_b: int
+    by_set: GapResult | None
+
+
+class SampledGroups:
+    """The groups of a grouping, ready to be compared."""
+
+    def __init__(
+        self, observations: Observations, grouping: Grouping, plan: ComparisonPlan
+    ) -> None:
+        self.observations, self.grouping, self.plan = observations, grouping, plan
+        self.compared = grouping.compared(plan.against)
+        self._bounds = [observations.bounds(index) for index in range(len(observations.features))]
+        groups = range(len(grouping.groups))
+        self._rows = np.array([(grouping.codes == group).sum() for group in groups])
+        self._there = np.array(
+            [np.isfinite(observations.values[grouping.codes == group]).sum(0) for group in groups]
+        )
+        self._counted: dict[tuple[int, ...], Whole] = {}
+
+    @cached_property
+    def units(self) -> Units:
+        """The units of every group."""
+        return Units(self.observations, self.grouping)
+
+    @cached_property
+    def prompts(self) -> FixedPrompts | None:
+        """The answers by prompt, where the claim is about these prompts alone."""
+        if self.plan.claim is not Claim.BANK:
+            return None
+        return FixedPrompts(self.observations, self.grouping)
+
+    @cached_property
+    def _filled(self) -> tuple["SampledGroups", "SampledGroups"]:
+        """The same groups with every missing answer at the lower and at the upper end."""
+        values = self.observations.values
+        missing = ~np.isfinite(values)
+        ends = np.array([self._ends(index) for index in range(values.shape[1])])
+        return tuple(  # type: ignore[return-value]
+            SampledGroups(
+                replace(self.observations, values=np.where(missing, end, values)),
+                self.grouping,
+                self.plan,
+            )
+            for end in ends.T
+        )
+
+    @cached_property
+    def declared(self) -> int:
+        """How many comparisons this makes, of sides that have two units each."""
+        return sum(
+            int((np.minimum(*self._unit_counts(pair)) >= LEAST_UNITS).sum())
+            for pair in self.compared
+        )
+
+    def _unit_counts(self, pair: ComparedGroups) -> tuple[Whole, ...]:
+        """Return by feature how many units each side has: answers, where prompts are fixed."""
+        if self.plan.claim is Claim.BANK:
+            return tuple(self._there[side].sum(axis=0) for side in self.members(pair))
+        return tuple(self._units_of(*side) for side in self.members(pair))
+
+    def unit_counts(self) -> Whole:
+        """Return [groups, features]: how many prompts have a value."""
+        return np.array([self._units_of(group) for group in range(len(self.grouping.groups))])
+
+    def _units_of(self, *groups: int) -> Whole:
+        """Return by feature how many prompts of some groups together have a value."""
+        if groups not in self._counted:
+            rows = np.isin(self.grouping.codes, groups)
+            seen = self.observations
+            self._counted[groups] = counted_units(seen.values, seen.unit_codes, rows)
+        return self._counted[groups]
+
+    def let_go(self) -> None:
+        """Let go of the units, of which there may be millions; who asks again computes them."""
+        self.__dict__.pop("units", None)
+
+    def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+        """Return the groups of both sides."""
+        return self.grouping.members(pair)
+
+    def sides(self, pair: ComparedGroups, feature: int, family: int) -> ComparedSides:
+        """Return both sides of a pair on one feature, compared."""
+        a, b = self.pair_of(pair)
+        by_unit = (_present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature]))
+        sampled = self.sampled(a, b, feature, self.bounds_of(pair, feature))
+        found = self.result(sampled, a.clustered or b.clustered, family)
+        shown = GapSamples.of(sampled, *by_unit)
+        by_set = None
+        if self.prompts is not None:
+            groups = self.answers(pair, feature)
+            by_set, found = found, self.fixed_gap(*groups, pair, feature, family)
+            of_a, of_b = (
+                _present(np.concatenate([*map(np.array, g.values()), []])) for g in groups
+            )
+            shown = replace(shown, units_a=of_a, units_b=of_b, fixed_prompts=True)
+        (rows_a, there_a), (rows_b, there_b) = self._counts(pair, feature)
+        return ComparedSides(
+            result=found,
+            samples=shown,
+            answers_a=there_a,
+            answers_b=there_b,
+            missing_a=rows_a - there_a,
+            missing_b=rows_b - there_b,
+            units_a=len(by_unit[0]),
+            units_b=len(by_unit[1]),
+            by_set=by_set,
+        )
+
+    def gap(self, pair: ComparedGroups, feature: int, family: int) -> GapResult:
+        """Return what `sides` has as the result, without samples to be shown beside it.
+
+        Ask for the last pair last: units, of which there may be millions, are let go of then.
+        """
+        if self.prompts is not None:
+            return self.fixed_gap(*self.answers(pair, feature), pair, feature, family)
+        bounds = self.bounds_of(pair, feature)
+        a, b = self.pair_of(pair)
+        sampled, clustered = self.sampled(a, b, feature, bounds), a.clustered or b.clustered
+        del a, b
+        sampled.only_a.sort()  # in their place: later nobody needs a copy that is sorted
+        sampled.only_b.sort()
+        if pair == self.compared[-1]:
+            self.let_go()
+        return self.result(sampled, clustered, family)
+
+    def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
+        """Return the comparison with the missing answers least favourable for a, then for b."""
+        low, high = self._filled
+        return _mixed(low, high, pair, feature), _mixed(high, low, pair, feature)
+
+    def bounds_of(self, pair: ComparedGroups, feature: int) -> Bounds | None:
+        """Return the range of a feature in the domain of a pair."""
+        return self._bounds[feature][self.grouping.groups[pair[0]].domain]
+
+    def pair_of(self, pair: ComparedGroups) -> tuple[SideUnits, SideUnits]:
+        """Return the units of both sides."""
+        a, b = pair
+        return self.units.groups[a], self.units.rest(a) if b is None else self.units.groups[b]
+
+    def sampled(
+        self, a: SideUnits, b: SideUnits, feature: int, bounds: Bounds | None
+    ) -> ComparedSamples:
+        """Pair within the sets that both sides have; what is left over is compared singly."""
+        of_a, of_b = _in_both(a.by_set.keys, b.by_set.keys)
+        x, y = a.by_set.values[:, feature], b.by_set.values[:, feature]
+        both = np.isfinite(x[of_a]) & np.isfinite(y[of_b])
+        of_a, of_b = of_a[both], of_b[both]
+        paired = (x[of_a], y[of_b])
+        single = (
+            _present(np.concatenate([np.delete(x, of_a), a.alone[:, feature]])),
+            _present(np.concatenate([np.delete(y, of_b), b.alone[:, feature]])),
+        )
+        least = LEAST_CLUSTERS if a.clustered or b.clustered else LEAST_UNITS
+        return ComparedSamples(*paired, *single, bounds, least)
+
+    def result(self, sampled: ComparedSamples, clustered: bool, family: int = 1) -> GapResult:
+        """Return the gap of two sides over units; families of prompts need five a side.
+
+        Where there are pairs too, fewer single families are left out, as a lone unit is.
+        """
+        single = min(len(sampled.only_a), len(sampled.only_b))
+        found = compare_samples(
+            sampled, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
+        )
+        few = not sampled.testable and single >= LEAST_UNITS
+        if few and clustered:
+            nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
+            return GapResult(nothing, nothing, None, None)
+        return found
+
+    def fixed_gap(
+        self, a: FixedAnswers, b: FixedAnswers, pair: ComparedGroups, feature: int, family: int = 1
+    ) -> GapResult:
+        """Return the gap of two sides on the prompts that they answered."""
+        plan, prompts = self.plan, self.prompts
+        return fixed_prompts_gap(
+            a, b, sets=prompts.sets if prompts else None, bounds=self.bounds_of(pair, feature),
+            alpha=plan.alpha, tolerance=plan.tolerance, family=family,
+            guessed=self.observations.is_guessed(feature),
+        )  # fmt: skip
+
+    def answers(self, pair: ComparedGroups, feature: int) -> tuple[FixedAnswers, FixedAnswers]:
+        """Return the answers of both sides by prompt."""
+        if self.prompts is None:
+            return {}, {}
+        a, b = pair
+        other = self.prompts.by_prompt(a if b is None else b, feature, rest=b is None)
+        return self.prompts.by_prompt(a, feature), other
+
+    def _counts(self, pair: ComparedGroups, feature: int) -> tuple[tuple[int, int], ...]:
+        """Return the rows of both sides, and those of them with a value."""
+        return tuple(
+            (int(self._rows[side].sum()), int(self._there[side, feature].sum()))
+            for side in self.members(pair)
+        )
+
+    def _ends(self, feature: int) -> Bounds:
+        """Return the range of a feature over all domains, or else of the values that were seen."""
+        known = [bounds for bounds in self._bounds[feature] if bounds is not None]
+        if len(known) == len(self._bounds[feature]) and known:
+            return min(low for low, _ in known), max(high for _, high in known)
+        there = _present(self.observations.values[:, feature])
+        return (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+
+
+def _mixed(
+    of_a: SampledGroups, of_b: SampledGroups, pair: ComparedGroups, feature: int
+) -> GapResult:
+    """Return the comparison of side a as the first has it, with side b as the second has it."""
+    if of_a.prompts is not None and of_b.prompts is not None:
+        answers = (of_a.answers(pair, feature)[0], of_b.answers(pair, feature)[1])
+        return of_a.fixed_gap(*answers, pair, feature)
+    a, b = of_a.pair_of(pair)[0], of_b.pair_of(pair)[1]
+    sampled = of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature))
+    return of_a.result(sampled, a.clustered or b.clustered)
+
+
+def _in_both(a: Whole, b: Whole) -> tuple[Whole, Whole]:
+    """Return where the keys that both have stand in each; both are sorted, each key once."""
+    places = np.searchsorted(b, a)
+    there = places < len(b)
+    there[there] = b[places[there]] == a[there]
+    return np.flatnonzero(there), places[there]
+
+
+def _present(values: Floats) -> Floats:
+    return values[np.isfinite(values)]

@@ -1,0 +1,166 @@
+"""Statistics of every group of a grouping, with intervals, and what is missing in each."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.all_groups import (
+    GroupMean,
+    OverallStatistic,
+    means_together,
+    overall,
+)
+from biaswatch.shared.analysis.findings.group_disparities import (
+    DisparityStatistic,
+    GroupedTable,
+    Progress,
+    disparity_statistics,
+    finite,
+)
+from biaswatch.shared.analysis.findings.group_intervals import GroupIntervals
+from biaswatch.shared.analysis.findings.groupings import Grouping
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.missingness import Missingness, missingness
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.groups.descriptive import Mean
+from biaswatch.shared.stats.groups.reasons import sentence
+from biaswatch.shared.stats.groups.selection import SelectionRate
+from biaswatch.shared.stats.groups.summary import Statistic, Summary
+
+NO_INTERVAL = IntervalEstimate()
+Intervals = list[list[IntervalEstimate]]
+"""By group and feature."""
+
+
+@dataclass(frozen=True)
+class GroupStatistic:
+    """One statistic of one group."""
+
+    feature: str
+    statistic: str
+    group: dict[str, str]
+    domain: str
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str
+    n: int
+    n_missing: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class GroupingDescription:
+    """A grouping's statistics, and how far its groups lie apart."""
+
+    statistics: tuple[GroupStatistic, ...]
+    disparities: tuple[DisparityStatistic, ...]
+    overall: tuple[OverallStatistic, ...]
+    """Domains of three groups or more; so is the next."""
+    means: tuple[GroupMean, ...]
+
+
+def describe(
+    observations: Observations,
+    grouping: Grouping,
+    statistics: Sequence[Statistic],
+    *,
+    alpha: float,
+    ddof: int,
+    permutations: int,
+    rng: np.random.Generator,
+    claim: Claim = Claim.POPULATION,
+    progress: Progress = lambda done, of: None,
+) -> GroupingDescription:
+    """Describe the groups of a grouping, each by itself and all together.
+
+    Intervals are of what the claim is about.
+    """
+    # Before the table: of a million answers, units and table together would be large.
+    intervals = [_intervals(observations, grouping, each, alpha, claim) for each in statistics]
+    rows = GroupedTable.of(observations, grouping)
+    summary = rows.summary(statistics, ddof)
+    bounds = [observations.bounds(index) for index in range(len(observations.features))]
+    apart = disparity_statistics(
+        rows, grouping, summary, statistics,
+        ddof=ddof, permutations=permutations, rng=rng, progress=progress,
+    )  # fmt: skip
+    return GroupingDescription(
+        tuple(_statistics(grouping, summary, statistics, intervals)),
+        tuple(apart),
+        tuple(overall(rows, grouping, permutations, rng)),
+        tuple(means_together(rows, grouping, alpha, bounds)),
+    )
+
+
+def _statistics(
+    grouping: Grouping,
+    summary: Summary,
+    statistics: Sequence[Statistic],
+    intervals: Sequence[Intervals | None],
+) -> Iterator[GroupStatistic]:
+    for place, (statistic, known) in enumerate(zip(statistics, intervals, strict=True)):
+        for code, group in enumerate(grouping.groups):
+            for index, feature in enumerate(summary.features):
+                found = known[code][index] if known else NO_INTERVAL
+                value = found.value if known else finite(summary.values[place, code, index])
+                yield GroupStatistic(
+                    feature=feature,
+                    statistic=statistic.name,
+                    group=group.levels,
+                    domain=grouping.domains[group.domain],
+                    value=value,
+                    low=found.low,
+                    high=found.high,
+                    method=found.method,
+                    n=int(summary.n[code, index]),
+                    n_missing=int(summary.n_missing[code, index]),
+                    reason=sentence(summary.reasons[place, code, index]) or found.reason,
+                )
+
+
+def _intervals(
+    observations: Observations, grouping: Grouping, statistic: Statistic, alpha: float, claim: Claim
+) -> Intervals | None:
+    """Return each group's mean or rate over units with its interval; other statistics have none."""
+    groups, features = range(len(grouping.groups)), range(len(observations.features))
+    if isinstance(statistic, Mean):
+        of = GroupIntervals(observations, grouping, claim, alpha)
+        return [[of.mean(group, feature) for feature in features] for group in groups]
+    if isinstance(statistic, SelectionRate):
+        selected = replace(observations, values=statistic.selected(observations.values))
+        of = GroupIntervals(selected, grouping, claim, alpha)
+        return [[of.rate(group, feature) for feature in features] for group in groups]
+    return None
+
+
+@dataclass(frozen=True)
+class GroupedMissingness:
+    """What is missing of one feature in one domain of a grouping."""
+
+    feature: str
+    dimension: str
+    domain: str
+    found: Missingness
+    """Counts prompts with at least one missing answer: repeats go missing together."""
+
+
+def missingness_by_group(
+    observations: Observations, grouping: Grouping, *, alpha: float, rng: np.random.Generator
+) -> Iterator[GroupedMissingness]:
+    """Return the absence of every feature in every domain."""
+    missing = ~np.isfinite(observations.values)
+    rows = [np.flatnonzero(grouping.codes == group) for group in range(len(grouping.groups))]
+    units = [observations.unit_codes[mine] for mine in rows]
+    asked = [len(np.unique(each)) for each in units]
+    for domain, name in enumerate(grouping.domains):
+        groups = np.flatnonzero(grouping.domain_of == domain).tolist()
+        for index, feature in enumerate(observations.features):
+            counted = {}
+            for group in groups:
+                lacking = units[group][missing[rows[group], index]]
+                counted[grouping.groups[group].name] = (len(np.unique(lacking)), asked[group])
+            found = missingness(counted, alpha, rng=rng)
+            yield GroupedMissingness(feature, grouping.name, name, found)

@@ -1,0 +1,113 @@
+"""Groupings: the groups that one dimension makes, or several crossed, each group once."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
+from biaswatch.shared.contracts import Against
+from biaswatch.shared.lookup import first
+
+MOST_PAIRED = 6
+"""With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""
+THE_REST = "the rest"
+ComparedGroups = tuple[int, int | None]
+"""One group and another; None stands for all others of its domain together."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of one domain."""
+
+    levels: dict[str, str]
+    """By dimension."""
+    domain: int
+
+    @property
+    def name(self) -> str:
+        """Its level; with several dimensions, each named: `race=black, gender=female`."""
+        if len(self.levels) == 1:
+            return first(self.levels.values(), "A group has no level.")
+        return ", ".join(f"{dimension}={level}" for dimension, level in self.levels.items())
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Groups that exclude one another."""
+
+    dimensions: tuple[str, ...]
+    groups: tuple[Group, ...]
+    codes: Whole
+    """[rows]: the group of each row, -1 where it belongs to none."""
+    domains: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The dimensions it is made of."""
+        return " x ".join(self.dimensions)
+
+    @property
+    def domain_of(self) -> NDArray[np.intp]:
+        """[groups]: the domain of each."""
+        return np.array([group.domain for group in self.groups], dtype=np.intp)
+
+    def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+        """Return the groups of both sides of a comparison."""
+        a, b = pair
+        if b is not None:
+            return [a], [b]
+        domains = self.domain_of
+        others = np.flatnonzero(domains == domains[a]).tolist()
+        return [a], [group for group in others if group != a]
+
+    def compared(self, against: Against) -> list[ComparedGroups]:
+        """Return which groups are compared: within a domain, in pairs or each with the rest."""
+        found: list[ComparedGroups] = []
+        for domain in range(len(self.domains)):
+            mine = np.flatnonzero(self.domain_of == domain).tolist()
+            in_pairs = against is Against.PAIRS or (
+                against is Against.AUTO and len(mine) <= MOST_PAIRED
+            )
+            if in_pairs or len(mine) <= 2:
+                found.extend(combinations(mine, 2))
+            else:
+                found.extend((group, None) for group in mine)
+        return found
+
+
+def groupings(observations: Observations) -> list[Grouping]:
+    """Return a grouping for each dimension, and for every crossing of several of them."""
+    dimensions = list(observations.groups)
+    sizes = range(1, len(dimensions) + 1)
+    return [
+        grouping(observations, some) for size in sizes for some in combinations(dimensions, size)
+    ]
+
+
+def grouping(observations: Observations, dimensions: tuple[str, ...]) -> Grouping:
+    """Return the groups that these dimensions make; combinations without any row are no groups."""
+    domain_codes, domains = observations.domain_codes
+    levels = [coded(observations.groups[dimension]) for dimension in dimensions]
+    if len(domains) == len(dimensions) == 1:
+        codes, names = levels[0]
+        return Grouping(
+            dimensions, tuple(Group({dimensions[0]: name}, 0) for name in names), codes, domains
+        )
+    columns = np.column_stack([domain_codes, *(codes for codes, _ in levels)])
+    belongs = (columns >= 0).all(axis=1)
+    found, inverse = np.unique(columns[belongs], axis=0, return_inverse=True)
+    codes = np.full(observations.rows, -1, dtype=np.intp)
+    codes[belongs] = inverse.ravel()
+    groups = tuple(
+        Group(
+            {
+                d: levels[i][1][code]
+                for i, (d, code) in enumerate(zip(dimensions, rest, strict=True))
+            },
+            int(domain),
+        )
+        for domain, *rest in found
+    )
+    return Grouping(dimensions, groups, codes, domains)

@@ -1,0 +1,223 @@
+"""The answers of a run as columns: cases are folded in one by one, and none is kept."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from math import inf, nan
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.observations import (
+    CodedLabels,
+    Floats,
+    Labels,
+    MeasuredResponse,
+    Observations,
+    Whole,
+    coded,
+    within,
+)
+from biaswatch.shared.contracts.features import LARGEST_VALUE
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+
+Key = tuple[str, str, str]
+"""Target, scaffold and extractor."""
+Words = tuple[tuple[str, str], ...]
+"""Levels by dimension, as they come."""
+
+
+@dataclass(frozen=True)
+class MeasuredColumns:
+    """What one extractor measured for one target and scaffold: a row for each response."""
+
+    target: str
+    scaffold: str
+    extractor: str
+    features: tuple[str, ...]
+    """Sorted."""
+    numbers: Floats
+    """[features, rows]: nan where there is none."""
+    units_of: Whole
+    """[rows]: the rank of the prompt's name."""
+    sets_of: Whole | None
+    """[rows]: the rank of the set's name, -1 for none; None where no response has one."""
+    levels_of: Whole
+    """[rows]: a place among `levels`."""
+    levels: tuple[Mapping[str, str], ...]
+    """The different combinations of groups."""
+    strata_of: Whole
+    strata: tuple[Mapping[str, str], ...]
+    reasons_of: Whole
+    reasons: tuple[str | None, ...]
+    """Why responses have no value of any feature."""
+
+    @property
+    def rows(self) -> int:
+        """How many responses there are."""
+        return len(self.levels_of)
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The dimensions that any response has a group in, sorted."""
+        return tuple(sorted({name for each in self.levels for name in each}))
+
+    @property
+    def by_stratum(self) -> "MeasuredColumns":
+        """The same responses, with strata in the place of groups."""
+        return replace(self, levels_of=self.strata_of, levels=self.strata)
+
+    def column(self, feature: str) -> Floats:
+        """Return the numbers of a feature, which need not be there."""
+        if feature not in self.features:
+            return np.full(self.rows, np.nan)
+        return np.asarray(self.numbers[self.features.index(feature)])
+
+    def why_missing(self, row: int) -> str | None:
+        """Return why a response has no value of any feature."""
+        return self.reasons[int(self.reasons_of[row])]
+
+    def observations(
+        self, features: Iterable[str], ranges: Mapping[str, Bounds] | None = None
+    ) -> Observations:
+        """Return one row for each response; a value outside a declared range is missing."""
+        names = tuple(features)
+        known = {name: ends for name, ends in (ranges or {}).items() if name in names}
+        return Observations(
+            features=names,
+            values=self._values(names, known),
+            groups={name: self._labels(name) for name in self.dimensions},
+            units=CodedLabels(self.units_of, ()),
+            sets=None if self.sets_of is None else CodedLabels(self.sets_of, ()),
+            ranges=known,
+        )
+
+    def _values(self, names: tuple[str, ...], known: Mapping[str, Bounds]) -> Floats:
+        """Return [rows, features]: the numbers themselves, where they are as wanted."""
+        if names == self.features and not known:
+            return self.numbers.T
+        columns = [within(self.column(name), known.get(name)) for name in names]
+        return np.array(columns, dtype=np.float64).T
+
+    def _labels(self, dimension: str) -> Labels:
+        codes, names = coded([each.get(dimension) for each in self.levels])
+        return CodedLabels(codes.astype(np.int32)[self.levels_of], names)
+
+
+def folded(responses: Iterable[MeasuredResponse]) -> list[MeasuredColumns]:
+    """Return the responses of each target, scaffold and extractor, sorted by these names."""
+    units, sets = NumberedNames(), NumberedNames()
+    found: dict[Key, _GrowingColumns] = {}
+    for each in responses:
+        key = each.target, each.scaffold, each.extractor
+        if (growing := found.get(key)) is None:
+            growing = found[key] = _GrowingColumns(units, sets)
+        growing.add(each)
+    of_units = units.ranked()[1]  # one by one: names of a million take more than their ranks
+    of_sets = sets.ranked()[1]
+    return [found.pop(key).columns(key, of_units, of_sets) for key in sorted(found)]
+
+
+class NumberedNames:
+    """Names, each with a number: what columns keep until all names are known."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def any_named(self) -> bool:
+        """Whether there is a name that is not empty."""
+        return any(self._numbers)
+
+    def __bool__(self) -> bool:
+        return bool(self._numbers)
+
+    def number_of(self, name: str | None) -> int:
+        """Return the number of a name, a new one where it is new; -1 for none."""
+        return -1 if name is None else self._numbers.setdefault(name, len(self._numbers))
+
+    def ranked(self) -> tuple[tuple[str, ...], Whole]:
+        """Return the names sorted, and by number the place of each, the last for none.
+
+        The names are let go of: of a million, they take more than their columns.
+        """
+        names = tuple(sorted(self._numbers))
+        ranks = np.full(len(names) + 1, -1, dtype=np.int32)
+        for rank, name in enumerate(names):
+            ranks[self._numbers[name]] = rank
+        self._numbers = {}
+        return names, ranks
+
+
+class _GrowingColumns:
+    def __init__(self, units: NumberedNames, sets: NumberedNames) -> None:
+        self._units, self._sets = units, sets
+        self._numbers: dict[str, array[float]] = {}
+        self._units_of, self._sets_of = array("i"), array("i")
+        self._levels: dict[Words, int] = {}
+        self._strata: dict[Words, int] = {}
+        self._reasons: dict[str | None, int] = {}
+        self._levels_of, self._strata_of, self._reasons_of = array("i"), array("i"), array("i")
+
+    def add(self, case: MeasuredResponse) -> None:
+        rows = len(self._units_of)
+        for name, value in case.values.items():
+            if (column := self._numbers.get(name)) is None:
+                column = self._numbers[name] = array("d")
+            if len(column) < rows:  # responses before this one have no such number
+                column.extend([nan] * (rows - len(column)))
+            column.append(_of_record(value))
+        self._units_of.append(self._units.number_of(case.unit))
+        self._sets_of.append(self._sets.number_of(case.set or None))
+        groups, strata = tuple(case.groups.items()), tuple(case.strata.items())
+        self._levels_of.append(self._levels.setdefault(groups, len(self._levels)))
+        self._strata_of.append(self._strata.setdefault(strata, len(self._strata)))
+        why = case.why_missing
+        self._reasons_of.append(self._reasons.setdefault(why, len(self._reasons)))
+
+    def columns(self, key: Key, of_units: Whole, of_sets: Whole) -> MeasuredColumns:
+        for column in self._numbers.values():
+            column.extend([nan] * (len(self._units_of) - len(column)))
+        names, rows = tuple(sorted(self._numbers)), len(self._units_of)
+        numbers = np.empty((len(names), rows))
+        for place, name in enumerate(names):
+            numbers[place] = self._numbers.pop(name)
+        numbers.flags.writeable = False  # observations are views of them
+        sets = of_sets[_whole(self._sets_of)]
+        return MeasuredColumns(
+            *key,
+            features=names,
+            numbers=numbers,
+            units_of=_dense(of_units[_whole(self._units_of)]),
+            sets_of=_dense(sets) if (sets >= 0).any() else None,
+            levels_of=_small(self._levels_of, len(self._levels)),
+            levels=tuple(map(dict, self._levels)),
+            strata_of=_small(self._strata_of, len(self._strata)),
+            strata=tuple(map(dict, self._strata)),
+            reasons_of=_small(self._reasons_of, len(self._reasons)),
+            reasons=tuple(self._reasons),
+        )
+
+
+def _of_record(value: float | None) -> float:
+    """Return nan for none, and infinity for what is too large to compute with."""
+    if value is None:
+        return nan
+    return value if -LARGEST_VALUE <= value <= LARGEST_VALUE else inf
+
+
+def _whole(numbers: "array[int]") -> Whole:
+    return np.frombuffer(numbers, dtype=np.int32)
+
+
+def _small(places: "array[int]", different: int) -> Whole:
+    """Return places in as few bytes as they need."""
+    return _whole(places).astype(np.min_scalar_type(max(different - 1, 0)))
+
+
+def _dense(ranks: Whole) -> Whole:
+    """Return ranks without gaps, for names that nobody looks up; -1 stays."""
+    there = np.unique(ranks)
+    there = there[there >= 0]
+    if len(there) and there[-1] != len(there) - 1:
+        ranks = np.where(ranks >= 0, np.searchsorted(there, ranks), -1)
+    return ranks.astype(np.int32)

@@ -1,0 +1,272 @@
+"""Findings: what was computed for a part of a run, in the words of its records."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite, isnan
+from typing import Any
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.all_groups import LEAST_GROUPS
+from biaswatch.shared.analysis.findings.comparisons import GroupComparison
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.gap_statistics import Value
+from biaswatch.shared.analysis.findings.group_intervals import GroupIntervals
+from biaswatch.shared.analysis.findings.group_records import (
+    disparity_records,
+    overall_record,
+    selection_disparities,
+    with_standing,
+)
+from biaswatch.shared.analysis.findings.group_statistics import (
+    GroupingDescription,
+    GroupStatistic,
+    describe,
+    missingness_by_group,
+)
+from biaswatch.shared.analysis.findings.groupings import Grouping
+from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
+from biaswatch.shared.analysis.findings.observations import Observations, Whole
+from biaswatch.shared.analysis.findings.plans import AnalysisPlan
+from biaswatch.shared.contracts import (
+    Estimate,
+    Gap,
+    GroupDisparity,
+    GroupSummary,
+    MissingTest,
+    OverallTest,
+    OwnGap,
+    Verdict,
+)
+from biaswatch.shared.formatting import TOO_SMALL, computed_p
+from biaswatch.shared.lookup import first
+from biaswatch.shared.stats.comparisons.means_and_rates import impact_ratio
+from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.groups.descriptive import Mean, Median, StandardDeviation
+
+STATISTICS = (Mean(), Median(), StandardDeviation())
+"""The mean first; the others are shown beside it."""
+UNDEFINED, NOT_FINITE = "undefined", "not finite, or beyond 1e150"
+OUTSIDE = "outside the declared range"
+
+
+@dataclass(frozen=True, order=True)
+class FindingKey:
+    """One feature over one dimension, for one target and scaffold."""
+
+    target: str
+    scaffold: str
+    extractor: str
+    feature: str
+    dimension: str
+
+
+@dataclass(frozen=True)
+class RunFinding:
+    """What a run shows of one feature over one dimension."""
+
+    key: FindingKey
+    groups: tuple[GroupSummary, ...]
+    gaps: tuple[Gap, ...]
+    disparities: tuple[GroupDisparity, ...]
+    missing: MissingTest
+    family: int
+    overall: OverallTest | None = None
+
+
+@dataclass(frozen=True)
+class GroupedResponses:
+    """What one extractor measured for one target and scaffold, grouped by one dimension."""
+
+    responses: MeasuredColumns
+    sampled: SampledGroups
+    """The groups, ready to be compared."""
+    selected: GroupIntervals
+    """1 where an answer is a selection, 0 where it is none."""
+
+    @property
+    def observations(self) -> Observations:
+        """One row for each response."""
+        return self.sampled.observations
+
+    @property
+    def grouping(self) -> Grouping:
+        """The groups of the dimension."""
+        return self.sampled.grouping
+
+
+def findings(
+    part: GroupedResponses,
+    compared: Sequence[GroupComparison],
+    family: int,
+    plan: AnalysisPlan,
+    rng: np.random.Generator,
+) -> Iterator[RunFinding]:
+    """Return a finding for every feature of a part, with its corrected comparisons."""
+    of, groups = part.responses, range(len(part.grouping.groups))
+    many = len(groups) >= LEAST_GROUPS
+    units = part.sampled.unit_counts()
+    part.sampled.let_go()  # before the tables of all groups are made
+    described = describe(
+        part.observations,
+        part.grouping,
+        STATISTICS,
+        alpha=plan.alpha,
+        ddof=1,
+        permutations=plan.permutations if many else 0,
+        rng=rng,
+        claim=plan.claim,
+    )
+    if many and plan.permutations:
+        rates = selection_disparities(part.observations, part.grouping, plan, rng.spawn(1)[0])
+        described = replace(described, disparities=(*described.disparities, *rates))
+    missing = missingness_by_group(part.observations, part.grouping, alpha=plan.alpha, rng=rng)
+    by_group = _by_group(described)
+    for index, (feature, lack) in enumerate(zip(part.observations.features, missing, strict=True)):
+        of_groups = by_group[feature]
+        summaries = tuple(
+            _summary(part, code, index, plan, of_groups[code], int(units[code, index]))
+            for code in groups
+        )
+        yield RunFinding(
+            FindingKey(of.target, of.scaffold, of.extractor, feature, part.grouping.name),
+            with_standing(summaries, described, feature),
+            tuple(_gap(part, each, index, plan) for each in compared if each.feature == feature),
+            disparity_records(described, feature) if many else (),
+            MissingTest(
+                p_value=lack.found.p_value, method=lack.found.method, reason=lack.found.reason
+            ),
+            family,
+            overall_record(described, feature),
+        )
+
+
+def _by_group(described: GroupingDescription) -> dict[str, list[list[GroupStatistic]]]:
+    """Return, by feature and group, the statistics in the order of `STATISTICS`."""
+    found: dict[str, dict[str, list[GroupStatistic]]] = defaultdict(lambda: defaultdict(list))
+    for each in described.statistics:
+        found[each.feature][first(each.group.values(), "A group has no level.")].append(each)
+    return {feature: list(groups.values()) for feature, groups in found.items()}
+
+
+def _mean_record(found: GroupStatistic) -> Estimate:
+    return Estimate(
+        value=found.value, low=found.low, high=found.high, method=found.method, reason=found.reason
+    )
+
+
+def _summary(
+    part: GroupedResponses,
+    code: int,
+    index: int,
+    plan: AnalysisPlan,
+    of_group: Sequence[GroupStatistic],
+    units: int,
+) -> GroupSummary:
+    rows = np.flatnonzero(part.grouping.codes == code)
+    reasons = _reasons(part, rows, index)
+    rate = None
+    if part.observations.features[index] in (plan.selected_at_least or {}):
+        rate = estimate_record(part.selected.rate(code, index))
+    return GroupSummary(
+        group=part.grouping.groups[code].name,
+        responses=len(rows),
+        missing=reasons.total(),
+        missing_reasons=dict(sorted(reasons.items())),
+        units=units,
+        mean=_mean_record(of_group[0]),
+        selection_rate=rate,
+        statistics={each.statistic: each.value for each in of_group[1:]},
+    )
+
+
+def _reasons(part: GroupedResponses, rows: Whole, index: int) -> Counter[str]:
+    """Count why answers of a group have no value."""
+    feature = part.observations.features[index]
+    reasons: Counter[str] = Counter()
+    numbers = part.responses.column(feature)
+    for row in rows[~np.isfinite(part.observations.values[rows, index])].tolist():
+        value = float(numbers[row])
+        if isnan(value):
+            reasons[part.responses.why_missing(row) or UNDEFINED] += 1
+        elif not isfinite(value):
+            reasons[NOT_FINITE] += 1
+        else:
+            reasons[OUTSIDE] += 1
+    return reasons
+
+
+def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: AnalysisPlan) -> Gap:
+    impact = None
+    if compared.feature in (plan.selected_at_least or {}):
+        codes = {group.name: code for code, group in enumerate(part.grouping.groups)}
+        a = part.selected.units.values(codes[compared.a], index)
+        if compared.b in codes:
+            b = part.selected.units.values(codes[compared.b], index)
+        else:
+            others = part.selected.units.rest(codes[compared.a]).by_unit.values[:, index]
+            b = others[np.isfinite(others)]
+        impact = estimate_record(impact_ratio(a.tolist(), b.tolist(), plan.alpha))
+    conclusion, by_set = compared.conclusion, compared.by_set
+    statistics: dict[str, Any] = {
+        name: _as_recorded(name, value)
+        for name, value in compared.statistics.items()
+        if name in Gap.model_fields
+    }
+    return Gap(
+        a=compared.a,
+        b=compared.b,
+        gap=estimate_record(compared.gap),
+        by_itself=estimate_record(compared.by_itself),
+        p_value=computed_p(compared.p_value),
+        p_adjusted=computed_p(compared.p_adjusted),
+        p_equivalence=computed_p(compared.p_equivalence_adjusted),
+        p_reason=TOO_SMALL if compared.p_value == 0 else None,
+        impact_ratio=impact,
+        by_set=estimate_record(by_set.marginal) if by_set else None,
+        by_set_p=computed_p(by_set.p_disparity) if by_set else None,
+        survives_missing=compared.survives_missing,
+        verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
+        reason=conclusion.reason if conclusion else None,
+        **statistics,
+    )
+
+
+def _as_recorded(name: str, value: Value) -> Estimate | float | None:
+    if isinstance(value, IntervalEstimate):
+        return estimate_record(value)
+    return computed_p(value) if name.endswith("_p") else value
+
+
+def estimate_record(found: IntervalEstimate) -> Estimate:
+    """Return an estimate as records carry it."""
+    return Estimate(
+        value=found.value, low=found.low, high=found.high, method=found.method, reason=found.reason
+    )
+
+
+def negated(found: Estimate) -> Estimate:
+    """Return the gap of the same two groups the other way round."""
+    turned = {"value": found.value, "low": found.high, "high": found.low}
+    signed = {name: None if value is None else -value for name, value in turned.items()}
+    return found.model_copy(update=signed)
+
+
+def with_own_gaps(finding: RunFinding, own: Sequence[OwnGap]) -> RunFinding:
+    """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
+    mine = [each for each in own if each.feature == finding.key.feature]
+    gaps = (gap.model_copy(update={"instrument": _between(gap, mine)}) for gap in finding.gaps)
+    return replace(finding, gaps=tuple(gaps))
+
+
+def _between(gap: Gap, own: Sequence[OwnGap]) -> Estimate | None:
+    """Find the gap of the same two names, whatever their case and their order."""
+    names = (gap.a.casefold(), gap.b.casefold())
+    for each in own:
+        known = (each.a.casefold(), each.b.casefold())
+        if known == names:
+            return each.gap
+        if known == names[::-1]:
+            return negated(each.gap)
+    return None

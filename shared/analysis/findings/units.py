@@ -1,0 +1,187 @@
+"""What counts as one unit: a prompt, a set of prompts, or each answer to fixed prompts."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biaswatch.shared.analysis.findings.groupings import Grouping
+from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.stats.comparisons.mean_interval import independent_units
+from biaswatch.shared.stats.samples import AT_ONCE
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class KeyedMeans:
+    """Means of a group's values by some key, sorted by key."""
+
+    keys: Whole
+    """[n]: codes of prompts or of sets."""
+    values: Floats
+    """[n, features]: nan where nothing is present."""
+
+
+@dataclass(frozen=True)
+class SideUnits:
+    """The units of one side of a comparison: a group, or all others together."""
+
+    by_unit: KeyedMeans
+    """The mean of each prompt over its answers."""
+    by_set: KeyedMeans
+    """The mean of each set over its prompts; empty where there are no sets."""
+    alone: Floats
+    """[n, features]: the means of the prompts that belong to no set."""
+    clustered: bool
+    """Whether any set holds several prompts of this side, which are then one unit together."""
+    set_of: Whole
+    """The set of each prompt of `by_unit`, -1 for none."""
+
+    @classmethod
+    def of(
+        cls, observations: Observations, units: Whole, sets: Whole, rows: Whole | Bools
+    ) -> "SideUnits":
+        """Return the means of the prompts and sets of some rows."""
+        by_unit, first = _means(observations.values[rows], units[rows])
+        if sets is units:
+            return cls(by_unit, by_unit, by_unit.values[:0], clustered=False, set_of=by_unit.keys)
+        set_of = sets[rows][first]
+        has = set_of >= 0
+        by_set, _ = _means(by_unit.values[has], set_of[has])
+        clustered = len(by_set.keys) < int(has.sum())
+        return cls(by_unit, by_set, by_unit.values[~has], clustered, set_of)
+
+
+class Units:
+    """The units of every group of a grouping, and of all others of its domain."""
+
+    def __init__(self, observations: Observations, grouping: Grouping) -> None:
+        self._observations, self._grouping = observations, grouping
+        self._units, self._sets = observations.unit_codes, observations.set_codes
+        self._rests: dict[int, SideUnits] = {}
+
+    @cached_property
+    def groups(self) -> tuple[SideUnits, ...]:
+        """The units of each group."""
+        codes = self._grouping.codes
+        return tuple(self._of(codes == group) for group in range(len(self._grouping.groups)))
+
+    def rest(self, group: int) -> SideUnits:
+        """Return the units of all other groups of a group's domain."""
+        if group not in self._rests:
+            domains = self._grouping.domain_of
+            others = np.flatnonzero(domains == domains[group])
+            others = others[others != group]
+            self._rests[group] = self._of(np.isin(self._grouping.codes, others))
+        return self._rests[group]
+
+    def values(self, group: int, feature: int) -> Floats:
+        """Return the means of a group's prompts that have any value."""
+        means = self.groups[group].by_unit.values[:, feature]
+        return means[np.isfinite(means)]
+
+    def independent(self, group: int, feature: int) -> Floats:
+        """Return a group's values, those of the prompts of one set together as one unit."""
+        side = self.groups[group]
+        means = side.by_unit.values[:, feature]
+        there = np.isfinite(means)
+        if side.set_of is side.by_unit.keys:  # each is a set by itself
+            return means[there]
+        return independent_units(means[there], side.set_of[there])
+
+    def _of(self, belongs: Bools) -> SideUnits:
+        return SideUnits.of(self._observations, self._units, self._sets, belongs)
+
+
+def counted_units(values: Floats, units: Whole, rows: Bools) -> Whole:
+    """Return [features]: how many units have a value in some rows; no means are made for it."""
+    some = np.flatnonzero(rows)
+    order = some[np.argsort(units[some], kind="stable")]
+    starts = _starts(units[order])
+    there = (np.isfinite(each[order]) for each in values.T)
+    found = [np.count_nonzero(np.logical_or.reduceat(each, starts)) for each in there]
+    return np.array(found, dtype=np.intp)
+
+
+def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
+    """Return the mean of each key, missing values left out, and the first row of each."""
+    order = np.argsort(keys, kind="stable")
+    starts = _starts(keys[order])
+    if not len(starts):
+        return KeyedMeans(keys, values), order
+    means = np.empty((len(starts), values.shape[1]))
+    for some in _whole_keys(starts, len(order), max(1, AT_ONCE // max(1, values.shape[1]))):
+        begin = starts[some.start]
+        end = starts[some.stop] if some.stop < len(starts) else len(order)
+        rows = order[begin:end]
+        means[some] = _means_of_runs(values[rows], keys[rows], starts[some] - begin)
+    first = order[starts]
+    return KeyedMeans(keys[first], means), first
+
+
+def _starts(ordered: Whole) -> Whole:
+    """Return where each of the sorted keys begins."""
+    new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return np.flatnonzero(new)
+
+
+def _whole_keys(starts: Whole, rows: int, most: int) -> Iterator[slice]:
+    """Yield some keys at a time, with about so many rows: temporaries of all would be large."""
+    begin = 0
+    while begin < len(starts):
+        end = int(np.searchsorted(starts, starts[begin] + most))
+        end = len(starts) if starts[begin] + most >= rows else max(end, begin + 1)
+        yield slice(begin, end)
+        begin = end
+
+
+def _means_of_runs(values: Floats, keys: Whole, starts: Whole) -> Floats:
+    """Return the mean of each run of equal keys, missing values left out."""
+    present = np.isfinite(values)
+    known = np.where(present, values, 0.0)
+    if len(starts) < len(keys):  # sums of the same values differ with the order of rows
+        known = np.column_stack([each[np.lexsort((each, keys))] for each in known.T])
+    sums = np.add.reduceat(known, starts, axis=0)
+    counts = np.add.reduceat(present.astype(np.float64), starts, axis=0)
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
+
+
+class FixedPrompts:
+    """The answers of every group of a grouping, by prompt."""
+
+    def __init__(self, observations: Observations, grouping: Grouping) -> None:
+        self._values, self._grouping = observations.values, grouping
+        self._units, sets = observations.unit_codes, observations.set_codes
+        self._named = observations.units is not None
+        has = sets >= 0
+        codes = zip(self._units[has].tolist(), sets[has].tolist(), strict=True)
+        self.sets = dict(codes) if observations.sets is not None and has.any() else None
+        """The set of each prompt, where there are sets."""
+
+    def answers(self, group: int, feature: int) -> Floats:
+        """Return a group's present answers."""
+        values: Floats = self._values[self._grouping.codes == group, feature]
+        return np.asarray(values[np.isfinite(values)])
+
+    def by_prompt(
+        self, group: int, feature: int, *, rest: bool = False
+    ) -> dict[Hashable, list[float | None]]:
+        """Return the answers of a group, or of all others of its domain, missing ones as nan."""
+        codes, domains = self._grouping.codes, self._grouping.domain_of
+        belongs = codes == group
+        if rest:
+            same = np.flatnonzero(domains == domains[group])
+            belongs = np.isin(codes, same) & ~belongs
+        units, values = self._units[belongs], self._values[belongs, feature]
+        # The same whatever the order of rows, which number the prompts that have no name.
+        order = np.lexsort((values, units if self._named else np.zeros_like(units)))
+        found: dict[Hashable, list[float | None]] = defaultdict(list)
+        for unit, value in zip(units[order].tolist(), values[order].tolist(), strict=True):
+            found[unit].append(value)
+        return found

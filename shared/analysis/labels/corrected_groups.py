@@ -1,0 +1,147 @@
+"""The groups of one dimension: what an instrument read of them, and how many people labelled."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.groupings import ComparedGroups, Grouping, grouping
+from biaswatch.shared.analysis.findings.observations import Floats, Observations, within
+from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.labels.labelled_rows import Bools, LabelledRows
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.labels.corrected_values import LEAST_LABELS
+from biaswatch.shared.stats.labels.instrument_error import LabelledReadings
+from biaswatch.shared.stats.samples import stretches
+
+
+@dataclass(frozen=True)
+class CorrectedGroups:
+    """The groups of one dimension: which there are, what was read of them, and who was labelled."""
+
+    rows: LabelledRows
+    feature: str
+    dimension: str
+    bounds: Bounds
+    """The least and the largest value that a label can be."""
+    plan: ComparisonPlan
+    ranges: Mapping[str, Bounds]
+    """What the suite declares, so that readings have the numbers of the run's findings."""
+
+    @cached_property
+    def grouping(self) -> Grouping:
+        """Which row is of which group."""
+        return grouping(self.observations(self._as_read, {}), (self.dimension,))
+
+    @property
+    def compared(self) -> list[ComparedGroups]:
+        """Which groups are compared."""
+        return self.grouping.compared(self.plan.against)
+
+    def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+        """Return the groups of both sides."""
+        return self.grouping.members(pair)
+
+    def by_readings(self) -> SampledGroups:
+        """Return the groups by what the instrument read; of a large window, let go of it."""
+        ends = self.ranges.get(self.feature)
+        ranges = {} if ends is None else {self.feature: ends}
+        seen = self.observations(within(self.rows.readings, ends), ranges)
+        return SampledGroups(seen, self.grouping, self.plan)
+
+    def of_group(self, group: int) -> Bools:
+        """Return the rows of a group that have a reading and were drawn from."""
+        return np.asarray((self.grouping.codes == group) & self.rows.there & self._possible)
+
+    def read(self, group: int) -> int:
+        """Return how many answers of a group have a reading."""
+        return int(((self.grouping.codes == group) & self.rows.there).sum())
+
+    def drawn(self, group: int) -> int:
+        """Return how many answers of a group were drawn."""
+        return int((self.grouping.codes[self.rows.drawn.rows] == group).sum())
+
+    @cached_property
+    def _possible(self) -> Bools:
+        return self.rows.drawn.possible()
+
+    def labelled(self, group: int) -> LabelledReadings:
+        """Return the labelled answers of a group."""
+        known, of = self.rows.drawn.labelled(), self.rows
+        mine = self.grouping.codes[known.rows] == group
+        mine &= of.there[known.rows] & np.isfinite(known.probabilities)
+        return LabelledReadings(
+            of.read(known.rows[mine]), known.labels[mine], 1 / known.probabilities[mine]
+        )
+
+    def labelled_side(self, groups: Sequence[int]) -> LabelledReadings:
+        """Return the labelled answers of several groups."""
+        parts = [self.labelled(group) for group in groups]
+        return LabelledReadings(
+            *(
+                np.concatenate([getattr(each, name) for each in parts])
+                for name in ("readings", "labels", "weights")
+            )
+        )
+
+    @cached_property
+    def labels_of(self) -> tuple[int, ...]:
+        """How many labelled answers each group has."""
+        return tuple(len(self.labelled(each).labels) for each in range(len(self.grouping.groups)))
+
+    def comparable(self, pair: ComparedGroups) -> bool:
+        """Return whether every group of both sides has enough labels."""
+        return all(
+            self.labels_of[group] >= LEAST_LABELS for side in self.members(pair) for group in side
+        )
+
+    def lacking(self, groups: Sequence[int]) -> str:
+        """Say which of some groups have too few labels."""
+        few = {
+            self.grouping.groups[group].name: self.labels_of[group]
+            for group in groups
+            if self.labels_of[group] < LEAST_LABELS
+        }
+        said = ", ".join(f"{name} has {labels}" for name, labels in few.items())
+        return f"a correction needs {LEAST_LABELS} labels of each group: {said}"
+
+    def selected(self, threshold: float) -> "CorrectedGroups":
+        """Return the same groups, of which it is compared how many answers are selected."""
+        if self.bounds == (0.0, 1.0) and self.yes_or_no:
+            return self
+        ends = (0.0, 1.0)
+        return replace(
+            self, rows=self.rows.selected(threshold), bounds=ends, ranges={self.feature: ends}
+        )
+
+    @property
+    def yes_or_no(self) -> bool:
+        """Whether every reading is at an end of the scale."""
+        return self.rows.yes_or_no
+
+    def rate_ratio(self, pair: ComparedGroups) -> float | None:
+        """Return the ratio of the shares of both sides that are selected, where readings say it."""
+        a, b = map(self._rate, self.members(pair))
+        return a / b if a is not None and b is not None and b > 0 else None
+
+    def _rate(self, side: Sequence[int]) -> float | None:
+        """Return the share of a side's answers that is 1, where each is 0 or 1."""
+        ones = answers = 0
+        for some in stretches(len(self.grouping.codes)):
+            mine = np.isin(self.grouping.codes[some], side) & self.rows.there[some]
+            answers += int(mine.sum())
+            ones += int(self.rows.read(some.start + np.flatnonzero(mine)).sum())
+        return ones / answers if answers else None
+
+    @property
+    def _as_read(self) -> Floats:
+        return self.rows.answers.readings[self.feature]
+
+    def observations(self, values: Floats, ranges: Mapping[str, Bounds | None]) -> Observations:
+        """Return values of the rows as a table."""
+        of = self.rows.answers
+        return Observations(
+            (self.feature,), values[:, None], of.groups, of.units, of.sets, ranges=ranges
+        )

@@ -1,0 +1,143 @@
+"""The answers of a run: what was read from each, what people said, and how probable that was."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biaswatch.shared.analysis.findings.observations import Floats, Whole, coded, within
+from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
+from biaswatch.shared.contracts import Label, LabelSample, LabelStratum
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.labels.drawn_labels import DrawnLabels
+from biaswatch.shared.stats.samples import stretches
+
+Bools = NDArray[np.bool_]
+
+Stratum = tuple[str, str, str]
+"""Target, scaffold and group."""
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """One row for each answer to one target and scaffold, of which few were drawn and labelled."""
+
+    answers: AnswerColumns
+    feature: str
+    scale: Bounds
+    """A reading beyond it is missing."""
+    drawn: DrawnLabels
+    """The mean of what people said of drawn answers, and how probable labels were."""
+    threshold: float | None = None
+    """From which value on readings and labels are 1, and 0 below; None: they are as they are."""
+
+    def selected(self, threshold: float) -> "LabelledRows":
+        """Return the rows with 1 for a reading, or a label, from the threshold on, and 0 below."""
+        drawn = replace(self.drawn, labels=_at_least(self.drawn.labels, threshold))
+        return replace(self, threshold=threshold, drawn=drawn)
+
+    @property
+    def readings(self) -> Floats:
+        """[rows], what was read from each answer; nan is missing."""
+        return within(self.answers.readings[self.feature], self.scale)
+
+    @cached_property
+    def there(self) -> Bools:
+        """[rows], whether the answer has a reading."""
+        found = np.empty(len(self.answers.readings[self.feature]), dtype=np.bool_)
+        for some in stretches(len(found)):
+            found[some] = np.isfinite(within(self.answers.readings[self.feature][some], self.scale))
+        return found
+
+    @cached_property
+    def yes_or_no(self) -> bool:
+        """Whether every reading is at an end of the scale."""
+        of = self.answers.readings[self.feature]
+        return all(
+            np.isin(of[some][self.there[some]], self.scale).all() for some in stretches(len(of))
+        )
+
+    def read(self, rows: Whole | Bools) -> Floats:
+        """Return the readings of some rows; nan is missing."""
+        values = within(self.answers.readings[self.feature][rows], self.scale)
+        return values if self.threshold is None else _at_least(values, self.threshold)
+
+
+def _at_least(values: Floats, threshold: float) -> Floats:
+    return np.where(np.isfinite(values), values >= threshold, np.nan)
+
+
+def labels_by_answer(labels: Sequence[Label]) -> dict[str, dict[str, float]]:
+    """Return, by answer, what each person said; who could not tell said nothing."""
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for each in labels:
+        if each.value is not None:
+            found[each.response_id][each.person_id] = each.value
+    return found
+
+
+def labelled_rows(
+    answers: AnswerColumns, sample: LabelSample, said: Mapping[str, Mapping[str, float]]
+) -> LabelledRows:
+    """Return the rows of the answers to one target and scaffold, as one instrument read them.
+
+    A drawn answer that nobody has labelled yet, or could, is taken as left out by chance within its
+    stratum: the probability of its neighbours is the smaller for it.
+    """
+    ids = {each.response_id for each in sample.drawn}
+    means = {
+        id_: float(np.mean(list(values.values())))
+        for id_, values in said.items()
+        if id_ in ids and values
+    }
+    drawn = _drawn_labels(answers, sample, means)
+    return LabelledRows(answers, sample.feature, (sample.low, sample.high), drawn)
+
+
+def _drawn_labels(
+    answers: AnswerColumns, sample: LabelSample, means: Mapping[str, float]
+) -> DrawnLabels:
+    """Return what was said of drawn answers, and how probable it was that each is labelled."""
+    here = [each for each in sample.drawn if each.response_id in answers.row_of]
+    here.sort(key=lambda each: answers.row_of[each.response_id])
+    rows = np.array([answers.row_of[each.response_id] for each in here], dtype=np.intp)
+    codes, levels = _strata(answers, sample.dimension)
+    strata = {_key(each): number for number, each in enumerate(sample.strata)}
+    shares = _labelled_shares(sample, means)
+    # By level; the last one is that of answers without a group.
+    shares_of, least = np.full(len(levels) + 1, np.nan), np.full(len(levels) + 1, np.nan)
+    for code, level in enumerate(levels):
+        number = strata.get((answers.target, answers.scaffold, level))
+        if number is not None and shares[number]:
+            shares_of[code], least[code] = shares[number], sample.strata[number].least_probability
+    given = np.array([each.probability for each in here], dtype=np.float64)
+    labels = [means.get(each.response_id, np.nan) for each in here]
+    return DrawnLabels(
+        rows=rows,
+        labels=np.array(labels, dtype=np.float64),
+        probabilities=np.minimum(1.0, given * shares_of[codes[rows]]),
+        strata=codes,
+        others=np.minimum(1.0, least * shares_of),
+    )
+
+
+def _strata(answers: AnswerColumns, dimension: str) -> tuple[Whole, tuple[str, ...]]:
+    if dimension in answers.groups:
+        return coded(answers.groups[dimension])
+    return np.broadcast_to(np.intp(-1), len(answers.units)), ()
+
+
+def _labelled_shares(sample: LabelSample, means: Mapping[str, float]) -> list[float]:
+    """Return, by stratum, which share of the drawn answers was labelled."""
+    labelled = Counter(each.stratum for each in sample.drawn if each.response_id in means)
+    return [
+        labelled[number] / each.drawn if each.drawn else 0.0
+        for number, each in enumerate(sample.strata)
+    ]
+
+
+def _key(stratum: LabelStratum) -> Stratum:
+    return stratum.target, stratum.scaffold, stratum.group

@@ -1,0 +1,233 @@
+"""Which alarms a round raises, and which it clears."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from biaswatch.shared.analysis.monitors.alarm_words import (
+    GapFound,
+    Sides,
+    change_sentence,
+    cleared_sentence,
+    gap_sentence,
+)
+from biaswatch.shared.analysis.monitors.alpha import promise_of
+from biaswatch.shared.analysis.monitors.change_search import is_found
+from biaswatch.shared.analysis.monitors.evidence import CARRIED
+from biaswatch.shared.analysis.monitors.group_means import group_means
+from biaswatch.shared.analysis.monitors.round_answers import ComparedSets, less
+from biaswatch.shared.contracts import (
+    Alarm,
+    AlarmKind,
+    AlarmState,
+    Change,
+    Evidence,
+    Monitor,
+    MonitorPlan,
+    Round,
+    comparison_titles,
+    standing_of,
+)
+from biaswatch.shared.contracts import Twins as SentTwins
+from biaswatch.shared.formatting import number
+
+MOST_TWINS = 5
+Raised = Mapping[tuple[str, AlarmKind], Alarm]
+"""The alarms that stand, by comparison and kind."""
+
+
+@dataclass(frozen=True)
+class AlarmChange:
+    """What is to be told of one comparison."""
+
+    evidence: Evidence
+    what: AlarmKind
+    state: AlarmState
+    reason: str
+    epoch: int
+    occasion: int = 0
+
+
+def alarms(
+    monitor: Monitor,
+    closed: Round,
+    evidence: Collection[Evidence],
+    seen: Mapping[str, ComparedSets],
+    history: Collection[Alarm],
+    began_at: Callable[[int], datetime | None],
+) -> list[Alarm]:
+    """Return the alarms that a round raises, and those that it clears.
+
+    Parameters
+    ----------
+    began_at
+        Return when a round was asked, or its window began.
+    """
+    standing = standing_of(history)
+    raised = Counter(
+        (each.comparison_key, each.what, each.epoch)
+        for each in history
+        if each.state is AlarmState.RAISED
+    )
+    found: list[Alarm] = []
+    for each in evidence:
+        cleared = _cleared(each, standing, closed)
+        found.extend(_alarm(news, monitor, closed, seen, began_at) for news in cleared)
+        for news in _raised(each, monitor.plan):
+            occasion = raised[each.comparison_key, news.what, news.epoch]
+            found.append(_alarm(replace(news, occasion=occasion), monitor, closed, seen, began_at))
+    return found
+
+
+def _raised(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
+    sought, raised = evidence.recovery, AlarmState.RAISED
+    if sought is not None and sought.alarm_round == evidence.round:
+        since = evidence.test.since_round if evidence.test else evidence.round
+        told = (
+            f"{evidence.reason}: its logarithm reached {evidence.log_e:.2f} of the"
+            f" {evidence.bound:.2f} needed; the gap began, most likely, with round {since}"
+        )
+        yield AlarmChange(evidence, AlarmKind.DISPARITY, raised, told, evidence.epoch)
+    for what, change in _changes(evidence).items():
+        if change is not None and is_found(change):
+            told = "gap" if what is AlarmKind.CHANGE else "level of both groups"
+            reason = (
+                f"the {told} is not what it was before, most likely since round"
+                f" {change.since_round}: the log evidence is {change.log_evidence:.2f} of the"
+                f" {change.bound:.2f} needed"
+            )
+            yield AlarmChange(evidence, what, raised, reason, evidence.epoch)
+
+
+def _changes(evidence: Evidence) -> dict[AlarmKind, Change | None]:
+    return {AlarmKind.CHANGE: evidence.change, AlarmKind.LEVEL: evidence.level_change}
+
+
+def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[AlarmChange]:
+    """Clear what a new epoch makes out of date, what is over, and a change that has settled."""
+    for what in AlarmKind:
+        alarm = standing.get((evidence.comparison_key, what))
+        if alarm is None:
+            continue
+        if alarm.epoch < closed.epoch:
+            reason = "a new epoch has begun: " + "; ".join(closed.changed or ("see its rounds",))
+        elif what is AlarmKind.DISPARITY:
+            reason = _over(evidence)
+        elif what is AlarmKind.LABELLED:
+            reason = ""  # only labels of later rounds say that
+        else:
+            reason = _settled(_changes(evidence)[what])
+        if reason:
+            yield AlarmChange(
+                evidence, what, AlarmState.CLEARED, reason, alarm.epoch, alarm.occasion
+            )
+
+
+def _over(evidence: Evidence) -> str:
+    """Say why an alarm of a disparity is over; nothing where it is not."""
+    found = evidence.recovery
+    if found is None or not found.over:
+        return ""
+    limit, gap = number(found.limit), found.gap
+    return (
+        f"the gap lies between -{limit} and {limit} again: since round {found.rounds.since_round}"
+        f" it is {number(gap.value)} ({number(gap.low)} to {number(gap.high)})"
+    )
+
+
+def _settled(change: Change | None) -> str:
+    """Say why an alarm of a change is over: what followed it is the new reference."""
+    if change is None or not change.references or change.steps or change.rounds is None:
+        return ""
+    rounds = change.references[0].rounds
+    return (
+        f"{rounds} rounds have followed the change; later ones are compared with these, from round"
+        f" {change.rounds.since_round} on"
+    )
+
+
+def _alarm(
+    news: AlarmChange,
+    monitor: Monitor,
+    closed: Round,
+    seen: Mapping[str, ComparedSets],
+    began_at: Callable[[int], datetime | None],
+) -> Alarm:
+    evidence, key = news.evidence, news.evidence.comparison_key
+    raised = news.state is AlarmState.RAISED
+    change = _changes(evidence).get(news.what)
+    log_evidence = evidence.log_e if change is None else change.log_evidence or 0.0
+    source = None if news.what is AlarmKind.LABELLED else change or evidence.test
+    since_round = source.since_round if source and raised else None
+    since = None if since_round is None else began_at(since_round)
+    sides = _sides(evidence) if raised and news.what is AlarmKind.DISPARITY else None
+    return Alarm(
+        **closed.model_dump(include=CARRIED - {"epoch"}),
+        monitor=monitor.name,
+        epoch=news.epoch,
+        comparison_key=key,
+        title=comparison_titles(monitor.plan).get(key, ""),
+        what=news.what,
+        state=news.state,
+        occasion=news.occasion,
+        since_round=since_round,
+        since=since,
+        first_mean=sides[0] if sides else None,
+        second_mean=sides[1] if sides else None,
+        test=source.number if source else None,
+        reason=news.reason,
+        words=_words(monitor.plan, news, sides, since),
+        promise=_promise(monitor.plan, news, source.number, closed) if source and raised else "",
+        gap=evidence.gap,
+        log_evidence=log_evidence,
+        owners=monitor.upkeep.owners,
+        webhook=monitor.upkeep.webhook,
+        channels=monitor.upkeep.channels,
+        twins=tuple(_twins(seen[key], evidence.gap.value)) if raised and seen else (),
+    )
+
+
+def _words(
+    plan: MonitorPlan, news: AlarmChange, sides: Sides | None, since: datetime | None
+) -> str:
+    """Return the alarm for people; nothing where the comparison is no longer watched."""
+    evidence = news.evidence
+    comparison = next((c for c in plan.watched if c.key == evidence.comparison_key), None)
+    if comparison is None:
+        return ""
+    if news.state is AlarmState.CLEARED:
+        return cleared_sentence(comparison, news.reason, plan.numbers)
+    if news.what is not AlarmKind.DISPARITY:
+        level = news.what is AlarmKind.LEVEL
+        return change_sentence(comparison, plan.numbers, level=level, reference=None, allowed=None)
+    shown = evidence.shown
+    rounds = evidence.rounds if shown is None else evidence.round - shown.since_round + 1
+    found = GapFound(evidence.gap, sides, evidence.units, rounds, since)
+    return gap_sentence(comparison, found, plan.numbers)
+
+
+def _sides(evidence: Evidence) -> Sides | None:
+    """Return the means of both groups in the rounds that the gap is about."""
+    before = evidence.shown.before if evidence.shown else {}
+    return group_means(evidence.comparison, less(evidence.counts, before))
+
+
+def _promise(plan: MonitorPlan, news: AlarmChange, test: int, closed: Round) -> str:
+    if closed.declared_after_data:
+        return (
+            "Nothing is promised about false alarms: what is watched was declared when the answers"
+            " were known already"
+        )
+    return promise_of(plan, news.what, test)
+
+
+def _twins(seen: ComparedSets, gap: float | None) -> Iterator[SentTwins]:
+    """Return the sets whose gaps point the furthest the way the whole gap does."""
+    sign = -1.0 if gap is not None and gap < 0 else 1.0
+    gaps = {name: twins.gap for name, twins in seen.sets.items() if twins.compared}
+    there = {name: each for name, each in gaps.items() if each is not None and each * sign > 0}
+    for name in sorted(there, key=lambda n: (-there[n] * sign, n))[:MOST_TWINS]:
+        twins = seen.sets[name]
+        a, b = tuple(twins.a.responses), tuple(twins.b.responses)
+        yield SentTwins(set_id=name, gap=there[name], a=a, b=b)

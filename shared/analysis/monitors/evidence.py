@@ -1,0 +1,189 @@
+"""The records a closed round leaves: itself in its epoch, its increments, and their sums, read."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from biaswatch.shared.analysis.monitors.alpha import gap_bound
+from biaswatch.shared.analysis.monitors.change_search import next_changes
+from biaswatch.shared.analysis.monitors.gap_tests import TestedGap, tested_gaps
+from biaswatch.shared.analysis.monitors.gap_under_way import GapUnderWay
+from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, RoundData, summed
+from biaswatch.shared.contracts import (
+    Change,
+    Comparison,
+    Completion,
+    Evidence,
+    Increment,
+    Monitor,
+    MonitorPlan,
+    Round,
+    Run,
+)
+
+
+def models_of(reported: Iterable[tuple[str | None, str | None]]) -> tuple[str, ...]:
+    """Return what answered, by the names and fingerprints it gave; nothing where it gave none."""
+    named = {" ".join(filter(None, each)) for each in reported}
+    return tuple(sorted(named - {""}))
+
+
+def closed_round(
+    run: Run,
+    monitor: Monitor,
+    completion: Completion,
+    models: Sequence[str],
+    before: Round | None,
+    at: datetime,
+) -> Round:
+    """Return the record of a closed round; it begins an epoch where something was exchanged."""
+    instruments = tuple(sorted(f"{pin.name}@{pin.version}" for pin in run.extractors))
+    changed = _changed(instruments, models, before)
+    if before is None:
+        epoch, began_with = 0, 0
+    elif changed:
+        epoch, began_with = before.epoch + 1, run.round or 0
+    else:
+        epoch, began_with = before.epoch, before.began_with
+    known = () if changed or before is None else before.models
+    return Round(
+        tenant=run.tenant,
+        purpose=run.purpose,
+        at=at,
+        monitor_id=monitor.monitor_id,
+        monitor=monitor.name,
+        round=run.round or 0,
+        run_id=run.id,
+        epoch=epoch,
+        began_with=began_with,
+        instruments=instruments,
+        models=tuple(sorted({*known, *models})),
+        changed=changed,
+        closed_by=completion.closed_by,
+        expected=completion.expected,
+        arrived=completion.arrived,
+        declared_after_data=monitor.history is not None,
+    )
+
+
+def _changed(
+    instruments: Sequence[str], models: Sequence[str], before: Round | None
+) -> tuple[str, ...]:
+    if before is None:
+        return ()
+    new = sorted(set(models) - set(before.models)) if before.models else []
+    found = [f"the model now calls itself {name}" for name in new]
+    measured = sorted(set(instruments) - set(before.instruments))
+    return (*found, *(f"it is now measured by {name}" for name in measured))
+
+
+CARRIED = {
+    *("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"),
+    "declared_after_data",
+}
+"""What the records of a round have from the round."""
+
+
+def increment_of(closed: Round, comparison: Comparison, seen: RoundData) -> Increment:
+    """Return what a closed round adds to one comparison."""
+    counted = seen.counted[comparison.key]
+    return Increment(
+        **_carried(closed),
+        comparison=comparison,
+        counts=counted.counts,
+        missing=counted.missing,
+        outside=counted.outside,
+    )
+
+
+def evidence_of(
+    increments: Sequence[Increment],
+    last: Mapping[str, Evidence],
+    closed: Round,
+    monitor: Monitor,
+    up_to: Callable[[int, str], Counts],
+) -> list[Evidence]:
+    """Return the sums of an epoch up to this round, and what they allow to say.
+
+    Parameters
+    ----------
+    increments
+        What the round adds, for each comparison.
+    last
+        The evidence of the round before, by comparison.
+    up_to
+        Return the sum of the epoch up to an earlier round, of one comparison; asked for when an
+        alarm is raised.
+    """
+    plan = monitor.plan
+    lasts = [last.get(each.comparison.key) for each in increments]
+    counts = [_counts(*each, closed, up_to) for each in zip(increments, lasts, strict=True)]
+    rows = zip(increments, lasts, counts, strict=True)
+    tested = tested_gaps(
+        [GapUnderWay.of(one.comparison, its, here, plan) for one, its, here in rows]
+    )
+    changes = _changes(lasts, counts, plan)
+    each_of = zip(increments, lasts, counts, tested, changes, strict=True)
+    return [_evidence(*each, closed, plan) for each in each_of]
+
+
+def _counts(
+    increment: Increment,
+    latest: Evidence | None,
+    closed: Round,
+    up_to: Callable[[int, str], Counts],
+) -> ClosedCounts:
+    same, key = _same_epoch(latest, closed), increment.comparison.key
+    total = summed(same.counts, increment.counts) if same else increment.counts
+    return ClosedCounts(closed, increment.counts, total, lambda round_: up_to(round_, key))
+
+
+def _same_epoch(latest: Evidence | None, closed: Round) -> Evidence | None:
+    return latest if latest is not None and latest.epoch == closed.epoch else None
+
+
+def _evidence(
+    increment: Increment,
+    latest: Evidence | None,
+    counts: ClosedCounts,
+    tested: TestedGap,
+    changes: tuple[Change | None, Change | None],
+    closed: Round,
+    plan: MonitorPlan,
+) -> Evidence:
+    same = _same_epoch(latest, closed)
+    of_this_test = same if same and same.test and same.test.number == tested.test.number else None
+    return Evidence(
+        **_carried(closed),
+        comparison=increment.comparison,
+        rounds=(same.rounds if same else 0) + 1,
+        counts=counts.total,
+        missing=(same.missing if same else 0) + increment.missing,
+        bound=gap_bound(plan, tested.test.number),
+        test=tested.test,
+        shown=tested.shown,
+        recovery=tested.recovery,
+        log_supremum=max(of_this_test.log_supremum if of_this_test else 0.0, tested.summary.log_e),
+        change=changes[0],
+        level_change=changes[1],
+        before=same.before if same else (latest.gap if latest else None),
+        **vars(tested.summary),
+    )
+
+
+def _carried(closed: Round) -> dict[str, Any]:
+    return {name: getattr(closed, name) for name in CARRIED}
+
+
+def _changes(
+    lasts: Sequence[Evidence | None], counts: Sequence[ClosedCounts], plan: MonitorPlan
+) -> list[tuple[Change | None, Change | None]]:
+    """Return the searches for changes of gap and level.
+
+    In traffic each user enters once, so that later windows are of users who come more rarely: they
+    differ from the first ones without any change.
+    """
+    if plan.traffic is not None:
+        return [(None, None)] * len(lasts)
+    gaps, levels = (next_changes(lasts, counts, plan, level=level) for level in (False, True))
+    return list(zip(gaps, levels, strict=True))

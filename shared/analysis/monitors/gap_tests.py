@@ -1,0 +1,225 @@
+"""The tests of gaps, one after another: an alarm ends a test, and its clearing begins the next.
+
+While no alarm stands, a test looks at all rounds since it began, and at gaps that began later.
+While one stands, recovery is looked for: rounds since the gap last exceeded a limit have to show
+that it lies within. So an alarm is raised and cleared by evidence alone, and a relapse meets a test
+that has seen nothing else.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite, log
+
+import numpy as np
+
+from biaswatch.shared.analysis.monitors.change_detection import kept_pairs, pairs_of
+from biaswatch.shared.analysis.monitors.evidence_summary import (
+    EvidenceRead,
+    EvidenceSummary,
+    by_method,
+    gaps_of,
+    span_of,
+    summaries_of,
+    tolerance_of,
+)
+from biaswatch.shared.analysis.monitors.gap_under_way import GapUnderWay, next_test
+from biaswatch.shared.analysis.monitors.late_bets import bets_of, late_starts_of
+from biaswatch.shared.analysis.monitors.method import method_of
+from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
+from biaswatch.shared.formatting import number
+from biaswatch.shared.stats.anytime.bets import STAKES
+from biaswatch.shared.stats.anytime.judging import later_weighs_more
+from biaswatch.shared.stats.anytime.spending import share_of_attempt
+
+EXCEEDED = log(4)
+"""The log evidence that the gap exceeds the limit of its recovery: then it is looked for anew."""
+
+
+@dataclass(frozen=True)
+class TestedGap:
+    """How a gap stands after a round."""
+
+    test: GapTest
+    """The test under way; where the round has cleared an alarm, the one that begins next."""
+    shown: Stretch
+    recovery: Recovery | None
+    summary: EvidenceSummary
+
+
+def tested_gaps(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
+    """Return how gaps stand after a round; each depends on its earlier rounds and nothing else."""
+    found: dict[int, TestedGap] = {}
+    for recovering, after in ((False, _watched), (True, _recovering)):
+        places = [n for n, gap in enumerate(gaps) if gap.recovering is recovering]
+        found |= zip(places, after([gaps[n] for n in places]), strict=True)
+    return [found[n] for n in range(len(gaps))]
+
+
+ABOUT_ROUNDS_SHOWN = ("units", "gap", "impact_ratio", "selection_rates", "users", "unadjusted")
+"""What a summary says of the rounds that are shown, and not of those tested."""
+
+
+def _watched(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
+    """Return how gaps stand of which no alarm stood: one may be raised."""
+    late = _late(gaps)
+    reads = [
+        gap.read(gap.test, gap.shown, its.log_evidence) for gap, its in zip(gaps, late, strict=True)
+    ]
+    summaries = _summaries(gaps, reads)
+    found = [
+        TestedGap(_dated(gap, its, summary), gap.shown, None, summary)
+        for gap, its, summary in zip(gaps, late, summaries, strict=True)
+    ]
+    alarmed = [n for n, each in enumerate(found) if each.summary.verdict is Verdict.DISPARITY]
+    told = _raised([gaps[n] for n in alarmed], [found[n] for n in alarmed])
+    for place, raised in zip(alarmed, told, strict=True):
+        found[place] = raised
+    return found
+
+
+def _raised(gaps: Sequence[GapUnderWay], found: Sequence[TestedGap]) -> list[TestedGap]:
+    """Return what is told of gaps that alarm: the rounds since they began, most likely."""
+    since = [gap.since_it_began(each.test) for gap, each in zip(gaps, found, strict=True)]
+    reads = [
+        gap.read(each.test, rounds) for gap, each, rounds in zip(gaps, found, since, strict=True)
+    ]
+    raised = []
+    for gap, each, rounds, alone in zip(gaps, found, since, _summaries(gaps, reads), strict=True):
+        about = {name: getattr(alone, name) for name in ABOUT_ROUNDS_SHOWN}
+        told = replace(each.summary, **about)
+        test = each.test.model_copy(update={"late": Bets()})
+        raised.append(TestedGap(test, rounds, gap.sought(told.gap), told))
+    return raised
+
+
+@dataclass(frozen=True)
+class LateGap:
+    """The bets on a gap that began after its test, and what they say."""
+
+    bets: Bets
+    log_evidence: float | None = None
+    """None where rounds keep no pairs, or none is gathered yet."""
+    likeliest: int = -1
+    """The round with which it began, most likely; -1 where no bet has earned anything."""
+
+
+def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
+    """Return bets after a round; where it keeps no pairs, and in a test's first, as they were."""
+    kept = [gap.test.late for gap in gaps]
+    bets = late_starts_of(kept)
+    places = np.array([n for n, gap in enumerate(gaps) if _begins_late(gap)], dtype=np.int64)
+    if places.size:
+        some = [gaps[n] for n in places]
+        tolerances = np.array([tolerance_of(gap.comparison) for gap in some])
+        pairs = pairs_of([gap.counts.added for gap in some], level=False)
+        factors = pairs.log_factors(np.zeros(len(some)), tolerances, STAKES)
+        weights = np.log([share_of_attempt(gap.rounds_before) for gap in some])
+        after = bets.of_rows(places).after(factors, weights, gaps[0].round)
+        for place, its in zip(places.tolist(), bets_of(after), strict=True):
+            kept[place] = its
+        bets = bets.with_rows(places, after)
+    columns = zip(bets.log_evidence.tolist(), bets.likeliest.tolist(), strict=True)
+    return [
+        LateGap(its, evidence, likeliest) if isfinite(evidence) else LateGap(its)
+        for its, (evidence, likeliest) in zip(kept, columns, strict=True)
+    ]
+
+
+def _begins_late(gap: GapUnderWay) -> bool:
+    selections = gap.comparison.watched.method.of_selections
+    pairs = kept_pairs(gap.counts.added, level=False)
+    return gap.rounds_before > 0 and not selections and pairs is not None
+
+
+def _dated(gap: GapUnderWay, late: LateGap, summary: EvidenceSummary) -> GapTest:
+    """Return a test that has seen this round, too, and since when its gap is there."""
+    since = gap.test.rounds.since_round
+    later = late.likeliest >= 0 and later_weighs_more(summary.log_e, late.log_evidence)
+    return gap.test.model_copy(
+        update={"late": late.bets, "since_round": late.likeliest if later else since}
+    )
+
+
+@dataclass(frozen=True)
+class RecoveryRead:
+    """What the rounds that may show a recovery say."""
+
+    gap: Estimate
+    over: bool
+    given_up: bool
+    """Later rounds alone can show it: the gap is likely to exceed the limit again, or did in the
+    first of these rounds, so that all of them together still speak for a gap."""
+
+
+def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
+    """Return how gaps stand whose alarm stood: it may be cleared."""
+    sought = [gap.recovery for gap in gaps if gap.recovery is not None]
+    said = _recoveries(gaps, sought)
+    tests = [
+        next_test(gap.test.number + 1, gap.next_round()) if its.over
+        else gap.test.model_copy(update={"rounds": gap.shown})
+        for gap, its in zip(gaps, said, strict=True)
+    ]  # fmt: skip
+    shown = [
+        recovery.rounds if its.over else gap.shown
+        for gap, recovery, its in zip(gaps, sought, said, strict=True)
+    ]
+    reads = [gap.read(test, rounds) for gap, test, rounds in zip(gaps, tests, shown, strict=True)]
+    found = []
+    for gap, recovery, its, test, rounds, summary in zip(
+        gaps, sought, said, tests, shown, _summaries(gaps, reads), strict=True
+    ):
+        now = recovery.model_copy(update={"gap": its.gap, "over": its.over})
+        if its.over:
+            found.append(TestedGap(test, rounds, now, summary))
+            continue
+        told = _standing(summary, now)
+        if its.given_up:
+            again = gap.next_round((recovery.rounds.attempt or 1) + 1)
+            now = now.model_copy(update={"rounds": again})
+        found.append(TestedGap(gap.test, rounds, now, told))
+    return found
+
+
+def _recoveries(gaps: Sequence[GapUnderWay], sought: Sequence[Recovery]) -> list[RecoveryRead]:
+    found: dict[int, RecoveryRead] = {}
+    counts = [gap.counts_of(each.rounds) for gap, each in zip(gaps, sought, strict=True)]
+    for method, places in by_method([gap.comparison for gap in gaps]):
+        table = method_of(method).evidence([counts[n] for n in places])
+        there = [gaps[n].comparison for n in places]
+        alphas = np.array(
+            [gaps[n].plan.alpha * share_of_attempt(sought[n].rounds.attempt or 1) for n in places]
+        )
+        limits = np.array([sought[n].limit / span_of(gaps[n].comparison) for n in places])
+        tolerances = np.array([tolerance_of(each) for each in there])
+        # Beside a limit above the tolerance: nothing may speak for a gap beyond the tolerance.
+        silent = table.log_es_beyond(tolerances) <= 0
+        within = table.within(limits, -np.log(alphas))
+        given_up = (table.log_es_beyond(limits) > EXCEEDED) | (within & ~silent)
+        columns = (gaps_of(there, table, alphas), (within & silent).tolist(), given_up.tolist())
+        found |= zip(
+            places, (RecoveryRead(*each) for each in zip(*columns, strict=True)), strict=True
+        )
+    return [found[n] for n in range(len(gaps))]
+
+
+def _standing(summary: EvidenceSummary, recovery: Recovery) -> EvidenceSummary:
+    """Return a summary whose verdict is that of the alarm that stands."""
+    gap, limit = recovery.gap, number(recovery.limit)
+    since = f"since round {recovery.rounds.since_round} the gap is {number(gap.value)}"
+    reason = (
+        f"the alarm of round {recovery.alarm_round} stands until the gap is shown to lie between"
+        f" -{limit} and {limit}: {since} ({number(gap.low)} to {number(gap.high)})"
+    )
+    return replace(
+        summary,
+        verdict=Verdict.DISPARITY,
+        reason=reason,
+        more_units=None,
+        expected_verdict=None,
+        no_forecast=None,
+    )
+
+
+def _summaries(gaps: Sequence[GapUnderWay], reads: Sequence[EvidenceRead]) -> list[EvidenceSummary]:
+    return summaries_of(reads, len(gaps[0].plan.watched)) if gaps else []

@@ -1,0 +1,80 @@
+"""Users of production traffic who are matched in time and within strata."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from biaswatch.shared.analysis.monitors.method import (
+    MonitorMethod,
+    PlannedGap,
+    SortedRound,
+    each_alone,
+)
+from biaswatch.shared.analysis.monitors.methods.two_groups import SIDES
+from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts
+from biaswatch.shared.contracts import Comparison, Estimate, UserCounts, WatchedFeature
+from biaswatch.shared.stats.anytime.matched import MatchedUsers
+from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
+from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.planning import PlannedUnits
+from biaswatch.shared.stats.anytime.two_groups import BINS
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
+
+DIFFERENCES = "differences"
+"""Of matches, from -1 to 1. Under another name than the differences of twins, whose changes are
+watched: later windows are of users who come more rarely."""
+LEVELS = "levels"
+"""The means over both sides of matches, from -1 to 1."""
+USERS = "users"
+"""What became of users, in the order of `UserCounts`."""
+UNADJUSTED = "all users of all moments and strata, at one look; no evidence"
+
+
+def user_counts_of(counts: Counts) -> UserCounts | None:
+    """Return what became of users; None for a comparison that matches nobody."""
+    if USERS not in counts:
+        return None
+    return UserCounts(**dict(zip(UserCounts.model_fields, counts[USERS], strict=True)))
+
+
+def unadjusted_gap(comparison: Comparison, counts: Counts, alpha: float) -> Estimate | None:
+    """Return the gap between all users, whenever they came and whatever they asked.
+
+    Its interval is for one look at independent users whose moments and strata do not matter. It
+    stands beside the evidence: a stratum may itself be how a model treats groups differently.
+    """
+    if USERS not in counts:
+        return None
+    watched = comparison.watched
+    ends = np.linspace(watched.low, watched.high, BINS)
+    a, b = (np.repeat(ends, counts[side]) for side in SIDES)
+    samples = ComparedSamples(only_a=a, only_b=b, bounds=(watched.low, watched.high))
+    found = compare_samples(samples, alpha=alpha, tolerance=0.0).marginal
+    return Estimate(**{**asdict(found), "method": UNADJUSTED})
+
+
+def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
+    del closed
+    raise ValueError(f"{comparisons[0].key}: users are matched in traffic, which asks no suite")
+
+
+def _evidence(counts: Counts) -> MatchedUsers:
+    first, second, *_ = counts[USERS]
+    return MatchedUsers(PairHistogram(counts[DIFFERENCES]), first + second)
+
+
+def _planned_units(
+    watched: WatchedFeature, gap: PlannedGap, rng: np.random.Generator
+) -> PlannedUnits:
+    span = watched.high - watched.low
+    level = ((gap.level or 0.0) - watched.low) / span
+    return plan_matched(
+        gap.effect / span, ((gap.sd_first or 0.0) / span, (gap.sd or 0.0) / span), level, rng,
+        alpha=gap.alpha, family=gap.family, tolerance=watched.tolerance / span,
+        arrivals=gap.arrivals or Arrivals(),
+    )  # fmt: skip
+
+
+METHOD = MonitorMethod(_count, each_alone(_evidence), _planned_units)

@@ -1,0 +1,98 @@
+"""Fixed bets on the differences of twins, within their set."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+import numpy as np
+
+from biaswatch.shared.analysis.monitors.compared_sides import SidesOfComparisons
+from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap, SortedRound
+from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL, pair_counts, pair_table
+from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, RoundScope, Values
+from biaswatch.shared.analysis.monitors.selections import selection_counts
+from biaswatch.shared.analysis.monitors.set_bounds import feature_values, sides_of
+from biaswatch.shared.contracts import Claim, Comparison, WatchedFeature
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_gap
+from biaswatch.shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+
+
+def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
+    """Count the gap of each set, all features of an extractor at once.
+
+    A claim about a bank is about all of its sets: where answers are missing, the gap of their set
+    lies between bounds. A claim about a population is about sets whose answers are not missing;
+    whether answers are missing more often in one group is a comparison of its own.
+    """
+    found: dict[str, RoundCounts] = {}
+    for extractor in dict.fromkeys(each.watched.extractor for each in comparisons):
+        mine = [each for each in comparisons if each.watched.extractor == extractor]
+        found.update(_of_extractor(mine, closed, closed.answers.values[extractor]))
+    for each in comparisons:
+        if each.watched.selected_at_least is not None:
+            compared = closed.sets[each.key].sets
+            sets = [
+                (closed.scope.unit_id(n), twins) for n, twins in compared.items() if twins.compared
+            ]
+            found[each.key].counts.update(selection_counts(each.watched, sets, each.key))
+    return found
+
+
+def _of_extractor(
+    comparisons: Sequence[Comparison], closed: SortedRound, read: Sequence[Values]
+) -> Iterator[tuple[str, RoundCounts]]:
+    """Count the comparisons of all that one extractor has read, some at once."""
+    features = {
+        watched: n for n, watched in enumerate(dict.fromkeys(c.watched for c in comparisons))
+    }
+    both = [sides_of(each.pair) for each in comparisons]
+    sides = {side: n for n, side in enumerate(dict.fromkeys(chain.from_iterable(both)))}
+    bounds = closed.rows.bounds(list(sides), feature_values(list(features), read))
+    units = hashes([closed.scope.unit_id(name) for name in closed.rows.sets])
+    columns = np.array([features[each.watched] for each in comparisons], dtype=np.int64)
+    first, second = np.array([[sides[side] for side in each] for each in both], dtype=np.int64).T
+    at_once = max(1, MOST_NUMBERS // max(1, len(units)))
+    for start in range(0, len(comparisons), at_once):
+        some = slice(start, start + at_once)
+        compared = SidesOfComparisons(bounds, first[some], second[some], columns[some])
+        yield from _counted(comparisons[some], compared, units, closed.scope)
+
+
+def _counted(
+    comparisons: Sequence[Comparison],
+    compared: SidesOfComparisons,
+    units: Hashes,
+    scope: RoundScope,
+) -> Iterator[tuple[str, RoundCounts]]:
+    bank, keys = scope.claim is Claim.BANK, [each.key for each in comparisons]
+    parts = [
+        pair_counts(name, bounds, uniform_table(units, hashes(salts)), with_incomplete=bank)
+        for name, bounds, salts in (
+            (GAPS, compared.gaps, keys),
+            (LEVEL, compared.levels, [f"{key}/{LEVEL}" for key in keys]),
+        )
+    ]
+    columns = (keys, *parts, compared.missing.tolist(), compared.outside.tolist())
+    for key, gaps, levels, *lacking in zip(*columns, strict=True):
+        yield key, RoundCounts({**gaps, **levels}, *lacking)
+
+
+def _evidence(counts: Sequence[Counts]) -> PairHistograms:
+    return pair_table(counts, [GAPS] * len(counts))
+
+
+def _planned_units(
+    watched: WatchedFeature, gap: PlannedGap, rng: np.random.Generator
+) -> PlannedUnits:
+    span = watched.high - watched.low
+    found = plan_gap(
+        gap.effect / span, (gap.sd or 0.0) / span, rng,
+        alpha=gap.alpha, family=gap.family, tolerance=watched.tolerance / span, binary=gap.binary,
+        missing=gap.missing if gap.bank else None,
+    )  # fmt: skip
+    return found if gap.bank else found.of_every(gap.missing.complete_sets)
+
+
+MOST_NUMBERS = 1_000_000
+"""Of sets times comparisons that are counted at once."""
+METHOD = MonitorMethod(_count, _evidence, _planned_units)

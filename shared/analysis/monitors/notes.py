@@ -1,0 +1,86 @@
+"""What a monitor can find, and what to consider before it has asked anything, in sentences."""
+
+from collections.abc import Iterator
+
+from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
+from biaswatch.shared.contracts import Method, MonitorPlan, WatchedPair
+from biaswatch.shared.formatting import number
+from biaswatch.shared.stats.anytime.change_search import planned_change
+from biaswatch.shared.stats.anytime.spending import alpha_of_search
+
+ROUNDS = 30
+"""Before a change, and after it."""
+LARGE_CHANGE = 0.2
+"""Of the range: who cannot find it should know."""
+SD = 0.25
+"""Of the range: how much the gaps of sets deviate, where nobody knows."""
+
+
+def notes_of(plan: MonitorPlan, suite: AskedSets | None) -> list[str]:
+    """Return what to know of a monitor; traffic has no alarms for changes."""
+    notes = list(_tolerances(plan))
+    if suite is not None:
+        notes += dict.fromkeys(_changes(plan, suite))
+        notes += _methods(plan, suite)
+    return notes
+
+
+def _methods(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
+    """Say what a method takes for granted that the suite may not keep."""
+    methods = {each.method for each in plan.features}
+    if Method.ODDS in methods or Method.DISCORDANT in methods:
+        yield (
+            "Sets of which all answers or none are selected tell nothing: where sets differ in"
+            " difficulty, it takes longer, and `monitor plan --spread` says how long."
+        )
+    if Method.TWO_GROUPS in methods and any(suite.twins(pair) for pair in plan.comparisons):
+        yield (
+            "Sets that have both groups are compared as twins by `two_groups`, the others as"
+            " independent answers; the gap is taken to be the same in both."
+        )
+
+
+def _tolerances(plan: MonitorPlan) -> Iterator[str]:
+    zero = [f"{each.extractor}.{each.feature}" for each in plan.features if not each.tolerance]
+    if zero:
+        yield (
+            f"The tolerance of {', '.join(dict.fromkeys(zero))} is 0: any gap will alarm in time,"
+            " however small, and one that wobbles around 0 from round to round may, too."
+        )
+
+
+def _changes(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
+    alpha = alpha_of_search(plan.alpha, len(plan.watched), 1)
+    for pair in plan.comparisons:
+        units = _units(plan, suite, pair)
+        found = planned_change(
+            units,
+            SD,
+            first=plan.reference_rounds,
+            before=max(ROUNDS, plan.reference_rounds),
+            after=ROUNDS,
+            alpha=alpha,
+            tolerance=plan.change_tolerance,
+        )
+        pairs = f"{number(units)} pair{'' if units == 1 else 's'} of answers a round"
+        if found is None:
+            yield (
+                f"With {pairs}, no change of the gap is found within {ROUNDS} rounds. Ask more sets"
+                " a round, or compare fewer groups."
+            )
+            continue
+        said = (
+            f"With {pairs}, a change of the gap after {max(ROUNDS, plan.reference_rounds)} rounds"
+            f" is found within {ROUNDS} more in about half of the cases if it is"
+            f" {number(found, 2)} of the range, where gaps deviate by a quarter of the range"
+        )
+        small = found <= LARGE_CHANGE
+        yield said + ("." if small else ": ask more sets a round, or compare fewer groups.")
+
+
+def _units(plan: MonitorPlan, suite: AskedSets, pair: WatchedPair) -> float:
+    """Return the pairs of a round: sets with both groups, or as many as the smaller side has."""
+    twins = suite.twins(pair) or min(len(set(side.tolist())) for side in suite.sides(pair))
+    if plan.sets_per_round is None:
+        return twins
+    return twins * plan.sets_per_round / suite.different

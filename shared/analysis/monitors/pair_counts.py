@@ -1,0 +1,107 @@
+"""Histograms of pairs among the counts of a comparison: complete units, and what bounds others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biaswatch.shared.analysis.monitors.round_answers import Counts
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.pairs import BINS
+from biaswatch.shared.stats.anytime.rounding import binned_columns
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+GAPS = "counts"
+"""The differences of twins, from -1 to 1."""
+MATCHED = "matched"
+"""The differences of pairs, from -1 to 1, of methods that keep no histogram of them."""
+LEVEL = "level"
+"""The means over both groups, from -1 to 1: a model may change and its gap stay."""
+INCOMPLETE = ("seen", "lower", "upper")
+"""Of units of which answers are missing; rounds without any do not keep these parts."""
+ABSENT = "absent"
+"""Before there were bounds, how many units counted as the worst case whole."""
+
+
+@dataclass(frozen=True)
+class PairBounds:
+    """What a number of pairs can be, in [-1, 1]: a row a pair, a column a comparison."""
+
+    lower: Floats
+    upper: Floats
+    seen: Floats
+    """By the answers that came; NaN where a side has none."""
+    complete: Bools
+    """Nothing is missing, so that all three are the number."""
+    incomplete: Bools
+    """Something is missing; what is neither is no pair of that comparison."""
+
+
+def pair_counts(
+    name: str, bounds: PairBounds, jitter: Floats, *, with_incomplete: bool
+) -> list[Counts]:
+    """Return the parts of every column: without incomplete pairs where they are no evidence."""
+    complete, incomplete = bounds.complete, bounds.incomplete
+    lower, upper, seen = (
+        np.clip(each, -1.0, 1.0) for each in (bounds.lower, bounds.upper, bounds.seen)
+    )
+    found: list[Counts] = [{name: row} for row in _rows(lower, complete, jitter)]
+    columns = np.flatnonzero(incomplete.any(axis=0)) if with_incomplete else np.array([], int)
+    there = (incomplete & np.isfinite(seen), incomplete, incomplete)
+    for part, values, mask in zip(INCOMPLETE, (seen, lower, upper), there, strict=True):
+        rows = _rows(values[:, columns], mask[:, columns], jitter[:, columns])
+        for column, row in zip(columns.tolist(), rows, strict=True):
+            found[column][f"{name}_{part}"] = row
+    return found
+
+
+def _rows(values: Floats, there: Bools, jitter: Floats) -> list[tuple[int, ...]]:
+    return [tuple(row) for row in binned_columns(values, there, BINS, jitter).tolist()]
+
+
+def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairHistograms:
+    """Return the states that summed counts are, those of a comparison a row.
+
+    Parameters
+    ----------
+    names
+        Of each comparison, what its histogram of pairs is called.
+
+    Raises
+    ------
+    ValueError
+        Some comparison keeps no such pairs.
+    """
+    for each, name in zip(counts, names, strict=True):
+        if name not in each:
+            raise ValueError(f"these counts keep no histogram of pairs called {name!r}")
+    bins = len(counts[0][names[0]]) if counts else BINS
+    complete = _rows_of(counts, names, bins)
+    seen, lower, upper = (
+        _rows_of(counts, [f"{name}_{part}" for name in names], bins) for part in INCOMPLETE
+    )
+    absent = np.array([each.get(ABSENT, (0,))[0] for each in counts], dtype=np.float64)
+    lower[:, 0] += absent
+    upper[:, -1] += absent
+    return PairHistograms(complete + lower, complete + upper, complete + seen)
+
+
+def _rows_of(counts: Sequence[Counts], names: Sequence[str], bins: int) -> Floats:
+    """Return one part of the counts; zeros where it is not kept."""
+    found = np.zeros((len(counts), bins))
+    kept = [each.get(name) for each, name in zip(counts, names, strict=True)]
+    there = [place for place, row in enumerate(kept) if row]
+    if there:
+        found[there] = _numbers_of([row for row in kept if row])
+    return found
+
+
+def _numbers_of(rows: Sequence[tuple[int, ...]]) -> Floats:
+    """Return rows as numbers; those of bytes, as most counts of a round are, four times as fast."""
+    try:
+        packed = b"".join(map(bytes, rows))
+    except ValueError:  # some count is above 255
+        return np.array(rows, dtype=np.float64)
+    return np.frombuffer(packed, dtype=np.uint8).reshape(len(rows), -1).astype(np.float64)

@@ -1,0 +1,188 @@
+"""What the two sides of every set can be, of many features at once: bounds where answers lack."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biaswatch.shared.analysis.monitors.round_answers import PlannedAnswer, Values, value_of
+from biaswatch.shared.contracts import WatchedFeature, WatchedPair
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FeatureValues:
+    """Features of all answers of a round, as shares of their ranges: a row an answer."""
+
+    shares: Floats
+    """NaN where there is no value, or one beyond the range."""
+    outside: Bools
+    """Whether there was one beyond the range."""
+
+
+def feature_values(features: Sequence[WatchedFeature], values: Sequence[Values]) -> FeatureValues:
+    """Return what an extractor read from the answers of a round, a column for each feature."""
+    read = [[value_of(each, watched.feature) for watched in features] for each in values]
+    found = np.array(read, dtype=np.float64).reshape(len(values), len(features))
+    low, high = (np.array([getattr(each, end) for each in features]) for end in ("low", "high"))
+    outside = (found < low) | (found > high)
+    return FeatureValues(np.where(outside, np.nan, (found - low) / (high - low)), outside)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison: a group, or all other groups of its dimension."""
+
+    dimension: str
+    group: str
+    others: bool = False
+
+
+def sides_of(pair: WatchedPair) -> tuple[Side, Side]:
+    """Return the first side of a comparison and the second."""
+    first = Side(pair.dimension, pair.a)
+    second = Side(pair.dimension, pair.a, others=True) if pair.b is None else None
+    return first, second or Side(pair.dimension, pair.b or "")
+
+
+@dataclass(frozen=True)
+class SideBounds:
+    """What the mean of a side of each set can be in each feature, in [0, 1].
+
+    The shape is (sides, sets, features).
+    """
+
+    low: Floats
+    """With every missing answer at the low end of the range."""
+    high: Floats
+    """With every missing answer at the high end."""
+    seen: Floats
+    """Of the answers that came; NaN where none did."""
+    complete: Bools
+    """Nothing is missing, so that all three are the mean."""
+    there: Bools
+    """Which sets have the side at all, shape (sides, sets)."""
+    outside: Ints
+    """How many values lie beyond the range, shape (sides, features)."""
+
+
+@dataclass(frozen=True)
+class SideRows:
+    """Which answers are one side of each set, and what each weighs in the side's mean."""
+
+    rows: Ints
+    """Places among the planned answers, ordered by set."""
+    weights: Floats
+    """Groups weigh the same, within a group units do, and within a unit its repeats."""
+    starts: Ints
+    """Where each set begins among the rows."""
+    sets: Ints
+    """Which set that is."""
+
+    def put_bounds(self, values: FeatureValues, found: SideBounds, side: int) -> None:
+        """Write what the means of this side can be into its part of a table of all sides."""
+        if not len(self.rows):
+            return
+        mine = values.shares[self.rows]
+        missing = np.isnan(mine)
+        low = self._sums(np.where(missing, 0.0, mine))
+        lacking, count = self._sums(missing), np.add.reduceat(missing, self.starts, dtype=np.int64)
+        sizes = np.diff(np.append(self.starts, len(self.rows)))[:, None]
+        came = np.where(count == sizes, np.nan, 1.0 - lacking)
+        found.low[side, self.sets], found.high[side, self.sets] = low, low + lacking
+        found.seen[side, self.sets], found.complete[side, self.sets] = low / came, count == 0
+        found.there[side, self.sets] = True
+        found.outside[side] = values.outside[self.rows].sum(axis=0)
+
+    def _sums(self, each: Floats | Bools) -> Floats:
+        return np.asarray(np.add.reduceat(each * self.weights[:, None], self.starts, axis=0))
+
+
+class RoundRows:
+    """The answers of a round by set, group and unit, sorted once for all comparisons."""
+
+    def __init__(self, planned: Sequence[PlannedAnswer]) -> None:
+        self._planned = planned
+        self.sets = sorted({each.set for each in planned})
+        """The names of the sets, in order."""
+        self._sets = _codes([each.set for each in planned], self.sets)
+        self._units = _codes([each.unit for each in planned])
+        self._groups: dict[str, tuple[Ints, list[str]]] = {}
+        self._sides: dict[Side, SideRows] = {}
+
+    def bounds(self, sides: Sequence[Side], values: FeatureValues) -> SideBounds:
+        """Return what the means of sides can be."""
+        shape = (len(sides), len(self.sets), values.shares.shape[1])
+        found = SideBounds(
+            np.full(shape, np.nan),
+            np.full(shape, np.nan),
+            np.full(shape, np.nan),
+            np.zeros(shape, dtype=np.bool_),
+            np.zeros(shape[:2], dtype=np.bool_),
+            np.zeros((shape[0], shape[2]), dtype=np.int64),
+        )
+        for place, side in enumerate(sides):
+            self._of_side(side).put_bounds(values, found, place)
+        return found
+
+    def _of_side(self, side: Side) -> SideRows:
+        if side not in self._sides:
+            groups, names = self._by_dimension(side.dimension)
+            mine = groups == _code(names, side.group)
+            chosen = (groups >= 0) & ~mine if side.others else mine
+            self._sides[side] = self._rows(np.flatnonzero(chosen), groups)
+        return self._sides[side]
+
+    def _by_dimension(self, dimension: str) -> tuple[Ints, list[str]]:
+        if dimension not in self._groups:
+            there = [each.groups.get(dimension) for each in self._planned]
+            names = sorted(set(filter(None, there)))
+            places = {name: place for place, name in enumerate(names)}
+            codes = [-1 if name is None else places.get(name, -1) for name in there]
+            self._groups[dimension] = np.array(codes, dtype=np.int64), names
+        return self._groups[dimension]
+
+    def _rows(self, rows: Ints, groups: Ints) -> SideRows:
+        keys = (self._sets[rows], groups[rows], self._units[rows])
+        order = np.lexsort(keys[::-1])
+        sets, in_groups, units = (key[order] for key in keys)
+        new_set = _changes(sets)
+        new_group = new_set | _changes(in_groups)
+        new_unit = new_group | _changes(units)
+        weights = 1.0 / (
+            _sizes(new_unit)
+            * _number_within(new_unit, new_group)
+            * _number_within(new_group, new_set)
+        )
+        starts = np.flatnonzero(new_set)
+        return SideRows(rows[order], weights, starts, sets[starts])
+
+
+def _codes(names: Sequence[str], known: Sequence[str] | None = None) -> Ints:
+    places = {name: place for place, name in enumerate(known or sorted(set(names)))}
+    return np.array([places[name] for name in names], dtype=np.int64)
+
+
+def _code(names: list[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
+
+
+def _changes(sorted_codes: Ints) -> Bools:
+    """Tell where another code begins."""
+    return np.append(True, sorted_codes[1:] != sorted_codes[:-1])[: len(sorted_codes)]
+
+
+def _sizes(begins: Bools) -> Ints:
+    """Return for each row the size of the part that it is in."""
+    part = np.cumsum(begins) - 1
+    return np.asarray(np.bincount(part)[part], dtype=np.int64)
+
+
+def _number_within(inner: Bools, outer: Bools) -> Ints:
+    """Return for each row how many inner parts its outer part has."""
+    part = np.cumsum(outer) - 1
+    return np.asarray(np.bincount(part, weights=inner)[part], dtype=np.int64)

@@ -1,0 +1,241 @@
+"""The users of a window of traffic, matched in time and within strata: what they add."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from statistics import fmean
+
+import numpy as np
+
+from biaswatch.shared.analysis.monitors.methods.matched import DIFFERENCES, LEVELS, USERS
+from biaswatch.shared.analysis.monitors.round_answers import (
+    ComparedSets,
+    Counts,
+    GroupAnswers,
+    RoundCounts,
+    SetAnswers,
+    UnitAnswers,
+)
+from biaswatch.shared.analysis.monitors.traffic import (
+    Entrants,
+    count_window,
+    firsts_of,
+    shares_of_range,
+)
+from biaswatch.shared.analysis.monitors.traffic_strata import LONGEST_FACT, StrataCounts
+from biaswatch.shared.analysis.monitors.traffic_users import (
+    MatchableUsers,
+    WindowUsers,
+    window_users,
+)
+from biaswatch.shared.analysis.monitors.window_columns import Places, WindowColumns
+from biaswatch.shared.contracts import Comparison, Method, StratumUsers, Traffic
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.matching import Match, matches_in_time
+from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
+from biaswatch.shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+
+AT_ONCE = 4096
+"""Matches that are in memory together."""
+USERS_AT_ONCE = 65_536
+MOST_SHOWN = 5
+"""Matches of an alarm, and answers of each side of one."""
+
+
+@dataclass(frozen=True)
+class UserMatch:
+    """Users of both groups who are compared, by their places among the matchable."""
+
+    users: Match
+    sides: tuple[float, float]
+    """The means of both sides, in the feature's units."""
+
+    @property
+    def gap(self) -> float:
+        """Return the first side less the second."""
+        return self.sides[0] - self.sides[1]
+
+
+@dataclass(frozen=True)
+class CountedUsers:
+    """What one comparison takes from a window."""
+
+    counted: RoundCounts
+    heaviest: ComparedSets
+    """The matches with the largest gaps either way, for an alarm to show."""
+    strata: tuple[StratumUsers, ...] = ()
+    """The new users by stratum, where any are declared."""
+
+
+def count_users(
+    comparison: Comparison,
+    window: WindowColumns,
+    who: Entrants,
+    traffic: Traffic,
+    most_strata: int = 1,
+) -> tuple[CountedUsers, Bools]:
+    """Count one comparison of a window, as its method says, and tell which answers are counted."""
+    pooled, used = count_window(comparison, window, who)
+    if comparison.watched.method is Method.TWO_GROUPS:
+        return CountedUsers(pooled, ComparedSets({}, pooled.outside)), used
+    users = window_users(comparison, window, who, traffic)
+    strata = StrataCounts(comparison, window, users.matchable, most_strata)
+    found = _MatchCounts(comparison, window, users.matchable, strata)
+    for stratum, some in user_matches(window, users.matchable, traffic, comparison.key):
+        found.add(stratum, some)
+    counts = {**found.counts(users), **pooled.counts}
+    counted = CountedUsers(
+        RoundCounts(counts, users.missing, users.outside),
+        ComparedSets(_shown(found.ends, window, users), users.outside),
+        strata.counted() if traffic.strata else (),
+    )
+    return counted, _used(window, users, found.is_matched)
+
+
+def user_matches(
+    window: WindowColumns, users: MatchableUsers, traffic: Traffic, salt: str
+) -> Iterator[tuple[int, list[UserMatch]]]:
+    """Match users within their strata; yield the code of a stratum and some matches in it.
+
+    Neither values nor the order of the records matter.
+    """
+    order = np.argsort(users.strata, kind="stable")
+    codes = users.strata[order]
+    starts = firsts_of(codes).tolist()
+    ranges = {
+        int(codes[begin]): (begin, end)
+        for begin, end in zip(starts, [*starts[1:], len(codes)][: len(starts)], strict=True)
+    }
+    for code in sorted(ranges, key=window.strata_by_code.__getitem__):
+        begin, end = ranges[code]
+        mine = order[begin:end]
+        luck = _luck(window, users.users[mine], f"{salt}/order")
+        found = matches_in_time(
+            users.at_s[mine], users.first[mine], luck, within_s=traffic.longest_apart_s
+        )
+        while some := list(islice(found, AT_ONCE)):
+            yield code, [_match(each, mine, users.values) for each in some]
+
+
+def _luck(window: WindowColumns, users: Places, salt: str) -> Floats:
+    salts, found = hashes([salt]), np.empty(len(users))
+    for begin in range(0, len(users), USERS_AT_ONCE):
+        some = slice(begin, begin + USERS_AT_ONCE)
+        found[some] = uniform_table(window.user_hashes(users[some]), salts)[:, 0]
+    return found
+
+
+def _match(match: Match, mine: Places, values: Floats) -> UserMatch:
+    first, second = (mine[list(side)] for side in (match.first, match.second))
+    sides = fmean(values[first].tolist()), fmean(values[second].tolist())
+    return UserMatch(Match(tuple(first.tolist()), tuple(second.tolist())), sides)
+
+
+class _MatchCounts:
+    """Adds matches up: their differences, their levels, and who is in them."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        window: WindowColumns,
+        users: MatchableUsers,
+        strata: StrataCounts,
+    ) -> None:
+        self._comparison, self._window, self._users = comparison, window, users
+        self._strata = strata
+        self._differences, self._levels = (np.zeros(BINS, dtype=np.int64) for _ in range(2))
+        self._matched = [0, 0]
+        self.is_matched = np.zeros(len(users.users), dtype=np.bool_)
+        """[users]: who is in a match."""
+        self.ends: list[UserMatch] = []
+        """Those with the largest gaps either way, in the order of gaps."""
+
+    def add(self, stratum: int, matches: Sequence[UserMatch]) -> None:
+        """Add some matches of a stratum."""
+        sides = shares_of_range(self._comparison.watched, np.array([m.sides for m in matches]))
+        names = self._names(matches)
+        differences = self._counted(DIFFERENCES, names, sides[:, 0] - sides[:, 1])
+        self._differences += differences
+        self._levels += self._counted(LEVELS, names, sides.sum(axis=1) - 1)
+        matched = [sum(len(each) for each in side) for side in _places(matches)]
+        self._matched = [sum(each) for each in zip(self._matched, matched, strict=True)]
+        self._strata.add(stratum, differences, matched)
+        for side in _places(matches):
+            self.is_matched[[place for each in side for place in each]] = True
+        ordered = sorted([*self.ends, *matches], key=lambda each: each.gap)
+        self.ends = [*ordered[:MOST_SHOWN], *ordered[MOST_SHOWN:][-MOST_SHOWN:]]
+
+    def _names(self, matches: Sequence[UserMatch]) -> Hashes:
+        name, users = self._window.name, self._users.users
+        return hashes(
+            [f"{name(users[m.users.first[0]])} {name(users[m.users.second[0]])}" for m in matches]
+        )
+
+    def _counted(self, name: str, matches: Hashes, values: Floats) -> Places:
+        luck = uniform_table(matches, hashes([f"{self._comparison.key}/{name}"]))[:, 0]
+        # Rounding errors may put a value a hair beyond the ends.
+        found = PairHistogram.of(np.clip(values, -1.0, 1.0), luck)
+        return np.array(found.counts, dtype=np.int64)
+
+    def counts(self, users: WindowUsers) -> Counts:
+        """Return what matches add up to: their differences, their levels, and their users."""
+        first = int(users.matchable.first.sum())
+        there = (first, len(users.matchable.first) - first)
+        alone = [all_ - some for all_, some in zip(there, self._matched, strict=True)]
+        return {
+            DIFFERENCES: tuple(self._differences.tolist()),
+            LEVELS: tuple(self._levels.tolist()),
+            USERS: (*self._matched, *alone, users.without_stratum),
+        }
+
+
+def _places(matches: Sequence[UserMatch]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    return [m.users.first for m in matches], [m.users.second for m in matches]
+
+
+def _used(window: WindowColumns, users: WindowUsers, is_matched: Bools) -> Bools:
+    """Return which answers of matched users count."""
+    matched = np.zeros(window.users, dtype=np.bool_)
+    matched[users.matchable.users[is_matched]] = True
+    used = np.zeros(window.size, dtype=np.bool_)
+    for block in window.blocks(nobody=False):
+        rows = slice(block.rows.start, block.rows.stop)
+        used[rows] = users.counting[rows] & matched[window.users_of(block)]
+    return used
+
+
+def _shown(
+    matches: Sequence[UserMatch], window: WindowColumns, users: WindowUsers
+) -> dict[str, SetAnswers]:
+    """Return matches as sets by a name that people read."""
+    return {
+        _name(each, window, users.matchable, number): SetAnswers(
+            _side(each.users.first, window, users), _side(each.users.second, window, users)
+        )
+        for number, each in enumerate(matches, start=1)
+    }
+
+
+def _name(match: UserMatch, window: WindowColumns, users: MatchableUsers, number: int) -> str:
+    there = [*match.users.first, *match.users.second]
+    moment = datetime.fromtimestamp(float(users.at_s[there].min()), UTC)
+    stratum = window.strata_by_code[int(users.strata[there[0]])]
+    facts = "".join(f", {fact[:LONGEST_FACT]}" for fact in stratum)
+    return f"users of {moment:%Y-%m-%d %H:%M} UTC{facts} ({number})"
+
+
+def _side(places: Sequence[int], window: WindowColumns, users: WindowUsers) -> GroupAnswers:
+    codes = users.matchable.users[list(places)].tolist()
+    values = users.matchable.values[list(places)].tolist()
+    units = {
+        window.name(user): UnitAnswers([value]) for user, value in zip(codes, values, strict=True)
+    }
+    rows = (
+        row
+        for user in codes
+        for row in range(int(window.starts[user]), int(window.starts[user + 1]))
+        if users.counting[row]
+    )
+    responses = [window.response_id(row) for row in islice(rows, MOST_SHOWN)]
+    return GroupAnswers({"": units}, responses)

@@ -1,0 +1,190 @@
+"""Turns the answers of a window, in whatever order they come, into columns sorted by user."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import nan
+
+import numpy as np
+
+from biaswatch.shared.analysis.monitors.round_answers import Values
+from biaswatch.shared.analysis.monitors.window_columns import (
+    AT_ONCE,
+    ID_BYTES,
+    NOT_MEASURED,
+    OpenFile,
+    Places,
+    TextColumn,
+    WindowColumn,
+    WindowColumns,
+)
+from biaswatch.shared.contracts import MISSING, MonitorPlan
+from biaswatch.shared.stats.anytime.bets import Bools
+from biaswatch.shared.stats.anytime.rounding import Hashes, hashes
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MOST_REASONS = 30_000
+"""Different reasons why there are no numbers that are told apart in one window."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberReading:
+    """What one extractor read in an answer."""
+
+    values: Values
+    unscorable: str | None = None
+    """Why there are no values."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAnswer:
+    """One production answer that was taken in time for a window."""
+
+    key: str
+    """The answer's own name."""
+    user: str | None
+    """The user or conversation, where one is named."""
+    groups: Mapping[str, str]
+    readings: Mapping[str, MemberReading]
+    """By extractor, of those that measured it in time."""
+    has_text: bool = True
+    """Whether there was an answer at all."""
+    said_at: datetime = EPOCH
+    """When it was given."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What else is known of it: topic, language, product."""
+    response_id: str = ""
+
+
+class WindowWriter:
+    """Writes answers down as they come, and sorts them once all are there.
+
+    A user is told apart from others by 64 bits of the name, which also decide how the user's
+    numbers are rounded.
+    """
+
+    def __init__(
+        self, plan: MonitorPlan, open_file: OpenFile, extractors: Iterable[str] = ()
+    ) -> None:
+        self._open = open_file
+        self._dimensions = sorted({pair.dimension for pair in plan.comparisons})
+        self._declared = plan.traffic.strata if plan.traffic else ()
+        self._size = 0
+        self._groups: dict[tuple[str | None, ...], int] = {}
+        self._strata: dict[tuple[str, ...], int] = {}
+        self._reasons: dict[tuple[bool, str | None], int] = {(False, None): 0}
+        self._names, self._keys = self._texts(), self._texts()
+        self._ids = self._column(ID_BYTES)
+        self._hashes, self._is_named = self._column("<u8"), self._column("?")
+        self._at_s, self._has_text = self._column("<f8"), self._column("?")
+        self._group_codes, self._stratum_codes = self._column("<i4"), self._column("<i4")
+        watched = {(each.watched.extractor, each.watched.feature) for each in plan.watched}
+        measuring = {*extractors, *(extractor for extractor, _ in watched)}
+        self._states = {extractor: self._column("<i2") for extractor in sorted(measuring)}
+        self._values = {each: self._column("<f8") for each in sorted(watched) if each[1] != MISSING}
+
+    def _column(self, kind: str) -> WindowColumn:
+        return WindowColumn(self._open(), kind)
+
+    def _texts(self) -> TextColumn:
+        return TextColumn(self._open(), self._open())
+
+    def add(self, answers: Sequence[WindowAnswer]) -> None:
+        """Write down some answers."""
+        self._size += len(answers)
+        self._names.append([each.user or "" for each in answers])
+        self._keys.append([each.key for each in answers])
+        self._ids.append(np.array([each.response_id for each in answers], ID_BYTES))
+        self._hashes.append(hashes([each.user or "" for each in answers]))
+        self._is_named.append(np.array([each.user is not None for each in answers], bool))
+        self._at_s.append(np.array([each.said_at.timestamp() for each in answers], float))
+        self._has_text.append(np.array([each.has_text for each in answers], bool))
+        self._group_codes.append(np.array([self._group(each) for each in answers], "<i4"))
+        self._stratum_codes.append(np.array([self._stratum(each) for each in answers], "<i4"))
+        for extractor, states in self._states.items():
+            read = [each.readings.get(extractor) for each in answers]
+            states.append(np.array([self._state(each) for each in read], "<i2"))
+            for (name, feature), values in self._values.items():
+                if name == extractor:
+                    values.append(np.array([_number(each, feature) for each in read], float))
+
+    def _group(self, answer: WindowAnswer) -> int:
+        key = tuple(answer.groups.get(name) for name in self._dimensions)
+        return self._groups.setdefault(key, len(self._groups))
+
+    def _stratum(self, answer: WindowAnswer) -> int:
+        given = [answer.facts.get(name) for name in self._declared]
+        known = tuple(fact for fact in given if fact is not None)
+        if len(known) < len(given):
+            return -1
+        return self._strata.setdefault(known, len(self._strata))
+
+    def _state(self, reading: MemberReading | None) -> int:
+        if reading is None:
+            return NOT_MEASURED
+        key = (not reading.values, reading.unscorable)
+        if key not in self._reasons and len(self._reasons) >= MOST_REASONS:
+            key = (key[0], "one of many other reasons")
+        return self._reasons.setdefault(key, len(self._reasons))
+
+    def columns(self) -> WindowColumns:
+        """Return all answers, sorted; nothing can be added any more."""
+        order, starts = self._sorted()
+        moved = self._moved
+        return WindowColumns(
+            size=self._size,
+            starts=starts,
+            members=order.astype(np.int32),
+            hashes=self._hashes_of_users(order, starts),
+            at_s=moved(self._at_s, order),
+            groups=moved(self._group_codes, order),
+            strata=moved(self._stratum_codes, order),
+            has_text=moved(self._has_text, order),
+            states={name: moved(each, order) for name, each in self._states.items()},
+            values={name: moved(each, order) for name, each in self._values.items()},
+            groups_by_code=[self._groups_of(key) for key in self._groups],
+            strata_by_code=list(self._strata),
+            reasons_by_code=list(self._reasons),
+            names=self._names,
+            response_ids=self._ids,
+        )
+
+    def _moved(self, column: WindowColumn, order: Places) -> WindowColumn:
+        return column.sorted_by(order, self._open())
+
+    def _groups_of(self, key: Iterable[str | None]) -> Mapping[str, str]:
+        given = zip(self._dimensions, key, strict=True)
+        return {name: group for name, group in given if group is not None}
+
+    def _sorted(self) -> tuple[Places, np.ndarray[tuple[int], np.dtype[np.int32]]]:
+        """Return the places of answers by user, time and key, and the first row of each user."""
+        of_user, at_s, nameless = self._hashes.read(), self._at_s.read(), ~self._is_named.read()
+        order: Places = np.lexsort((at_s, of_user, nameless))
+        named = self._size - int(nameless.sum())
+        of_user, at_s = of_user[order[:named]], at_s[order[:named]]
+        changes = np.flatnonzero(of_user[1:] != of_user[:-1]) + 1
+        same = np.append(False, (of_user[1:] == of_user[:-1]) & (at_s[1:] == at_s[:-1]))
+        self._by_key(order, same)
+        starts = np.concatenate([[0] if named else [], changes, [named]]).astype(np.int32)
+        return order, starts
+
+    def _by_key(self, order: Places, same: Bools) -> None:
+        """Put answers of the same user and moment in the order of their keys."""
+        begins = np.flatnonzero(same & ~np.append(False, same[:-1])) - 1
+        ends = np.flatnonzero(same & ~np.append(same[1:], False)) + 1
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            order[begin:end] = sorted(order[begin:end].tolist(), key=self._keys.__getitem__)
+
+    def _hashes_of_users(
+        self, order: Places, starts: np.ndarray[tuple[int], np.dtype[np.int32]]
+    ) -> WindowColumn:
+        found, of_answers = self._column("<u8"), self._hashes.read()
+        for begin in range(0, len(starts) - 1, AT_ONCE):
+            some: Hashes = of_answers[order[starts[begin : min(begin + AT_ONCE, len(starts) - 1)]]]
+            found.append(some)
+        return found
+
+
+def _number(reading: MemberReading | None, feature: str) -> float:
+    value = reading.values.get(feature) if reading is not None and reading.values else None
+    return nan if value is None else value

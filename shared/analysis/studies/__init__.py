@@ -1,0 +1,1 @@
+"""Scores of published studies, answer pairs, judges and applicants."""

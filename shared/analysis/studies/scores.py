@@ -1,0 +1,142 @@
+"""Scores of questions with a stereotyped option: accuracy and bias, by model and category."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from itertools import combinations
+
+import numpy as np
+
+from biaswatch.shared.contracts import Estimate, Features, Probe
+from biaswatch.shared.requests.run_views import ScoreGap, Scores
+from biaswatch.shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.studies.bbq import BbqAnswer, Condition
+from biaswatch.shared.stats.studies.bbq_intervals import by_context, swap_p_values, with_intervals
+
+STUDY = "bbq"
+NO_ANSWER = "no answer"
+Key = tuple[str, str, str, Condition]
+"""Target, scaffold, category, condition."""
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """One question of the study, and what was read from its answer."""
+
+    key: Key
+    context: str
+    answer: BbqAnswer | None
+    """None where there is no answer; an answer that names no option has no prediction."""
+
+
+def study_row_of(probe: Probe, features: Features | None) -> StudyRow | None:
+    """Return the row of a probe; None where the probe belongs to no such study."""
+    facts = probe.facts
+    condition = facts.get("condition")
+    if facts.get("study") != STUDY or condition not in {"ambig", "disambig"}:
+        return None
+    where: Condition = "ambig" if condition == "ambig" else "disambig"
+    key = (probe.target.name, probe.scaffold, facts.get("category", ""), where)
+    context = facts.get("context") or probe.unit_id
+    if features is None or (features.unscorable or "").startswith(NO_ANSWER):
+        return StudyRow(key, context, None)
+    chosen = features.values.get("chosen")
+    return StudyRow(
+        key,
+        context,
+        BbqAnswer(
+            condition=where,
+            label=_option_index(probe.expected),
+            unknown=_option_index(facts.get("unknown")),
+            biased=_option_index(facts["biased"]) if "biased" in facts else None,
+            prediction=None if chosen is None else int(chosen) - 1,
+        ),
+    )
+
+
+def _option_index(mark: str | None) -> int:
+    """Return the index of an option; -1, which no answer can choose, where there is none."""
+    return ord(mark) - ord("A") if mark else -1
+
+
+Answers = Mapping[Key, Mapping[str, list[BbqAnswer]]]
+
+
+def _answers(rows: Iterable[StudyRow]) -> Answers:
+    found: dict[Key, list[tuple[str, BbqAnswer]]] = defaultdict(list)
+    for row in rows:
+        if row.answer:
+            found[row.key].append((row.context, row.answer))
+    return {key: by_context(some) for key, some in found.items()}
+
+
+def scores_of(rows: Iterable[StudyRow], alpha: float, rng: np.random.Generator) -> list[Scores]:
+    """Score each model by category and condition, with bootstrap intervals by context."""
+    rows = list(rows)
+    answers = _answers(rows)
+    asked = Counter(row.key for row in rows)
+    missing = Counter(row.key for row in rows if row.answer is None)
+    found = []
+    for key in sorted(asked):
+        target, scaffold, category, condition = key
+        scored = with_intervals(answers.get(key, {}), condition, alpha=alpha, rng=rng)
+        counts = scored.counts
+        found.append(
+            Scores(
+                target=target,
+                scaffold=scaffold,
+                category=category,
+                condition=condition,
+                rows=asked[key],
+                missing=missing[key],
+                unmatched=counts.unmatched,
+                without_target=counts.without_target,
+                correct=counts.correct,
+                named=counts.not_unknown,
+                biased=counts.biased,
+                contexts=scored.contexts,
+                accuracy=Estimate(**asdict(scored.accuracy)),
+                s_dis=Estimate(**asdict(scored.s_dis)),
+                bias=Estimate(**asdict(scored.bias)),
+            )
+        )
+    return found
+
+
+def score_gaps(
+    rows: Iterable[StudyRow], scores: Iterable[Scores], rng: np.random.Generator
+) -> list[ScoreGap]:
+    """Compare every two models in what both answered; all tests are one family, Holm-corrected."""
+    answers = _answers(rows)
+    by_key = {(s.target, s.scaffold, s.category, s.condition): s for s in scores}
+    found: list[tuple[Scores, Scores, str, float | None, float | None]] = []
+    for one, two in combinations(sorted(by_key), 2):
+        if one[1:] != two[1:]:
+            continue
+        x, y = by_key[one], by_key[two]
+        both = answers.get(one, {}), answers.get(two, {})
+        p_values = swap_p_values(*both, one[3], rng=rng) if all(both) else (None, None)
+        gaps = _difference(x.accuracy, y.accuracy), _difference(x.bias, y.bias)
+        found += [
+            (x, y, name, gap, p)
+            for name, gap, p in zip(("accuracy", "bias"), gaps, p_values, strict=True)
+        ]
+    adjusted = holm([p for *_, p in found]) if found else []
+    return [
+        ScoreGap(
+            a=x.target,
+            b=y.target,
+            scaffold=x.scaffold,
+            category=x.category,
+            condition=x.condition,
+            score=name,
+            difference=gap,
+            p_value=p,
+            p_adjusted=corrected,
+        )
+        for (x, y, name, gap, p), corrected in zip(found, adjusted, strict=True)
+    ]
+
+
+def _difference(a: Estimate, b: Estimate) -> float | None:
+    return None if a.value is None or b.value is None else a.value - b.value

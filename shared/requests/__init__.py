@@ -1,0 +1,1 @@
+"""Bodies of the HTTP API, for the gateway and its clients alike."""
