@@ -78,9 +78,17 @@ def end_silent_connections(engine: Engine, statement_s: float | None) -> None:
 
 
 def _bound_statements(connection: AnsweringConnection, statement_s: float) -> None:
-    """Tell the server; a pooler may refuse this as a parameter of the connection."""
+    """Tell the server; a pooler may refuse this as a parameter of the connection.
+
+    The server also ends a transaction that is idle for as long: the locks of a connection that
+    died silently would otherwise stop every other connection.
+    """
+    limit_ms = round(statement_s * 1000)
     try:
-        connection.execute(f"SET statement_timeout = {round(statement_s * 1000)}")
+        connection.execute(
+            f"SET statement_timeout = {limit_ms};"
+            f" SET idle_in_transaction_session_timeout = {limit_ms}"
+        )
         connection.commit()
     except Error:
         connection.close()

@@ -190,6 +190,15 @@ def read_transaction(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
+def streaming_transaction(engine: Engine) -> Iterator[Connection]:
+    """Open a read transaction that may be idle for as long as the reader of its rows needs."""
+    with read_transaction(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+        yield connection
+
+
+@contextmanager
 def _readable_errors() -> Iterator[None]:
     try:
         yield

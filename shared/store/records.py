@@ -16,6 +16,7 @@ from biaswatch.shared.store.engine import (
     MOST_PARAMETERS,
     chunks,
     read_transaction,
+    streaming_transaction,
     write_transaction,
 )
 from biaswatch.shared.store.inserts import insert_missing, insert_records
@@ -147,7 +148,7 @@ class Records:
         table = RECORDS[kind.kind]
         mine = (table.c.run_id == run_id, *self._mine(table, run_id))
         query = select(table.c.body).where(*mine).order_by(table.c.id)
-        with read_transaction(self._engine) as connection:
+        with streaming_transaction(self._engine) as connection:
             streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
             # Closed even where the reader stops early: PostgreSQL would keep its cursor.
             with closing(streamed.scalars(query)) as bodies:

@@ -12,6 +12,7 @@ from biaswatch.shared.store.engine import (
     MOST_PARAMETERS,
     chunks,
     read_transaction,
+    streaming_transaction,
     write_transaction,
 )
 from biaswatch.shared.store.membership import among
@@ -154,7 +155,7 @@ class Suites:
         """Return the position of every probe and the name of its set, in their order."""
         table = SUITE_PROBES.c
         query = select(table.position, table.set_name).where(table.hash == hash_)
-        with read_transaction(self._engine) as connection:
+        with streaming_transaction(self._engine) as connection:
             streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
             with streamed.execute(query.order_by(table.position)) as rows:
                 for row in rows:
@@ -164,7 +165,7 @@ class Suites:
         """Return the name of every set and the positions of its probes, in an order that stays."""
         table = SUITE_PROBES.c
         query = select(table.set_name, table.position).where(table.hash == hash_)
-        with read_transaction(self._engine) as connection:
+        with streaming_transaction(self._engine) as connection:
             streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
             with streamed.execute(query.order_by(table.set_name, table.position)) as rows:
                 for name, members in groupby(rows, key=attrgetter("set_name")):

@@ -12,7 +12,12 @@ from sqlalchemy import text
 
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.store import Store, answering_connections, migrate, rested_connections
-from biaswatch.shared.store.engine import engine_of, read_transaction, write_transaction
+from biaswatch.shared.store.engine import (
+    engine_of,
+    read_transaction,
+    streaming_transaction,
+    write_transaction,
+)
 from tests.support.databases import new_database
 from tests.support.silent_proxy import SilentProxy, silent_proxy
 
@@ -110,6 +115,42 @@ async def test_a_commit_that_is_never_answered_is_an_error(way: Way) -> None:
     loop = asyncio.get_running_loop()
     with pytest.raises(TransientError, match="has not answered"):
         await asyncio.to_thread(write)
+    engine.dispose()
+
+
+async def test_locks_of_a_connection_that_died_silently_do_not_stop_others(way: Way) -> None:
+    engine, other = engine_of(way.url, STATEMENT_S), engine_of(way.direct_url, 30.0)
+    with write_transaction(other) as connection:
+        connection.execute(text("CREATE TABLE t (n int)"))
+
+    def lock() -> None:
+        with write_transaction(engine) as connection:
+            connection.execute(text("LOCK TABLE t"))
+            asyncio.run_coroutine_threadsafe(swallowed(way), loop).result()
+            connection.execute(text("SELECT 1"))
+
+    def write() -> None:
+        with write_transaction(other) as connection:
+            connection.execute(text("INSERT INTO t VALUES (1)"))
+
+    loop = asyncio.get_running_loop()
+    with pytest.raises(TransientError, match="has not answered"):
+        await asyncio.to_thread(lock)
+    await asyncio.to_thread(write)
+    engine.dispose()
+    other.dispose()
+
+
+async def test_a_reader_of_streamed_rows_may_take_longer_than_a_statement(way: Way) -> None:
+    engine = engine_of(way.direct_url, 0.5)
+
+    def read() -> int:
+        with streaming_transaction(engine) as connection:
+            connection.execute(text("SELECT 1"))
+            time.sleep(1.0)
+            return int(connection.scalar(text("SELECT 2")) or 0)
+
+    assert await asyncio.to_thread(read) == 2
     engine.dispose()
 
 
