@@ -124,7 +124,7 @@ BANKS = (
            rare_far_answers(15, 3, 0.02, 0.11, gap=0.1), UNIT, 0.1),
     _shape("rare far answers .1, 3 sets of 2 repeats, gap = tolerance",
            rare_far_answers(3, 2, 0.1, 0.1, gap=0.05), UNIT, 0.05),
-    _shape("at temperature 0, 4 of 20 sets differ", always_the_same(20, 2, 4), RATING, 0.0, 1.0),
+    _shape("at temperature 0, 12 of 20 sets differ", always_the_same(20, 2, 12), RATING, 0.0, 1.0),
     _shape("at temperature 0, all of 20 sets differ, tolerance .25",
            always_the_same(20, 2, 20), RATING, 0.25, 1.0),
 )  # fmt: skip
