@@ -5,9 +5,13 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from biaswatch.building.branching import replacements_for, twins
+from biaswatch.building.branching import (
+    replacements_for,
+    twins,
+    without_failing_presuppositions,
+    without_root_words,
+)
 from biaswatch.building.build_data import BuildLog, Document, PromptItem, SentenceMatch
-from biaswatch.building.group_words import without_failing_presuppositions, without_root_words
 from biaswatch.building.keywords import FindKeywords, FindReplacements
 from biaswatch.building.model_questions import LanguageModel
 from biaswatch.building.plan import Concept, Plan, Source

@@ -14,9 +14,9 @@ from biaswatch.building.build_files import path_inside
 from biaswatch.building.language_models import BusModel, NoModel, ScriptedModel
 from biaswatch.building.model_questions import LanguageModel
 from biaswatch.building.plan import Plan
-from biaswatch.building.rankings import ranking_of
+from biaswatch.building.ranking import ranking_of
 from biaswatch.building.sources import ReadSources, WebPages, Wikipedia
-from biaswatch.building.verb_finders import verb_finder
+from biaswatch.building.verbs import verb_finder
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher
 from biaswatch.building.web_pages import PageCache
 from biaswatch.services.builder.app import kept_replies, reply_keeper

@@ -48,7 +48,7 @@ def build(
     built = asyncio.run(_built(wanted, plan.parent, load_settings(BuilderSettings), nonce))
     files = write_suite(built, output)
     if figures:
-        from biaswatch.building.quality_figure import draw_quality
+        from biaswatch.building.quality_report import draw_quality
 
         picture = output / "quality.png"
         files.append(draw_quality(wanted.name, built.quality, built.rows, picture))

@@ -111,8 +111,7 @@ def _watched(cases: Sequence[PlantedCase], monitors: int, rounds: int) -> dict[s
 
 
 def _labelled(studies: int, answers: int, labels: Sequence[int]) -> "list[LabelledRow]":
-    from biaswatch.planted_labels.labelling import labelled_cases
-    from biaswatch.planted_labels.studies import CASES
+    from biaswatch.planted_labels.studies import CASES, labelled_cases
 
     with _empty_state() as settings:
         return asyncio.run(

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from biaswatch.bbq.rows import ROWS, BbqRow, read_folder
-from biaswatch.bbq.sources import SOURCE, fetch
+from biaswatch.bbq.rows import ROWS, SOURCE, BbqRow, fetch, read_folder
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import is_there
 from biaswatch.cli.published import fetch_published, list_datasets, make_published, score_run
@@ -80,7 +79,7 @@ def _rows(
     if condition not in {None, "ambig", "disambig"}:
         raise UsageError(f"The condition is ambig or disambig, not {condition!r}.")
     if hub:
-        from biaswatch.bbq.sources import read_hub
+        from biaswatch.bbq.rows import read_hub
 
         rows = [row for name in _known(category) for row in read_hub(HUB, name)]
     else:

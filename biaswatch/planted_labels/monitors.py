@@ -11,9 +11,14 @@ from biaswatch.exporting.label_requests import drawn_sample, send_labels, tasks_
 from biaswatch.exporting.rows import runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.platform import embedded_platform
-from biaswatch.planted_labels.labelling import CALLS, SimulatedPerson, corrected_gap, true_answers
 from biaswatch.planted_labels.rows import ALPHA
-from biaswatch.planted_labels.studies import LabelledCase
+from biaswatch.planted_labels.studies import (
+    CALLS,
+    LabelledCase,
+    SimulatedPerson,
+    corrected_gap,
+    true_answers,
+)
 from biaswatch.planted_monitors.cases import HOUR_S, TOLERANCE
 from biaswatch.planted_monitors.watching import SPEED, measurable, rounds_added_up
 from biaswatch.shared.contracts import AlarmKind, AlarmState, Suite

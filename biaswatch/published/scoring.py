@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from biaswatch.published.texts import agrees
+from biaswatch.published.choices import agrees
 from biaswatch.shared.contracts import Ending, Response
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing import Unreadable, choice_in, yes_or_no_in

@@ -18,9 +18,14 @@ from pathlib import Path
 from calibration.comparisons.judgement import judged, least_coverage, most_errors, worst_errors
 from calibration.comparisons.shapes import SHAPES
 from calibration.comparisons.simulation import PRODUCT, Tallies, simulate
-from calibration.comparisons.stored import StoredResults
 from calibration.comparisons.study import Shape
-from calibration.comparisons.table import comparator_lines, missed_lines, table_lines, write_files
+from calibration.comparisons.table import (
+    StoredResults,
+    comparator_lines,
+    missed_lines,
+    table_lines,
+    write_files,
+)
 
 RUNS, PART = 2000, 250
 FOLDER = Path("build/calibration")

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from calibration.comparisons.simulation import ALPHA, PRODUCT, Tallies
-from calibration.comparisons.study import Kind, Shape
-from calibration.comparisons.tallies import Tally
+from calibration.comparisons.study import Kind, Shape, Tally
 
 ERRORS_ALLOWED = 3.5
 """Standard errors of a simulated share."""

@@ -12,8 +12,7 @@ from biaswatch.shared.stats.comparisons.verdicts import Decision
 from calibration.comparisons.comparators import comparators_of
 from calibration.comparisons.comparators.tails import GapPValues, holm_rejects, p_values_of
 from calibration.comparisons.product import Interval, ProductVerdict, product_verdicts
-from calibration.comparisons.study import Kind, Rng, Shape, Study
-from calibration.comparisons.tallies import Tally
+from calibration.comparisons.study import Kind, Rng, Shape, Study, Tally
 
 ALPHA = 0.05
 PRODUCT = "product"

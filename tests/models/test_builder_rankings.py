@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
+from biaswatch.building.branching import own_words
 from biaswatch.building.build_data import BuildLog, SentenceMatch
 from biaswatch.building.composition import build_of
-from biaswatch.building.group_words import own_words
 from biaswatch.building.plan import Concept, Plan
-from biaswatch.building.ranking import Ranking, nearest, on_topic, words_of
-from biaswatch.building.rankings import ranking_of
+from biaswatch.building.ranking import Ranking, nearest, on_topic, ranking_of, words_of
 from biaswatch.building.sentences import sentences
 from biaswatch.services.builder.settings import BuilderSettings
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.building.ranking import Ranking, nearest, words_of
-from biaswatch.building.rankings import ranking_of
+from biaswatch.building.ranking import Ranking, nearest, ranking_of, words_of
 from biaswatch.building.sentences import sentences
 
 pytestmark = pytest.mark.models

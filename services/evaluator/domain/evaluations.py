@@ -11,11 +11,11 @@ from typing import Any
 from biaswatch.services.evaluator.domain.checks.facts import facts_of
 from biaswatch.services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
 from biaswatch.services.evaluator.domain.checks.structure import fault
-from biaswatch.services.evaluator.domain.controls.control_questions import (
+from biaswatch.services.evaluator.domain.controls.standings import (
     ControlRequest,
     control_replies,
+    standings_of,
 )
-from biaswatch.services.evaluator.domain.controls.standings import standings_of
 from biaswatch.services.evaluator.domain.marks import (
     MarkedReport,
     is_right,

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from biaswatch.services.evaluator.domain.controls.control_questions import (
+from biaswatch.services.evaluator.domain.controls.standings import (
     ControlRequest,
     control_requests,
     shipped_dimensions,

@@ -15,7 +15,7 @@ from biaswatch.building.build import Build, BuiltSuite
 from biaswatch.building.composition import build_of
 from biaswatch.building.language_models import NoModel
 from biaswatch.building.plan import Plan
-from biaswatch.building.rankings import Bm25Ranking
+from biaswatch.building.ranking import Bm25Ranking
 from biaswatch.building.sources import ReadSources, WebPages, Wikipedia
 from biaswatch.building.verbs import RuleVerbs
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from biaswatch.building.plan import WikipediaSource
-from biaswatch.building.rankings import Bm25Ranking
+from biaswatch.building.ranking import Bm25Ranking
 from biaswatch.building.sources import WebPages, Wikipedia
 from biaswatch.building.web_fetching import FetchLimits, Page, PageFetcher
 from biaswatch.building.web_pages import PageCache

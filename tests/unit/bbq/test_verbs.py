@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from biaswatch.bbq.rows import ROWS, read_rows
-from biaswatch.bbq.sources import rows_of
+from biaswatch.bbq.rows import ROWS, read_rows, rows_of
 from biaswatch.bbq.suite import suite_of
 from biaswatch.cli.application import app
 from biaswatch.readers.suites import load_suite

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from biaswatch.building.quality import quality_of
-from biaswatch.building.quality_figure import draw_quality
+from biaswatch.building.quality_report import draw_quality
 from biaswatch.shared.errors import UsageError
 
 TERMS = {"Chile": {"Peru": "Chile", "Lima": "Santiago"}}

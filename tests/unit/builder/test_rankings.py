@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from biaswatch.building.branching import own_words, without_root_words
 from biaswatch.building.build_data import BuildLog, PromptItem, SentenceMatch
-from biaswatch.building.group_words import own_words, without_root_words
 from biaswatch.building.plan import Branching, Concept
-from biaswatch.building.ranking import nearest, on_topic
-from biaswatch.building.rankings import Bm25Ranking, ranking_of
+from biaswatch.building.ranking import Bm25Ranking, nearest, on_topic, ranking_of
 from biaswatch.shared.errors import UsageError
 
 CONTEXT = [

@@ -5,13 +5,14 @@ from random import Random
 
 import pytest
 
-from biaswatch.services.evaluator.domain.controls.control_questions import (
+from biaswatch.services.evaluator.domain.controls.known_texts import control_subject, known_texts
+from biaswatch.services.evaluator.domain.controls.standings import (
     control_replies,
     control_requests,
+    failure_of,
     shipped_dimensions,
+    standings_of,
 )
-from biaswatch.services.evaluator.domain.controls.known_texts import control_subject, known_texts
-from biaswatch.services.evaluator.domain.controls.standings import failure_of, standings_of
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.shared.contracts import ControlReply
 from biaswatch.shared.stats.tables.two_by_two import two_by_two

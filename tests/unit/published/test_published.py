@@ -20,11 +20,11 @@ from scipy import stats as scipy_stats
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
+from biaswatch.published.choices import agrees
 from biaswatch.published.datasets import BOLD_PARTS, DATASETS, LEFT_OUT
 from biaswatch.published.files import CHECKSUMS
 from biaswatch.published.scoring import SCORERS, scored
 from biaswatch.published.suites import READERS, published_suite
-from biaswatch.published.texts import agrees
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Response, Suite
 from biaswatch.shared.errors import UsageError
