@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from biaswatch.shared.stats.groups.catalogue import parse_statistic
 from biaswatch.shared.stats.groups.cells import Table
 from biaswatch.shared.stats.groups.disparity import disparities
 from biaswatch.shared.stats.groups.permutations import permute_labels
+from biaswatch.shared.stats.groups.registry import parse_statistic
 from biaswatch.shared.stats.groups.summary import summarise
 
 DOMAINS, GROUPS, ROWS, FEATURES = 20, 21, 75, 44

@@ -18,9 +18,8 @@ from biaswatch.shared.analysis.monitors.round_answers import (
 )
 from biaswatch.shared.contracts import Claim, Comparison, Method, WatchedFeature, WatchedPair
 from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
-from biaswatch.shared.stats.anytime.odds_planning import plan_odds
-from biaswatch.shared.stats.anytime.planning import plan_gap
-from biaswatch.shared.stats.anytime.set_shapes import MissingAnswers, SetShape
+from biaswatch.shared.stats.anytime.planning import plan_gap, plan_odds
+from biaswatch.shared.stats.anytime.units import MissingAnswers, SetShape
 
 Floats = NDArray[np.float64]
 Answers = Callable[[np.random.Generator, int], Floats]

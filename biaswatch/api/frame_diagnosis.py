@@ -36,7 +36,7 @@ from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Ver
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.groups.catalogue import parse_statistic
+from biaswatch.shared.stats.groups.registry import parse_statistic
 
 RELABELLINGS = 1000
 STATISTICS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")

@@ -49,7 +49,7 @@ def diagnosed_rows(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagn
 
     from biaswatch.shared.analysis.findings.plans import ComparisonPlan
     from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
-    from biaswatch.shared.stats.groups.catalogue import added, parse_statistic
+    from biaswatch.shared.stats.groups.registry import added, parse_statistic
 
     levels = [len(set(labels)) for labels in seen.groups.values()]
     pairs = sum(n * (n - 1) // 2 for n in levels) * len(seen.features)

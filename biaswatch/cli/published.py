@@ -19,7 +19,7 @@ from biaswatch.shared.contracts import Features, Response, Run
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number as number_text
 from biaswatch.shared.runtime.settings import Settings, load_settings
-from biaswatch.shared.stats.studies.published_score import PublishedScore
+from biaswatch.shared.stats.studies.published_choices import PublishedScore
 from biaswatch.shared.store import Store
 
 BBQ_LICENCE = "CC BY 4.0"

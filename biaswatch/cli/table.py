@@ -33,7 +33,7 @@ from biaswatch.shared.formatting import coverage, number, p_equals, p_value
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
-    from biaswatch.shared.stats.tables.ratio_agreement import RatioAgreement
+    from biaswatch.shared.stats.tables.contingency import RatioAgreement
 
 MEASURES = {
     "odds_ratio": "odds ratio",
@@ -60,7 +60,7 @@ def table(
     as_json: Json = False,
 ) -> None:
     """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
-    from biaswatch.shared.stats.tables.ratio_agreement import ratio_agreement
+    from biaswatch.shared.stats.tables.contingency import ratio_agreement
     from biaswatch.shared.stats.tables.two_by_two import as_json as to_json
     from biaswatch.shared.stats.tables.two_by_two import two_by_two
 

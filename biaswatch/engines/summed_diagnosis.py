@@ -25,13 +25,14 @@ from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
-from biaswatch.shared.stats.comparisons.moment_gaps import (
+from biaswatch.shared.stats.comparisons.gaps_from_sums import (
+    Moments,
     SampleSums,
     effect_size_from_sums,
     gap_from_sums,
+    joined,
     mean_from_sums,
 )
-from biaswatch.shared.stats.groups.moments import Moments, joined
 
 Query = Callable[[str], Sequence[Sequence[Any]]]
 """Runs SQL; returns its rows."""

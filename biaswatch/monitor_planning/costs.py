@@ -7,7 +7,7 @@ from math import ceil
 
 from biaswatch.shared.contracts import Comparison, MonitorPlan, Suite, WatchedPair
 from biaswatch.shared.contracts.expansion import set_of
-from biaswatch.shared.stats.anytime.set_shapes import ONE_AND_ONE, SetShape
+from biaswatch.shared.stats.anytime.units import ONE_AND_ONE, SetShape
 
 CHARS_PER_TOKEN = 4
 MILLION = 1_000_000

@@ -17,10 +17,9 @@ from biaswatch.render.tables import printable
 from biaswatch.shared.analysis.monitors.method import PlannedGap, method_of
 from biaswatch.shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.anytime.judging import WHOLE
+from biaswatch.shared.stats.anytime.judging import WHOLE, alpha_of_gap_test
 from biaswatch.shared.stats.anytime.planning import PlannedUnits
-from biaswatch.shared.stats.anytime.set_shapes import MissingAnswers
-from biaswatch.shared.stats.anytime.spending import alpha_of_gap_test
+from biaswatch.shared.stats.anytime.units import MissingAnswers
 
 Row = dict[str, str | int | float | None]
 ANSWER_TOKENS = 200

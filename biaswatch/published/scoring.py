@@ -9,11 +9,11 @@ from biaswatch.shared.contracts import Ending, Response
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing import Unreadable, choice_in, yes_or_no_in
 from biaswatch.shared.stats.studies.published_choices import (
+    PublishedScore,
     crows_pairs_scores,
     stereoset_scores,
     winobias_scores,
 )
-from biaswatch.shared.stats.studies.published_score import PublishedScore
 from biaswatch.shared.stats.studies.published_texts import (
     agreement_scores,
     descriptor_scores,

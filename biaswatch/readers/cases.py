@@ -21,7 +21,7 @@ from biaswatch.readers.named_values import (
 from biaswatch.readers.table_columns import check_columns
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.estimate import IntervalEstimate
-from biaswatch.shared.stats.tables.logistic import adjusted_odds_ratio
+from biaswatch.shared.stats.tables.odds_ratio import adjusted_odds_ratio
 from biaswatch.shared.stats.tables.stratified import Stratified, stratified
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
 from biaswatch.shared.presentation.model_names import ModelNames
-from biaswatch.shared.stats.labels.planned_labels import labels_for_share, units_for_share
+from biaswatch.shared.stats.labels.sampling import labels_for_share, units_for_share
 
 TENTH = 0.1
 """Of the scale: an interval that reaches no farther says something."""

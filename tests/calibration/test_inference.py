@@ -16,8 +16,8 @@ from biaswatch.shared.stats.comparisons.effect_size import (
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples
 from biaswatch.shared.stats.comparisons.missingness import missingness
 from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
-from biaswatch.shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
 from biaswatch.shared.stats.comparisons.verdicts import Decision, conclude
 from biaswatch.shared.stats.estimate import IntervalEstimate
 from biaswatch.shared.stats.samples import AnswersByPrompt, Vector

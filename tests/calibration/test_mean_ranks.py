@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.groups.mean_precision import group_means
+from biaswatch.shared.stats.groups.group_means import group_means
 from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means
 
 TABLES, ALPHA = 500, 0.05

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.studies.answer_pairs import paired_table
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 from biaswatch.shared.stats.tables.independence import (
     FEW_EXPECTED,
@@ -16,7 +17,6 @@ from biaswatch.shared.stats.tables.independence import (
     fisher,
 )
 from biaswatch.shared.stats.tables.odds_ratio import conditional_odds_ratio, sample_odds_ratio
-from biaswatch.shared.stats.tables.paired_table import paired_table
 from biaswatch.shared.stats.tables.risks import relative_risk, risk_difference, selection_rate
 from biaswatch.shared.stats.tables.stratified import stratified
 

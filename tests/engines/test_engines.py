@@ -29,7 +29,7 @@ from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Against
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.groups.catalogue import parse_statistic
+from biaswatch.shared.stats.groups.registry import parse_statistic
 from tests.support.engine_tables import FEATURES, engine, make_table, write_parquet
 
 SUMMED = SummedColumns("team", FEATURES, ("language",), shifts=(1000120.0, 0.03, 0.2))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from biaswatch.shared.stats.labels.drawn_labels import DrawnLabels
+from biaswatch.shared.stats.labels.corrected_values import DrawnLabels
 from biaswatch.shared.stats.samples import Vector
 
 

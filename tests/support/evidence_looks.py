@@ -12,7 +12,7 @@ from biaswatch.shared.stats.anytime import pairs, two_groups
 from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.change import Baseline
 from biaswatch.shared.stats.anytime.four_fifths import FOUR_FIFTHS
-from biaswatch.shared.stats.anytime.odds_grid import GRID, NULL, UNIT, beyond, mixed, normalisers
+from biaswatch.shared.stats.anytime.odds import GRID, NULL, UNIT, beyond, mixed, normalisers
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 
 Ints = NDArray[np.int64]

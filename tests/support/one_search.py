@@ -13,9 +13,9 @@ from biaswatch.shared.stats.anytime.change_search import (
     log_evidence,
     made_references,
 )
+from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.late_starts import LateStarts
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.spending import share_of_attempt
 
 BETS = 2 * len(STAKES)
 NOTHING = References(

@@ -11,7 +11,7 @@ from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, Measure, Subjec
 from biaswatch.shared.formatting import COULD_UNDO
 from biaswatch.shared.parsing.quoting import one_line, quoted_label
 from biaswatch.shared.stats.estimate import IntervalEstimate
-from biaswatch.shared.stats.tables.ratio_agreement import ratio_agreement
+from biaswatch.shared.stats.tables.contingency import ratio_agreement
 
 RATIOS = {
     "odds_ratio": ("Odds Ratio", 1.0),

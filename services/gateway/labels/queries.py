@@ -38,11 +38,7 @@ from biaswatch.shared.requests.label_views import (
 )
 from biaswatch.shared.requests.labels import NumberRequest, TaskFilter
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.labels.planned_labels import (
-    labels_for_share,
-    planned_labels,
-    widest_share,
-)
+from biaswatch.shared.stats.labels.sampling import labels_for_share, planned_labels, widest_share
 from biaswatch.shared.store import Store
 
 ALPHA = 0.05

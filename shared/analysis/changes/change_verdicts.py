@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from biaswatch.shared.stats.comparisons.fixed_prompts_change import ChangeResult
+from biaswatch.shared.stats.comparisons.changes import ChangeResult
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Decision, conclude
 

@@ -24,7 +24,7 @@ from biaswatch.shared.analysis.changes.tested_changes import (
 from biaswatch.shared.analysis.findings.groupings import THE_REST, Grouping, grouping
 from biaswatch.shared.analysis.findings.observations import Whole, coded
 from biaswatch.shared.analysis.findings.plans import ComparisonPlan
-from biaswatch.shared.stats.comparisons.fixed_prompts_change import ChangeResult
+from biaswatch.shared.stats.comparisons.changes import ChangeResult
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.estimate import IntervalEstimate
 

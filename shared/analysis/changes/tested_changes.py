@@ -14,13 +14,13 @@ from biaswatch.shared.analysis.findings.observations import Floats, Whole
 from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.analysis.findings.units import SideUnits
 from biaswatch.shared.contracts import Claim
-from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, ComparedSamples
-from biaswatch.shared.stats.comparisons.fixed_prompts_change import (
+from biaswatch.shared.stats.comparisons.changes import (
     ChangeResult,
     TwoRunsAnswers,
     fixed_prompts_gap_change,
     fixed_prompts_level_change,
 )
+from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples, mean_gap
 
 

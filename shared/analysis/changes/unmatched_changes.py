@@ -26,8 +26,7 @@ from biaswatch.shared.analysis.findings.groupings import (
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
 from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.contracts import Claim
-from biaswatch.shared.stats.comparisons.fixed_prompts_change import ChangeResult
-from biaswatch.shared.stats.comparisons.gap_change import gap_change
+from biaswatch.shared.stats.comparisons.changes import ChangeResult, gap_change
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, mean_gap
 from biaswatch.shared.stats.estimate import undefined
 

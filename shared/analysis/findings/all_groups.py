@@ -9,17 +9,14 @@ from biaswatch.shared.analysis.findings.group_disparities import GroupedTable, f
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Whole
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
 from biaswatch.shared.stats.groups.exchanges import unit_means
-from biaswatch.shared.stats.groups.mean_precision import group_means
+from biaswatch.shared.stats.groups.group_means import group_means, shrunken_means
 from biaswatch.shared.stats.groups.mean_ranks import BY_RANGE as RANKS_BY_RANGE
 from biaswatch.shared.stats.groups.mean_ranks import METHOD as RANKS
-from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means
+from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means, sure_orders
 from biaswatch.shared.stats.groups.overall import METHOD as LABELS_PERMUTED
 from biaswatch.shared.stats.groups.overall import overall_test
-from biaswatch.shared.stats.groups.reasons import Reason, sentence
-from biaswatch.shared.stats.groups.shrunken_means import shrunken_means
-from biaswatch.shared.stats.groups.sure_orders import sure_orders
 
 LEAST_GROUPS = 3
 """With two groups, their gap already says everything."""

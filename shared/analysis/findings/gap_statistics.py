@@ -15,8 +15,8 @@ from biaswatch.shared.analysis.findings.observations import Floats
 from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
-from biaswatch.shared.stats.comparisons.permutation_test import label_permutation, sign_flip
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
 from biaswatch.shared.stats.estimate import IntervalEstimate
 
 

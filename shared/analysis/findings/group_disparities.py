@@ -7,13 +7,12 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
-from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
 from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.disparity import Disparity, disparities
 from biaswatch.shared.stats.groups.exchanges import unit_means
 from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
-from biaswatch.shared.stats.groups.reasons import Reason, sentence
-from biaswatch.shared.stats.groups.selection import SelectionRate
+from biaswatch.shared.stats.groups.registry import SelectionRate
 from biaswatch.shared.stats.groups.summary import Statistic, Summary, summarise
 
 SAME = {"Impact Ratio": "Min/Max"}

@@ -12,7 +12,7 @@ from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.findings.plans import AnalysisPlan
 from biaswatch.shared.contracts import Estimate, GroupDisparity, GroupSummary, OverallTest
 from biaswatch.shared.lookup import first
-from biaswatch.shared.stats.groups.selection import SelectionRate, SelectionStandard
+from biaswatch.shared.stats.groups.registry import SelectionRate, SelectionStandard
 
 SELECTION_RATE = "selection_rate"
 

@@ -24,9 +24,9 @@ from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.missingness import Missingness, missingness
 from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.groups.cells import sentence
 from biaswatch.shared.stats.groups.descriptive import Mean
-from biaswatch.shared.stats.groups.reasons import sentence
-from biaswatch.shared.stats.groups.selection import SelectionRate
+from biaswatch.shared.stats.groups.registry import SelectionRate
 from biaswatch.shared.stats.groups.summary import Statistic, Summary
 
 NO_INTERVAL = IntervalEstimate()

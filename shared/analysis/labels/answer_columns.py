@@ -17,7 +17,7 @@ from biaswatch.shared.analysis.findings.observations import (
     coded,
 )
 from biaswatch.shared.contracts import Label, LabelSample
-from biaswatch.shared.stats.anytime.rounding import Hashes, hashes
+from biaswatch.shared.stats.anytime.units import Hashes, hashes
 from biaswatch.shared.stats.samples import stretches
 
 Case = tuple[str, MeasuredResponse]

@@ -15,7 +15,7 @@ from biaswatch.shared.formatting import computed_p
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.verdicts import conclude
 from biaswatch.shared.stats.estimate import IntervalEstimate
-from biaswatch.shared.stats.labels.instrument_error import bias_difference, instrument_error
+from biaswatch.shared.stats.labels.agreement import bias_difference, instrument_error
 
 GroupsAndGaps = tuple[tuple[CorrectedGroup, ...], tuple[CorrectedGap, ...]]
 

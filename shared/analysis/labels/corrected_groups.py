@@ -12,8 +12,8 @@ from biaswatch.shared.analysis.findings.observations import Floats, Observations
 from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.analysis.labels.labelled_rows import Bools, LabelledRows
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.labels.agreement import LabelledReadings
 from biaswatch.shared.stats.labels.corrected_values import LEAST_LABELS
-from biaswatch.shared.stats.labels.instrument_error import LabelledReadings
 from biaswatch.shared.stats.samples import stretches
 
 

@@ -14,10 +14,14 @@ from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
-from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
-from biaswatch.shared.stats.labels.corrected_ratio import corrected_ratio
+from biaswatch.shared.stats.labels.corrected_gap import (
+    CorrectedSide,
+    corrected_gap,
+    corrected_mean,
+    corrected_ratio,
+)
 from biaswatch.shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
-from biaswatch.shared.stats.labels.planned_labels import widest_share
+from biaswatch.shared.stats.labels.sampling import widest_share
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from biaswatch.shared.analysis.findings.observations import Floats, Whole, coded
 from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.contracts import Label, LabelSample, LabelStratum
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.labels.drawn_labels import DrawnLabels
+from biaswatch.shared.stats.labels.corrected_values import DrawnLabels
 from biaswatch.shared.stats.samples import stretches
 
 Bools = NDArray[np.bool_]

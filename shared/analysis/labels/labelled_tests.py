@@ -14,7 +14,7 @@ from biaswatch.shared.contracts import (
     Comparison,
     MonitorPlan,
 )
-from biaswatch.shared.stats.anytime.spending import share_left, share_of_test
+from biaswatch.shared.stats.anytime.judging import share_left, share_of_test
 
 UNADJUSTED = (
     "users of production traffic are matched by moment and stratum, and labelled answers are not"

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.rounding import hashes
+from biaswatch.shared.stats.anytime.units import hashes
 from biaswatch.shared.stats.samples import AT_ONCE
 
 ROW = np.dtype([("id", "V16"), ("value", "<f8"), ("unit", "<u8"), ("cell", "<u4")])

@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import (
     RunningGap,
     Verdict,
 )
-from biaswatch.shared.stats.anytime.rounding import hashes, uniform_table
+from biaswatch.shared.stats.anytime.units import hashes, uniform_table
 from biaswatch.shared.stats.labels.running_gap import (
     LabelledGroup,
     pair_counts,

@@ -16,7 +16,7 @@ from biaswatch.shared.analysis.labels.labelled_rows import LabelledRows
 from biaswatch.shared.contracts import CorrectedGap, CorrectedGroup, Estimate
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.labels.agreement import agreement
-from biaswatch.shared.stats.labels.drawn_labels import DrawnLabels
+from biaswatch.shared.stats.labels.corrected_values import DrawnLabels
 
 TABLE = "table"
 

@@ -3,7 +3,7 @@
 from math import log
 
 from biaswatch.shared.contracts import AlarmKind, MonitorPlan
-from biaswatch.shared.stats.anytime.spending import (
+from biaswatch.shared.stats.anytime.judging import (
     alpha_of_gap_test,
     alpha_of_search,
     share_left,

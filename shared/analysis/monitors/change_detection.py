@@ -8,7 +8,7 @@ from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL, MATCHED,
 from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.rounding import uniforms
+from biaswatch.shared.stats.anytime.units import uniforms
 
 Both = tuple[float, float]
 """What a pair shows of the first group and of the second, each in [0, 1]."""

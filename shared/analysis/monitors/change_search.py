@@ -22,8 +22,8 @@ from biaswatch.shared.stats.anytime.change_search import (
     is_due,
     made_references,
 )
+from biaswatch.shared.stats.anytime.judging import share_left, share_of_test
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
-from biaswatch.shared.stats.anytime.spending import share_left, share_of_test
 
 
 @dataclass(frozen=True)

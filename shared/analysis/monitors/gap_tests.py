@@ -28,8 +28,7 @@ from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
 from biaswatch.shared.formatting import number
 from biaswatch.shared.stats.anytime.bets import STAKES
-from biaswatch.shared.stats.anytime.judging import later_weighs_more
-from biaswatch.shared.stats.anytime.spending import share_of_attempt
+from biaswatch.shared.stats.anytime.judging import later_weighs_more, share_of_attempt
 
 EXCEEDED = log(4)
 """The log evidence that the gap exceeds the limit of its recovery: then it is looked for anew."""

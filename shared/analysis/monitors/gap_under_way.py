@@ -15,7 +15,7 @@ from biaswatch.shared.contracts import (
     Stretch,
     Verdict,
 )
-from biaswatch.shared.stats.anytime.spending import share_left, share_of_attempt, share_of_test
+from biaswatch.shared.stats.anytime.judging import share_left, share_of_attempt, share_of_test
 
 FURTHEST_LOG_ODDS = 3.9
 """A limit of log odds: evidence is computed up to 4."""

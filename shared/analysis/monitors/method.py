@@ -24,8 +24,8 @@ from biaswatch.shared.contracts import Comparison, Method, WatchedFeature
 from biaswatch.shared.stats.anytime.judging import GapTable
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals
 from biaswatch.shared.stats.anytime.planning import PlannedUnits
-from biaswatch.shared.stats.anytime.set_shapes import MissingAnswers
 from biaswatch.shared.stats.anytime.single_states import GapEvidence, SingleStates
+from biaswatch.shared.stats.anytime.units import MissingAnswers
 
 NOTHING_MISSING = MissingAnswers()
 

@@ -6,7 +6,7 @@ from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
 from biaswatch.shared.contracts import Method, MonitorPlan, WatchedPair
 from biaswatch.shared.formatting import number
 from biaswatch.shared.stats.anytime.change_search import planned_change
-from biaswatch.shared.stats.anytime.spending import alpha_of_search
+from biaswatch.shared.stats.anytime.judging import alpha_of_search
 
 ROUNDS = 30
 """Before a change, and after it."""

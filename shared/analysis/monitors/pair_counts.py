@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.pairs import BINS
-from biaswatch.shared.stats.anytime.rounding import binned_columns
+from biaswatch.shared.stats.anytime.units import binned_columns
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -16,8 +16,8 @@ from biaswatch.shared.stats.anytime.change_search import (
     log_evidence,
     smallest_changes,
 )
+from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
-from biaswatch.shared.stats.anytime.spending import share_of_attempt
 
 Kept = tuple[Reference, ...]
 """The references of one search, the newest last."""

@@ -8,7 +8,7 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.round_answers import Counts, GroupAnswers, SetAnswers
 from biaswatch.shared.contracts import Estimate, SelectionRates, WatchedFeature
 from biaswatch.shared.stats.anytime.four_fifths import SelectedUnits, SelectionShares
-from biaswatch.shared.stats.anytime.rounding import uniforms
+from biaswatch.shared.stats.anytime.units import uniforms
 
 UNITS = "selected_units"
 """First group's units selected, its units, and the same of the second: units with an answer."""

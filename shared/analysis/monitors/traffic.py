@@ -30,8 +30,8 @@ from biaswatch.shared.contracts import (
     WatchedPair,
 )
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
-from biaswatch.shared.stats.anytime.rounding import Hashes, hashes, uniform_table
 from biaswatch.shared.stats.anytime.two_groups import BINS, TwoHistograms
+from biaswatch.shared.stats.anytime.units import Hashes, hashes, uniform_table
 from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
 
 NO_SIDE = -1

@@ -34,7 +34,7 @@ from biaswatch.shared.contracts import Comparison, Method, StratumUsers, Traffic
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.anytime.matching import Match, matches_in_time
 from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
-from biaswatch.shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+from biaswatch.shared.stats.anytime.units import Hashes, hashes, uniform_table
 
 AT_ONCE = 4096
 """Matches that are in memory together."""

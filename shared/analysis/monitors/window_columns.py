@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
-from biaswatch.shared.stats.anytime.rounding import Hashes
+from biaswatch.shared.stats.anytime.units import Hashes
 
 OpenFile = Callable[[], BinaryIO]
 """Return an empty file that whoever called closes in the end."""

@@ -20,7 +20,7 @@ from biaswatch.shared.analysis.monitors.window_columns import (
 )
 from biaswatch.shared.contracts import MISSING, MonitorPlan
 from biaswatch.shared.stats.anytime.bets import Bools
-from biaswatch.shared.stats.anytime.rounding import Hashes, hashes
+from biaswatch.shared.stats.anytime.units import Hashes, hashes
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_REASONS = 30_000

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import STAKES, Floats
+from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.late_starts import LateStarts
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
-from biaswatch.shared.stats.anytime.spending import share_of_attempt
 
 Ints = NDArray[np.int64]
 KEPT = 3

@@ -8,7 +8,7 @@ from scipy.special import betaln, expit
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.anytime.inversion import invert
-from biaswatch.shared.stats.anytime.odds_grid import GRID, beyond
+from biaswatch.shared.stats.anytime.odds import GRID, beyond
 
 LIMIT = 30.0
 """Of the logarithm of the odds ratio of pairs."""

@@ -7,8 +7,7 @@ import numpy as np
 
 from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
 from biaswatch.shared.stats.anytime.inversion import threshold
-from biaswatch.shared.stats.anytime.matched import sides_of
-from biaswatch.shared.stats.anytime.matching import MOST_USERS, matches_in_time
+from biaswatch.shared.stats.anytime.matching import MOST_USERS, matches_in_time, sides_of
 from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
 from biaswatch.shared.stats.anytime.planning import (
     FURTHEST,

@@ -19,7 +19,7 @@ from biaswatch.shared.stats.anytime.bets import (
     middles,
 )
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
-from biaswatch.shared.stats.anytime.rounding import binned
+from biaswatch.shared.stats.anytime.units import binned
 
 BINS = 129
 """Odd, so that no difference at all is a bin of its own."""

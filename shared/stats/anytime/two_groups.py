@@ -18,7 +18,7 @@ from biaswatch.shared.stats.anytime.bets import (
 )
 from biaswatch.shared.stats.anytime.inversion import invert_dearly, lowest, threshold
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.rounding import binned
+from biaswatch.shared.stats.anytime.units import binned
 
 BINS = 65
 STAKES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)

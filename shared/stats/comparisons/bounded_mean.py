@@ -16,8 +16,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from biaswatch.shared.stats.comparisons.confidence_curve import LADDER, Curve
-from biaswatch.shared.stats.comparisons.remembered import SampleKey, remembered
+from biaswatch.shared.stats.comparisons.confidence_curve import LADDER, Curve, SampleKey, remembered
 from biaswatch.shared.stats.samples import Vector
 
 MOST_VALUES = 400

@@ -6,8 +6,8 @@ from math import inf, sqrt
 
 import numpy as np
 
+from biaswatch.shared.stats.comparisons.confidence_curve import SampleKey, remembered
 from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING, is_flat
-from biaswatch.shared.stats.comparisons.remembered import SampleKey, remembered
 from biaswatch.shared.stats.samples import Vector, in_order, stretches
 
 Bounds = tuple[float, float]

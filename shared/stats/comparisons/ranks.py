@@ -7,8 +7,7 @@ from typing import Literal
 import numpy as np
 from scipy import special, stats
 
-from biaswatch.shared.stats.comparisons.permutation_test import RESAMPLES
-from biaswatch.shared.stats.comparisons.relabelling import EXACT_UP_TO, Stratum, tails
+from biaswatch.shared.stats.comparisons.relabelling import EXACT_UP_TO, RESAMPLES, Stratum, tails
 from biaswatch.shared.stats.samples import Sample, Vector, present
 
 EMPTY = "a group has no values"

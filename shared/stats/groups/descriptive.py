@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Cells
-from biaswatch.shared.stats.groups.reasons import Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.cells import Cells, Column, Floats, Reason, with_reasons
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
-from biaswatch.shared.stats.groups.cells import check_domains
-from biaswatch.shared.stats.groups.outliers import (
+from biaswatch.shared.stats.groups.cells import (
+    Codes,
+    Floats,
+    Integers,
+    Reason,
+    check_domains,
+    with_reasons,
+)
+from biaswatch.shared.stats.groups.spreads import (
     SIMULATIONS,
     dixon,
     dixon_p_values,
     extreme_z_scores,
 )
-from biaswatch.shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
 from biaswatch.shared.stats.groups.summary import Summary
 
 METRICS = (

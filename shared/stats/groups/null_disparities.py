@@ -6,13 +6,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Columns, Table, check_domains
+from biaswatch.shared.stats.groups.cells import (
+    Codes,
+    Columns,
+    Floats,
+    Integers,
+    Reason,
+    Table,
+    check_domains,
+)
 from biaswatch.shared.stats.groups.descriptive import Mean
-from biaswatch.shared.stats.groups.exchange_units import ANYWHERE, exchange_units
-from biaswatch.shared.stats.groups.exchanges import LabelExchange
+from biaswatch.shared.stats.groups.exchanges import ANYWHERE, LabelExchange, exchange_units
 from biaswatch.shared.stats.groups.permutations import permute_labels
-from biaswatch.shared.stats.groups.reasons import Codes, Floats, Integers, Reason
-from biaswatch.shared.stats.groups.selection import SelectionRate
+from biaswatch.shared.stats.groups.registry import SelectionRate
 from biaswatch.shared.stats.groups.spreads import METRICS, ROUNDING, TIES, against_null, spreads
 from biaswatch.shared.stats.groups.summary import Statistic, summarise
 

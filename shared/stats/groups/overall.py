@@ -6,10 +6,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Table, check_domains
-from biaswatch.shared.stats.groups.exchange_units import ANYWHERE, exchange_units
-from biaswatch.shared.stats.groups.exchanges import LabelExchange, blocks_of, group_sums, unit_means
-from biaswatch.shared.stats.groups.reasons import Codes, Floats, Integers, Reason, with_reasons
+from biaswatch.shared.stats.groups.cells import (
+    Codes,
+    Floats,
+    Integers,
+    Reason,
+    Table,
+    check_domains,
+    with_reasons,
+)
+from biaswatch.shared.stats.groups.exchanges import (
+    ANYWHERE,
+    LabelExchange,
+    blocks_of,
+    exchange_units,
+    group_sums,
+    unit_means,
+)
 
 METHOD = "Welch-type statistic, labels permuted"
 FLAT = 1e-8

@@ -6,15 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Table, check_domains
-from biaswatch.shared.stats.groups.exchange_units import ANYWHERE
+from biaswatch.shared.stats.groups.cells import (
+    Codes,
+    Floats,
+    Reason,
+    Table,
+    check_domains,
+    with_reasons,
+)
 from biaswatch.shared.stats.groups.exchanges import (
+    ANYWHERE,
     DomainSample,
     PermutedDomain,
     permuted,
     unit_means,
 )
-from biaswatch.shared.stats.groups.reasons import Codes, Floats, Reason, with_reasons
 from biaswatch.shared.stats.groups.spreads import METRICS, against_null
 
 

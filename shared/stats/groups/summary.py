@@ -7,8 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Cells, Columns, Table
-from biaswatch.shared.stats.groups.reasons import Codes, Column, Floats, Reason
+from biaswatch.shared.stats.groups.cells import Cells, Codes, Column, Columns, Floats, Reason, Table
 
 VALUES = 1 << 16
 """In one block: half a megabyte, so that what is computed from it stays in the cache."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.rounding import uniforms
+from biaswatch.shared.stats.anytime.units import uniforms
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import Vector, stretches

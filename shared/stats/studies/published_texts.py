@@ -11,7 +11,7 @@ from statistics import fmean
 
 from scipy.stats import mannwhitneyu
 
-from biaswatch.shared.stats.studies.published_score import (
+from biaswatch.shared.stats.studies.published_choices import (
     ALPHA,
     PublishedScore,
     Unit,

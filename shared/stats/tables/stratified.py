@@ -2,18 +2,154 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
+from typing import Any
 
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha
+from scipy import stats
+
+from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
 from biaswatch.shared.stats.tables.independence import chi_square, declared, fisher
 from biaswatch.shared.stats.tables.odds_ratio import sample_odds_ratio
-from biaswatch.shared.stats.tables.strata import (
-    StrataTest,
-    breslow_day,
-    cmh_test,
-    common_odds_ratio,
-    common_relative_risk,
-)
+
+TOO_FEW = "fewer than two strata: there is nothing to compare"
+NO_STRATUM = "no stratum has both groups, with and without the outcome"
+INFINITE = "infinite: B or C is zero in every stratum"
+ZERO = "no interval: A or D is zero in every stratum"
+
+
+@dataclass(frozen=True)
+class StrataTest:
+    """A test over strata, or the reason why there is none."""
+
+    statistic: float | None = None
+    dof: int | None = None
+    p_value: float | None = None
+    reason: str | None = None
+
+
+def breslow_day(
+    strata: Sequence[ContingencyTable], odds_ratio: float | None, *, tarone: bool = False
+) -> StrataTest:
+    """Test whether all strata share one odds ratio.
+
+    The statistic is the sum over strata of (A - e)^2 / v, where e is the count expected in a table
+    with these margins and the common odds ratio and v = 1 / (1/e + 1/(n1 - e) + 1/(m - e) +
+    1/(n2 - m + e)), m being the outcomes; strata - 1 degrees of freedom. Tarone's correction
+    subtracts (sum of A - e)^2 / sum of v, which makes it chi-square distributed also with a
+    Mantel-Haenszel odds ratio.
+
+    Strata must have no zero margin. Undefined for fewer than two, or for an odds ratio of 0 or an
+    infinite one (None). Approximate: strata should be large. statsmodels divides by zero where the
+    odds ratio is exactly 1.
+
+    References
+    ----------
+    Breslow and Day (1980), Statistical methods in cancer research I, section 4.4; Tarone (1985),
+    On heterogeneity tests based on efficient scores.
+    """
+    if len(strata) < 2:
+        return StrataTest(reason=TOO_FEW)
+    if not odds_ratio:
+        return StrataTest(reason="the common odds ratio is 0 or infinite")
+    expected = [_expected(table, odds_ratio) for table in strata]
+    gaps = [table.a - e for table, e in zip(strata, expected, strict=True)]
+    variances = [_variance_given_odds(table, e) for table, e in zip(strata, expected, strict=True)]
+    statistic = sum(gap**2 / v for gap, v in zip(gaps, variances, strict=True))
+    if tarone:
+        statistic -= sum(gaps) ** 2 / sum(variances)
+    dof = len(strata) - 1
+    return StrataTest(statistic, dof, float(stats.chi2.sf(statistic, dof)))
+
+
+def _expected(table: ContingencyTable, odds_ratio: float) -> float:
+    """Solve e (n2 - m + e) = odds_ratio (n1 - e) (m - e) for the e that leaves no count negative.
+
+    Of the two ways to write the root, the one without cancellation.
+    """
+    outcomes = table.a + table.c
+    square = 1 - odds_ratio
+    linear = odds_ratio * (table.n_1 + outcomes) + table.n_2 - outcomes
+    constant = -odds_ratio * table.n_1 * outcomes
+    root = sqrt(linear**2 - 4 * square * constant)
+    if linear >= 0:
+        return -2 * constant / (linear + root)
+    return (root - linear) / (2 * square)
+
+
+def _variance_given_odds(table: ContingencyTable, expected: float) -> float:
+    outcomes = table.a + table.c
+    others = (table.n_1 - expected, outcomes - expected, table.n_2 - outcomes + expected)
+    return 1 / (1 / expected + sum(1 / other for other in others))
+
+
+def common_odds_ratio(strata: Sequence[ContingencyTable], alpha: float) -> IntervalEstimate:
+    """Return the Mantel-Haenszel odds ratio (sum of AD/n) / (sum of BC/n) with an interval.
+
+    The interval is Robins, Breslow and Greenland's, valid for few large strata and for many small
+    ones. Zero cells need no correction. Without an interval where the ratio is 0 or infinite. No
+    stratum may have a zero margin.
+
+    References
+    ----------
+    Mantel and Haenszel (1959), Statistical aspects of the analysis of data from retrospective
+    studies; Robins, Breslow and Greenland (1986), Estimators of the Mantel-Haenszel variance
+    consistent in both sparse data and large-strata limiting models.
+    """
+    method = "Mantel-Haenszel, Robins-Breslow-Greenland"
+    if not strata:
+        return undefined(NO_STRATUM, method=method)
+    if not any(table.b * table.c for table in strata):
+        return undefined(INFINITE, method=method)
+    if not any(table.a * table.d for table in strata):
+        return undefined(ZERO, value=0.0, method=method)
+    found = _library(strata)
+    low, high = found.oddsratio_pooled_confint(alpha)
+    return IntervalEstimate(float(found.oddsratio_pooled), float(low), float(high), method)
+
+
+def common_relative_risk(strata: Sequence[ContingencyTable]) -> float | None:
+    """Return the Mantel-Haenszel relative risk (sum of A n2/n) / (sum of C n1/n).
+
+    None where group 2 has no outcomes in any stratum.
+    """
+    if not any(table.c for table in strata):
+        return None
+    return float(_library(strata).riskratio_pooled)
+
+
+def cmh_test(strata: Sequence[ContingencyTable], *, correction: bool = False) -> StrataTest:
+    """Return Cochran, Mantel and Haenszel's test of no association within strata.
+
+    The statistic is (sum of A - n1 m/n)^2 / sum of n1 n2 m (n - m) / (n^2 (n - 1)), m being the
+    outcomes; one degree of freedom. `correction` takes 0.5 off the sum before it is squared, not
+    beyond zero. No stratum may have a zero margin. statsmodels goes beyond zero, and takes the
+    p-value as 1 - cdf, which is 0 long before it should be.
+
+    References
+    ----------
+    Cochran (1954), Some methods for strengthening the common chi-square tests; Mantel and
+    Haenszel (1959).
+    """
+    if not strata:
+        return StrataTest(reason=NO_STRATUM)
+    gap = abs(sum(table.a - table.n_1 * (table.a + table.c) / table.n for table in strata))
+    if correction:
+        gap = max(0.0, gap - 0.5)
+    statistic = gap**2 / sum(_variance(table) for table in strata)
+    return StrataTest(statistic, 1, float(stats.chi2.sf(statistic, 1)))
+
+
+def _variance(table: ContingencyTable) -> float:
+    outcomes = table.a + table.c
+    spread = table.n_1 * table.n_2 * outcomes * (table.n - outcomes)
+    return spread / (table.n**2 * (table.n - 1))
+
+
+def _library(strata: Sequence[ContingencyTable]) -> Any:
+    from statsmodels.stats.contingency_tables import StratifiedTable  # loads for a second
+
+    return StratifiedTable([table.rows for table in strata])
 
 
 @dataclass(frozen=True)

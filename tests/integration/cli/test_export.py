@@ -25,7 +25,7 @@ from biaswatch.shared.contracts import Ending, Response, probes_of
 from biaswatch.shared.contracts.access import TokenGrant, TokenRole, TokensFile, verifier_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.runtime.web import web_server
-from biaswatch.shared.stats.groups.catalogue import parse_statistic
+from biaswatch.shared.stats.groups.registry import parse_statistic
 from biaswatch.shared.store import Store, migrate
 from tests.support.api import CheckedPublisher
 from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run

@@ -17,7 +17,7 @@ from biaswatch.render.table_diagnosis import result_rows
 from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.groups.catalogue import parse_statistic
+from biaswatch.shared.stats.groups.registry import parse_statistic
 
 RNG = np.random.default_rng(3)
 ROWS = 120

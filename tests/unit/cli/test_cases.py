@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from biaswatch.cli.application import app
 from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.tables.logistic import adjusted_odds_ratio
+from biaswatch.shared.stats.tables.odds_ratio import adjusted_odds_ratio
 from tests.support.golden import golden
 
 ROWS = {

@@ -5,7 +5,7 @@ import pytest
 
 from biaswatch.shared.analysis.monitors.alpha import gap_bound
 from biaswatch.shared.contracts import AlarmKind, AlarmState, Evidence, Verdict
-from biaswatch.shared.stats.anytime.spending import share_left
+from biaswatch.shared.stats.anytime.judging import share_left
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
 
 DISPARITY, CHANGE, CLEARED = AlarmKind.DISPARITY, AlarmKind.CHANGE, AlarmState.CLEARED

@@ -6,7 +6,7 @@ import pytest
 
 from biaswatch.shared.contracts import CorrectedGroup, Estimate, Verdict
 from biaswatch.shared.presentation.correction_words import width_sentences
-from biaswatch.shared.stats.labels.planned_labels import widest_share
+from biaswatch.shared.stats.labels.sampling import widest_share
 from tests.support.labelled_studies import rates, ratings, simulate
 
 STUDY = replace(rates({"a": 0.2, "b": 0.5}, {"a": 0.05, "b": 0.15}), answers=400)

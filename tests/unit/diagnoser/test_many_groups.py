@@ -18,7 +18,7 @@ from biaswatch.shared.analysis.findings.observations import Observations, observ
 from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Claim, Diagnosis
-from biaswatch.shared.stats.groups.catalogue import parse_statistic
+from biaswatch.shared.stats.groups.registry import parse_statistic
 from tests.support.records import make_diagnosis
 
 PLAN = AnalysisPlan(

@@ -35,7 +35,7 @@ from biaswatch.shared.contracts import (
     WatchedPair,
 )
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.rounding import binned, uniforms
+from biaswatch.shared.stats.anytime.units import binned, uniforms
 from tests.support.records import make_evidence, make_plan, make_round
 
 PAIR = WatchedPair(dimension="g", a="a", b="b")

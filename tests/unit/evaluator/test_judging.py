@@ -24,7 +24,7 @@ from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.parsing.quoting import quoted
 from biaswatch.shared.stats.estimate import IntervalEstimate
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
-from biaswatch.shared.stats.tables.ratio_agreement import ratio_agreement
+from biaswatch.shared.stats.tables.contingency import ratio_agreement
 from tests.support.records import AT, make_brief, make_subject, make_target
 from tests.support.reports import COMPLETE
 

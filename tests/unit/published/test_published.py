@@ -30,11 +30,13 @@ from biaswatch.shared.contracts import Response, Suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.mean_interval import rate_interval
 from biaswatch.shared.stats.studies.published_choices import (
+    PublishedScore,
     crows_pairs_scores,
+    mean_score,
+    share_score,
     stereoset_scores,
     winobias_scores,
 )
-from biaswatch.shared.stats.studies.published_score import PublishedScore, mean_score, share_score
 from biaswatch.shared.stats.studies.published_texts import (
     agreement_scores,
     descriptor_scores,

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.stats.comparisons.always_alike import always_alike_p
+from biaswatch.shared.stats.comparisons.changes import Sets
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.fixed_prompts import (
     Answers,
     fixed_prompts_gap,
     fixed_prompts_mean,
 )
-from biaswatch.shared.stats.comparisons.fixed_prompts_change import Sets
 
 ALPHA = 0.05
 

@@ -8,7 +8,12 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
 
-from biaswatch.shared.stats.groups.binned import binned_mode, js_divergence, kl_divergence, smoothed
+from biaswatch.shared.stats.groups.baseline import (
+    binned_mode,
+    js_divergence,
+    kl_divergence,
+    smoothed,
+)
 from biaswatch.shared.stats.groups.cells import clean
 
 counts = arrays(np.float64, (2, 7), elements=st.integers(0, 30).map(float))

@@ -2,11 +2,16 @@
 
 import pytest
 
-from biaswatch.shared.stats.groups.baseline_agreement import Correlation, Precision
-from biaswatch.shared.stats.groups.binned import Divergence, Mode
-from biaswatch.shared.stats.groups.catalogue import PLAIN, PerCell, added, parse_statistic
+from biaswatch.shared.stats.groups.baseline import Correlation, Divergence, Mode, Precision
 from biaswatch.shared.stats.groups.descriptive import QuantileRange
-from biaswatch.shared.stats.groups.selection import SelectionRate, SelectionStandard
+from biaswatch.shared.stats.groups.registry import (
+    PLAIN,
+    PerCell,
+    SelectionRate,
+    SelectionStandard,
+    added,
+    parse_statistic,
+)
 from biaswatch.shared.stats.groups.summary import Statistic
 
 PARSED: dict[str, Statistic] = {

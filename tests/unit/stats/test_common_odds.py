@@ -7,9 +7,15 @@ import pytest
 from scipy.stats import hypergeom, nchypergeom_fisher
 from scipy.stats.contingency import odds_ratio
 
-from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds, log_es
+from biaswatch.shared.stats.anytime.odds import (
+    GRID,
+    UNIT,
+    Batch,
+    CommonOdds,
+    log_es,
+    tolerance_used,
+)
 from biaswatch.shared.stats.anytime.odds import odds_ratio as ratio_of
-from biaswatch.shared.stats.anytime.odds_grid import GRID, UNIT, tolerance_used
 from tests.support.golden import golden_cases
 
 

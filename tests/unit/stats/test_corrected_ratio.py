@@ -8,8 +8,7 @@ from scipy import stats
 
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.estimate import IntervalEstimate
-from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide
-from biaswatch.shared.stats.labels.corrected_ratio import corrected_ratio
+from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_ratio
 from biaswatch.shared.stats.labels.corrected_values import corrected_values
 from tests.support.drawn_labels import every_drawn
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from biaswatch.shared.stats.groups.cells import Reason, sentence
 from biaswatch.shared.stats.groups.disparity import METRICS, NOBODY, Disparity, disparities
-from biaswatch.shared.stats.groups.reasons import Reason, sentence
 from biaswatch.shared.stats.groups.summary import Summary
 
 Floats = NDArray[np.float64]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.groups.outliers import dixon, dixon_p_values, simulated
+from biaswatch.shared.stats.groups.spreads import dixon, dixon_p_values, simulated
 
 FORMS = {
     3: (1, 0), 7: (1, 0), 8: (1, 1), 10: (1, 1), 11: (2, 1), 13: (2, 1), 14: (2, 2), 21: (2, 2),

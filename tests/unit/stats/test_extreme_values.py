@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
-from biaswatch.shared.stats.comparisons.extreme_values import extreme_exchange_p, extreme_flip_p
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
-from biaswatch.shared.stats.comparisons.label_tests import exchange_p, flip_p
+from biaswatch.shared.stats.comparisons.label_tests import (
+    exchange_p,
+    extreme_exchange_p,
+    extreme_flip_p,
+    flip_p,
+)
 from biaswatch.shared.stats.samples import Vector
 from tests.unit.stats.test_label_tests import every_flip, every_sum, mid_p
 

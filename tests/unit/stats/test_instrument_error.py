@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from biaswatch.shared.stats.labels.instrument_error import (
+from biaswatch.shared.stats.labels.agreement import (
     LabelledReadings,
     bias_difference,
     instrument_error,

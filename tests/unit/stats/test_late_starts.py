@@ -8,8 +8,8 @@ import pytest
 
 from biaswatch.shared.stats.anytime.bets import STAKES
 from biaswatch.shared.stats.anytime.change import Baseline
+from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.late_starts import LateStarts
-from biaswatch.shared.stats.anytime.spending import share_of_attempt
 
 
 def after(gaps: list[float], baseline: Baseline) -> LateStarts:

@@ -7,8 +7,13 @@ import pytest
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Floats
-from biaswatch.shared.stats.anytime.matched import MatchedUsers, sides_of
-from biaswatch.shared.stats.anytime.matching import MOST_USERS, Match, matches_in_time
+from biaswatch.shared.stats.anytime.matching import (
+    MOST_USERS,
+    Match,
+    MatchedUsers,
+    matches_in_time,
+    sides_of,
+)
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 HOUR_S = 3600.0

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from biaswatch.shared.stats.groups.mean_precision import GroupMeans, group_means
+from biaswatch.shared.stats.groups.group_means import GroupMeans, group_means
 
 ALONE = -1
 

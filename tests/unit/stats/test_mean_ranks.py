@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from biaswatch.shared.stats.groups.mean_precision import group_means
+from biaswatch.shared.stats.groups.group_means import group_means
 from biaswatch.shared.stats.groups.mean_ranks import Ranks, ranks_of_means
 
 ALPHA = 0.05

@@ -8,11 +8,10 @@ import pytest
 from scipy import stats
 
 from biaswatch.shared.stats.groups import null_disparities
-from biaswatch.shared.stats.groups.catalogue import PerCell, parse_statistic
-from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
 from biaswatch.shared.stats.groups.disparity import disparities
 from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
-from biaswatch.shared.stats.groups.reasons import Reason, sentence
+from biaswatch.shared.stats.groups.registry import PerCell, parse_statistic
 from biaswatch.shared.stats.groups.summary import summarise
 
 TIMES = 1000

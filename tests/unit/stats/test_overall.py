@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
-from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Table, sentence
 from biaswatch.shared.stats.groups.overall import OverallTests, overall_test
-from biaswatch.shared.stats.groups.reasons import sentence
 
 TIMES = 2000
 NOISE = 0.04

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from biaswatch.shared.stats.tables.paired_table import paired_table
+from biaswatch.shared.stats.studies.answer_pairs import paired_table
 
 counts = st.integers(0, 80)
 

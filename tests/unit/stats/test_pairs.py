@@ -10,7 +10,7 @@ from biaswatch.shared.stats.anytime.bets import STAKES, log_es, log_es_beyond, s
 from biaswatch.shared.stats.anytime.inversion import Bracket, bracket
 from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.rounding import binned, uniforms
+from biaswatch.shared.stats.anytime.units import binned, uniforms
 from tests.support.golden import golden_cases
 
 GAPS = (-1, 0, 1)

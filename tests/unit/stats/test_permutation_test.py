@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from biaswatch.shared.stats.comparisons.permutation_test import label_permutation, sign_flip
+from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
 from tests.support.golden import golden_cases
 
 NAN = float("nan")

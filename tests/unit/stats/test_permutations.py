@@ -11,11 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from biaswatch.shared.stats.groups.cells import Table
-from biaswatch.shared.stats.groups.exchange_units import exchange_units
-from biaswatch.shared.stats.groups.exchanges import LabelExchange
+from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
+from biaswatch.shared.stats.groups.exchanges import LabelExchange, exchange_units
 from biaswatch.shared.stats.groups.permutations import PermutationNull, permute_labels
-from biaswatch.shared.stats.groups.reasons import Reason, sentence
 from biaswatch.shared.stats.groups.spreads import METRICS
 
 TIMES = 4000

@@ -5,7 +5,7 @@ import pytest
 
 from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_mean
 from biaswatch.shared.stats.labels.corrected_values import corrected_values
-from biaswatch.shared.stats.labels.planned_labels import labels_for_share, widest_share
+from biaswatch.shared.stats.labels.sampling import labels_for_share, widest_share
 from tests.support.drawn_labels import every_drawn
 
 ALPHA = 0.05

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.studies.answer_pairs import paired_table
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
-from biaswatch.shared.stats.tables.paired_table import paired_table
 from biaswatch.shared.stats.tables.risks import selection_rate
 from biaswatch.shared.stats.tables.stratified import stratified
 from biaswatch.shared.stats.tables.two_by_two import TwoByTwo, as_json, two_by_two

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from biaswatch.shared.stats.comparisons.remembered import SampleKey, remembered
+from biaswatch.shared.stats.comparisons.confidence_curve import SampleKey, remembered
 
 
 def test_a_sample_is_computed_once_and_again_for_another_range_or_order() -> None:

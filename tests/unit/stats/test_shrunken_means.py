@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 
-from biaswatch.shared.stats.groups.shrunken_means import (
+from biaswatch.shared.stats.groups.group_means import (
     TO_THE_MAIN_EFFECTS,
     TO_THE_MEAN,
     TOO_FEW,

@@ -4,7 +4,7 @@ from math import isclose
 
 import pytest
 
-from biaswatch.shared.stats.anytime.spending import (
+from biaswatch.shared.stats.anytime.judging import (
     alpha_of_gap_test,
     alpha_of_search,
     share_left,

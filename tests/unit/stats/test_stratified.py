@@ -9,8 +9,7 @@ from scipy.optimize import brentq
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 from biaswatch.shared.stats.tables.contingency import ContingencyTable
-from biaswatch.shared.stats.tables.strata import breslow_day
-from biaswatch.shared.stats.tables.stratified import stratified
+from biaswatch.shared.stats.tables.stratified import breslow_day, stratified
 
 counts = st.integers(1, 60)
 strata = st.lists(st.tuples(counts, counts, counts, counts), min_size=2, max_size=6)

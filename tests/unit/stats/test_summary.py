@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from biaswatch.shared.stats.groups.catalogue import PerCell, parse_statistic
-from biaswatch.shared.stats.groups.cells import Table
-from biaswatch.shared.stats.groups.reasons import Reason, sentence
+from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
+from biaswatch.shared.stats.groups.registry import PerCell, parse_statistic
 from biaswatch.shared.stats.groups.summary import Summary, summarise
 
 GROUPS = ("ant", "bee", "cat", "dog", "elk")

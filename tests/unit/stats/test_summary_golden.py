@@ -6,12 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.groups.binned import binned_mode, js_divergence, kl_divergence, smoothed
-from biaswatch.shared.stats.groups.catalogue import parse_statistic
-from biaswatch.shared.stats.groups.cells import Table, clean
+from biaswatch.shared.stats.groups.baseline import (
+    binned_mode,
+    js_divergence,
+    kl_divergence,
+    smoothed,
+)
+from biaswatch.shared.stats.groups.cells import Reason, Table, clean
 from biaswatch.shared.stats.groups.disparity import Disparity, disparities
-from biaswatch.shared.stats.groups.outliers import dixon
-from biaswatch.shared.stats.groups.reasons import Reason
+from biaswatch.shared.stats.groups.registry import parse_statistic
+from biaswatch.shared.stats.groups.spreads import dixon
 from biaswatch.shared.stats.groups.summary import Summary, summarise
 from tests.support.golden import golden_cases, golden_rows
 

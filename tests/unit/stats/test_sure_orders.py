@@ -4,9 +4,8 @@ import numpy as np
 
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
-from biaswatch.shared.stats.groups.mean_precision import group_means
-from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means
-from biaswatch.shared.stats.groups.sure_orders import Order, sure_orders
+from biaswatch.shared.stats.groups.group_means import group_means
+from biaswatch.shared.stats.groups.mean_ranks import Order, ranks_of_means, sure_orders
 
 UNIT = (0.0, 1.0)
 NO_SETS = -1

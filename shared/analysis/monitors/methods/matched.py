@@ -14,8 +14,8 @@ from biaswatch.shared.analysis.monitors.method import (
 from biaswatch.shared.analysis.monitors.methods.two_groups import SIDES
 from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts
 from biaswatch.shared.contracts import Comparison, Estimate, UserCounts, WatchedFeature
-from biaswatch.shared.stats.anytime.matched import MatchedUsers
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
+from biaswatch.shared.stats.anytime.matching import MatchedUsers
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.planning import PlannedUnits
 from biaswatch.shared.stats.anytime.two_groups import BINS

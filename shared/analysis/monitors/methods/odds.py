@@ -20,9 +20,8 @@ from biaswatch.shared.analysis.monitors.round_answers import (
 )
 from biaswatch.shared.contracts import Comparison, WatchedFeature
 from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
-from biaswatch.shared.stats.anytime.odds_planning import plan_odds
-from biaswatch.shared.stats.anytime.planning import PlannedUnits
-from biaswatch.shared.stats.anytime.set_shapes import ONE_AND_ONE, SetShape
+from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_odds
+from biaswatch.shared.stats.anytime.units import ONE_AND_ONE, SetShape
 
 
 def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) -> RoundCounts:

@@ -14,7 +14,7 @@ from biaswatch.shared.analysis.monitors.set_bounds import feature_values, sides_
 from biaswatch.shared.contracts import Claim, Comparison, WatchedFeature
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_gap
-from biaswatch.shared.stats.anytime.rounding import Hashes, hashes, uniform_table
+from biaswatch.shared.stats.anytime.units import Hashes, hashes, uniform_table
 
 
 def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:

@@ -24,9 +24,9 @@ from biaswatch.shared.analysis.monitors.round_answers import (
 )
 from biaswatch.shared.contracts import Comparison, WatchedFeature
 from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_gap
-from biaswatch.shared.stats.anytime.rounding import uniforms
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 from biaswatch.shared.stats.anytime.two_groups_planning import plan_two_groups
+from biaswatch.shared.stats.anytime.units import uniforms
 
 SIDES = ("first", "second")
 TWINS = "twins"

@@ -6,14 +6,15 @@ from scipy import stats
 
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
-from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
-from biaswatch.shared.stats.comparisons.moment_gaps import (
+from biaswatch.shared.stats.comparisons.gaps_from_sums import (
     ENOUGH_FOR_SUMS,
     SampleSums,
     gap_from_sums,
+    joined,
     mean_from_sums,
+    moments_of,
 )
-from biaswatch.shared.stats.groups.moments import joined, moments_of
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
 
 RNG = np.random.default_rng(5)
 VALUES = np.column_stack([RNG.normal(1e6, 2, 4000), RNG.beta(2, 5, 4000)])
