@@ -19,7 +19,7 @@ from pathlib import Path
 from biaswatch.services.gateway.otlp.intake import SignalIntake
 from biaswatch.services.gateway.otlp.wire import PROTOBUF, TRACES, signals_of, unpacked
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.redaction_file import nothing_redacted
+from biaswatch.services.gateway.traffic.intake_files import nothing_redacted
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.requests.traffic import SentBatch

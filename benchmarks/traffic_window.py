@@ -108,7 +108,7 @@ def close(store: Store) -> None:
 
 def export(store: Store) -> None:
     """Read the window page by page as the gateway gives it to `export`."""
-    from biaswatch.services.gateway.exports.queries import ExportFilter, ExportQueries
+    from biaswatch.services.gateway.exports import ExportFilter, ExportQueries
     from biaswatch.services.gateway.monitors.queries import MonitorQueries
 
     [run] = store.records.all(Run)

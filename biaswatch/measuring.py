@@ -13,7 +13,7 @@ from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.lookup import first
 from biaswatch.shared.models.device import ModelOptions
 from biaswatch.shared.parsing.model_reasoning import ReasonedText, after_reasoning
-from biaswatch.shared.requests.measurements import (
+from biaswatch.shared.requests.exports import (
     AnswerMeasurements,
     DeclaredAnalysis,
     Measurement,

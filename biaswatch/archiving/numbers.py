@@ -9,7 +9,7 @@ import pyarrow
 from biaswatch.exporting.files import is_text_column, ordered
 from biaswatch.exporting.rows import rows_of_page
 from biaswatch.shared.contracts import Features, Purpose, Response
-from biaswatch.shared.requests.export_views import exported_answer, exported_features
+from biaswatch.shared.requests.exports import exported_answer, exported_features
 from biaswatch.shared.store import Store
 
 TEXT_COLUMNS = ("messages", "text", "baseline")

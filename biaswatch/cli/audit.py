@@ -14,7 +14,7 @@ from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence
-from biaswatch.services.gateway.dashboard.audit_names import names_of
+from biaswatch.services.gateway.dashboard.overview_pages import names_of
 from biaswatch.shared.bus.audit_anchors import audit_anchors
 from biaswatch.shared.bus.jetstream import Admin
 from biaswatch.shared.contracts.audit import AuditEntry, faults_of

@@ -13,7 +13,7 @@ from biaswatch.render.channels import channel_in_words, delivered_in_words
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import printable
 from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
-from biaswatch.shared.requests.channel_views import ChannelView
+from biaswatch.shared.requests.platform import ChannelView
 
 app = typer.Typer(
     name="channels", help="How alarms are sent: list, test, retry, check.", no_args_is_help=True

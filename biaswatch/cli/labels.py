@@ -34,8 +34,8 @@ from biaswatch.shared.analysis.labels.hidden_words import hidden_words
 from biaswatch.shared.contracts import LabelDraw
 from biaswatch.shared.contracts.judged_item import JUDGES
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.export_views import ExportedAnswer
-from biaswatch.shared.requests.label_views import SampleProgress, StoredLabel
+from biaswatch.shared.requests.exports import ExportedAnswer
+from biaswatch.shared.requests.labels import SampleProgress, StoredLabel
 from biaswatch.written_files import write_whole
 
 app = typer.Typer(

@@ -23,9 +23,9 @@ from biaswatch.render.monitors import (
 from biaswatch.render.output import print_json, print_rows
 from biaswatch.render.tables import print_sentence, printable
 from biaswatch.shared.contracts import comparison_titles
+from biaswatch.shared.requests.evidence import WindowView
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
 from biaswatch.shared.requests.traffic import UnwatchedView
-from biaswatch.shared.requests.window_views import WindowView
 
 app = typer.Typer(
     name="monitor", no_args_is_help=True, help="Watch a model: rounds by cadence, honest alarms."

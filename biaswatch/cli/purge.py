@@ -12,7 +12,7 @@ from biaswatch.cli.archive import purge_archive
 from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
 from biaswatch.local.operator_audit import operator_act, write_acts
-from biaswatch.services.gateway.administration.commands import (
+from biaswatch.services.gateway.administration import (
     RemovedTexts,
     check_purge,
     purge_texts,
@@ -24,7 +24,7 @@ from biaswatch.shared.contracts import AuditAction
 from biaswatch.shared.contracts.identity import is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked
-from biaswatch.shared.requests.administration import PurgedTexts, PurgeRequest
+from biaswatch.shared.requests.platform import PurgedTexts, PurgeRequest
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.scope import Scope

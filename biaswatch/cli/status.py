@@ -10,8 +10,8 @@ from biaswatch.cli.options import FOUND_CODE, Json, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.render.output import print_json
 from biaswatch.render.tables import print_sentence
+from biaswatch.shared.requests.platform import AlarmLine, DaySpending, PlatformStatus
 from biaswatch.shared.requests.run_views import RunProgress
-from biaswatch.shared.requests.status_views import AlarmLine, DaySpending, PlatformStatus
 
 WAITING_CODE = 3
 """Nothing alarms, but something waits for a person."""

@@ -10,8 +10,9 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.shared.contracts import LabelSample
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.export_views import AnswersPage, ExportedAnswer
-from biaswatch.shared.requests.label_views import (
+from biaswatch.shared.requests.exports import AnswersPage, ExportedAnswer
+from biaswatch.shared.requests.labels import (
+    MOST_LABELS,
     AcceptedLabels,
     LabelPlan,
     LabelTask,
@@ -19,7 +20,6 @@ from biaswatch.shared.requests.label_views import (
     SampleProgress,
     StoredLabel,
 )
-from biaswatch.shared.requests.labels import MOST_LABELS
 
 AT_ONCE = 500
 

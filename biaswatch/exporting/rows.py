@@ -14,7 +14,7 @@ from biaswatch.local.run_ids import may_name_run, whole_run_id
 from biaswatch.shared.contracts.identity import is_id
 from biaswatch.shared.contracts.traffic import TRAFFIC
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.export_views import (
+from biaswatch.shared.requests.exports import (
     AnswersPage,
     ExportedAnswer,
     ExportedFeatures,

@@ -24,15 +24,15 @@ from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.contracts.paused_target import PausedTarget
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.administration import PurgedTexts
-from biaswatch.shared.requests.channel_views import ChannelView, RetriedChannel
-from biaswatch.shared.requests.measurements import AnswerMeasurements, DeclaredAnalysis
+from biaswatch.shared.requests.evidence import WindowView
+from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis
 from biaswatch.shared.requests.monitor_views import (
     AlarmView,
     AppliedMonitor,
     MonitorStatus,
     MonitorView,
 )
+from biaswatch.shared.requests.platform import ChannelView, PurgedTexts, RetriedChannel
 from biaswatch.shared.requests.run_views import (
     FlaggedPair,
     Interpretation,
@@ -44,7 +44,6 @@ from biaswatch.shared.requests.run_views import (
     StudyResults,
 )
 from biaswatch.shared.requests.traffic import AcceptedBatch, HistoryView
-from biaswatch.shared.requests.window_views import WindowView
 
 RECONNECT_S, POLL_EVERY_S = 0.5, 0.3
 

@@ -9,11 +9,11 @@ from pydantic_core import to_jsonable_python
 from biaswatch.checks import CheckRule, checked_diagnoses, measurement_warnings
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from biaswatch.services.gateway.runs.group_values import GroupValues
+from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation
 from biaswatch.shared.presentation.run_findings import strongest_first
-from biaswatch.shared.requests.label_views import RunCorrections
+from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
 
 MOST_SPREADS = 4

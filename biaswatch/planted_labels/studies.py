@@ -19,7 +19,7 @@ from biaswatch.services.simulator.domain.planted_bias import PlantedModel, Readi
 from biaswatch.services.simulator.domain.planted_reading import truth_in
 from biaswatch.shared.contracts import CorrectedGap, LabelDraw, Suite, SuiteProbe
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.requests.export_views import AnswersPage
+from biaswatch.shared.requests.exports import AnswersPage
 from biaswatch.shared.runtime.settings import Settings
 
 GROUPS = {"black": "Kwame", "white": "Henry"}

@@ -12,7 +12,7 @@ from biaswatch.readers.field_names import full_name, short_names
 from biaswatch.readers.tables import joined_labels, observation_warnings
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, within
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.measurements import AnswerMeasurements, DeclaredAnalysis
+from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 Labels = list[str | None]

@@ -1,7 +1,7 @@
 """Channels and what became of alarms on their way to them, in words."""
 
 from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
-from biaswatch.shared.requests.channel_views import ChannelView
+from biaswatch.shared.requests.platform import ChannelView
 
 
 def delivered_in_words(delivery: AlarmDelivery) -> str:

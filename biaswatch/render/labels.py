@@ -9,8 +9,8 @@ from biaswatch.render.tables import escape, print_sentence, print_table, termina
 from biaswatch.shared.formatting import number, number_name
 from biaswatch.shared.presentation.correction_words import correction_sentences
 from biaswatch.shared.presentation.model_names import ModelNames
-from biaswatch.shared.requests.export_views import ExportedAnswer
-from biaswatch.shared.requests.label_views import (
+from biaswatch.shared.requests.exports import ExportedAnswer
+from biaswatch.shared.requests.labels import (
     LabelPlan,
     RunCorrections,
     SampleProgress,

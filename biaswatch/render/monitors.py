@@ -9,15 +9,15 @@ from biaswatch.render.channels import delivered_in_words
 from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
 from biaswatch.shared.contracts import Described, Estimate
 from biaswatch.shared.formatting import UNDEFINED, number, number_name
-from biaswatch.shared.requests.evidence_views import EvidenceView
-from biaswatch.shared.requests.labelled_views import labelled_promise_in_words, labelled_sentence_of
+from biaswatch.shared.requests.evidence import EvidenceView, WindowView
 from biaswatch.shared.requests.monitor_views import (
     AlarmView,
     MonitorStatus,
     MonitorView,
     TwinAnswer,
+    labelled_promise_in_words,
+    labelled_sentence_of,
 )
-from biaswatch.shared.requests.window_views import WindowView
 
 COLUMNS = ("comparison", "units", "missing", "gap", "evidence", "verdict", "more units")
 LABELLED_COLUMNS = ("comparison", "gap by labels", "gap by readings", "verdict by labels")

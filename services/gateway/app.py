@@ -6,26 +6,23 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from biaswatch.services.gateway.administration.routes import administration_routes
+from biaswatch.services.gateway.administration import administration_routes
 from biaswatch.services.gateway.archived_answers import AnswersInStore
-from biaswatch.services.gateway.auditing import CallerAudit, TokenAudit
-from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.auth import CallerAudit, TokenAudit, Tokens
 from biaswatch.services.gateway.background import AnswerBacklog, background_work, now, signal_intake
-from biaswatch.services.gateway.callers import scope_of_caller
-from biaswatch.services.gateway.channels.commands import ChannelCommands
-from biaswatch.services.gateway.channels.queries import ChannelQueries
-from biaswatch.services.gateway.channels.routes import channel_routes
-from biaswatch.services.gateway.dashboard.action_routes import PageActions
-from biaswatch.services.gateway.dashboard.answer_queries import AnswerQueries
-from biaswatch.services.gateway.dashboard.label_routes import LabelPages
-from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
+from biaswatch.services.gateway.bodies import IntakeSlots
+from biaswatch.services.gateway.callers import KnownTokens, scope_of_caller
+from biaswatch.services.gateway.channels import ChannelCommands, ChannelQueries, channel_routes
+from biaswatch.services.gateway.dashboard.actions import PageActions
+from biaswatch.services.gateway.dashboard.answer_pages import AnswerQueries
+from biaswatch.services.gateway.dashboard.forms import SingleUse
+from biaswatch.services.gateway.dashboard.label_pages import LabelPages
+from biaswatch.services.gateway.dashboard.overview_pages import OverviewQueries
 from biaswatch.services.gateway.dashboard.routes import PageSources, page_routes
-from biaswatch.services.gateway.dashboard.single_use import SingleUse
-from biaswatch.services.gateway.dashboard.start_queries import StartQueries
+from biaswatch.services.gateway.dashboard.start_pages import StartQueries
 from biaswatch.services.gateway.error_responses import RESPONSES, add_error_handlers
-from biaswatch.services.gateway.exports.queries import ExportQueries
-from biaswatch.services.gateway.exports.routes import export_routes
-from biaswatch.services.gateway.intake_slots import IntakeSlots
+from biaswatch.services.gateway.exports import ExportQueries, export_routes
+from biaswatch.services.gateway.json_bodies import PlainAddresses
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.labels.routes import label_routes
@@ -38,31 +35,25 @@ from biaswatch.services.gateway.middleware import (
 from biaswatch.services.gateway.monitors.commands import MonitorCommands
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.monitors.routes import monitor_routes
-from biaswatch.services.gateway.monitors.strata_queries import StrataQueries
+from biaswatch.services.gateway.monitors.strata import StrataQueries
 from biaswatch.services.gateway.openapi import describe
 from biaswatch.services.gateway.otlp.routes import otlp_routes
 from biaswatch.services.gateway.runs.commands import RunCommands
-from biaswatch.services.gateway.runs.group_values import GroupValueQueries
-from biaswatch.services.gateway.runs.impact_queries import ImpactQueries
-from biaswatch.services.gateway.runs.interpretations import InterpretationQueries
-from biaswatch.services.gateway.runs.measurement_queries import MeasurementQueries
-from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
+from biaswatch.services.gateway.runs.measurements import GroupValueQueries, MeasurementQueries
+from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.routes import (
     measurement_routes,
     run_background_routes,
     run_routes,
 )
-from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.services.gateway.runs.studies import ImpactQueries, StudyQueries
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.status.queries import StatusQueries
-from biaswatch.services.gateway.status.routes import status_routes
-from biaswatch.services.gateway.strict_requests import PlainAddresses
-from biaswatch.services.gateway.tokens_file import KnownTokens
-from biaswatch.services.gateway.traffic.batch_intake import Waiting, WaitingAnswers
-from biaswatch.services.gateway.traffic.commands import HistoryCommands
+from biaswatch.services.gateway.status import StatusQueries, status_routes
+from biaswatch.services.gateway.traffic.batches import Waiting, WaitingAnswers
+from biaswatch.services.gateway.traffic.history import HistoryCommands
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.redaction_file import redaction_of
+from biaswatch.services.gateway.traffic.intake_files import redaction_of
 from biaswatch.services.gateway.traffic.routes import (
     history_routes,
     ingestion_routes,

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from biaswatch.services.gateway.otlp.evaluation_endpoint import EvaluationEndpoint
-from biaswatch.services.gateway.otlp.evaluation_export import EvaluationExport
+from biaswatch.services.gateway.otlp.evaluations import EvaluationEndpoint, EvaluationExport
 from biaswatch.services.gateway.otlp.intake import JoinedAnswers, SignalIntake
-from biaswatch.services.gateway.otlp.mapping_file import mapping_of
 from biaswatch.services.gateway.otlp.routes import joining
 from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.batches import WaitingAnswers
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.redaction_file import redaction_of
-from biaswatch.services.gateway.traffic.routes import WaitingAnswers
+from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
 from biaswatch.shared.bus.jetstream import most_waiting
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage

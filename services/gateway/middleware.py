@@ -10,16 +10,16 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from biaswatch.services.gateway.auditing import TokenAudit
+from biaswatch.services.gateway.auth import TokenAudit
 from biaswatch.services.gateway.callers import (
     COOKIE,
     THIS_MACHINE,
     Caller,
+    KnownTokens,
     caller_of,
     current_caller,
     set_caller,
 )
-from biaswatch.services.gateway.tokens_file import KnownTokens
 
 MAX_BYTES = 4 * 1024 * 1024
 """With a token, on any other route than those below."""

@@ -9,10 +9,13 @@ from datetime import UTC, datetime
 
 import kopf
 
-from biaswatch.services.operator.handlers.definitions import definitions_served
 from biaswatch.services.operator.handlers.gateway import GatewayApi
 from biaswatch.services.operator.handlers.reconciling import Reconciler
-from biaswatch.services.operator.handlers.resources import configure, registry_of
+from biaswatch.services.operator.handlers.resources import (
+    configure,
+    definitions_served,
+    registry_of,
+)
 from biaswatch.services.operator.settings import OperatorSettings
 from biaswatch.shared.errors import BiaswatchError
 from biaswatch.shared.runtime.health import HealthServer, ServiceHealth

@@ -13,10 +13,8 @@ from biaswatch.shared.presentation.page_tables import (
     number_cell,
     words_cell,
 )
-from biaswatch.shared.requests.evidence_views import EvidenceView
-from biaswatch.shared.requests.labelled_views import LabelledEvidence
-from biaswatch.shared.requests.monitor_views import History
-from biaswatch.shared.requests.window_views import WindowView
+from biaswatch.shared.requests.evidence import EvidenceView, WindowView
+from biaswatch.shared.requests.monitor_views import History, LabelledEvidence
 
 
 def evidence_table(

@@ -21,7 +21,7 @@ from biaswatch.shared.presentation.page_tables import (
     number_cell,
     words_cell,
 )
-from biaswatch.shared.requests.window_views import WindowView
+from biaswatch.shared.requests.evidence import WindowView
 
 
 @dataclass(frozen=True)

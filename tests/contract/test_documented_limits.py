@@ -10,10 +10,10 @@ from biaswatch.readers import parquet_files, table_files
 from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.services.extractor.settings import ExtractorSettings
-from biaswatch.services.gateway import intake_slots, middleware, strict_requests
-from biaswatch.services.gateway.otlp import intake, protobuf_messages, protobuf_signals, wire
+from biaswatch.services.gateway import bodies, json_bodies, middleware
+from biaswatch.services.gateway.otlp import intake, protobuf, wire
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.traffic.routes import MOST_QUEUED
+from biaswatch.services.gateway.traffic.batches import MOST_QUEUED
 from biaswatch.services.generator.domain.outcome import LARGEST_ANSWER_BYTES
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.services.oracle.settings import OracleSettings
@@ -61,17 +61,17 @@ LIMITS = {
     "probe of a suite, as JSON": f"{LARGEST_PROBE_BYTES // KIB} KiB",
     "record on the bus": f"{MAX_RECORD_BYTES // KIB} KiB",
     "request with a token":
-    f"{middleware.MAX_BYTES // MIB} MiB, {strict_requests.MAX_VALUES:,} values",
+    f"{middleware.MAX_BYTES // MIB} MiB, {json_bodies.MAX_VALUES:,} values",
     "suite that is uploaded": f"{middleware.MAX_STREAMED_BYTES['/v1/suites'] // MIB} MiB",
     "request with production answers":
     f"{middleware.MAX_STREAMED_BYTES['/v1/responses'] // MIB} MiB",
     "groups, and facts, of one production answer": f"{MAX_LABELS}",
     "messages of one production answer": f"{MAX_MESSAGES:,}",
     "one span, or log record, of OTLP":
-    f"{protobuf_messages.MAX_SIGNAL_BYTES // MIB} MiB, {protobuf_messages.MAX_SIGNAL_FIELDS:,}",
+    f"{protobuf.MAX_SIGNAL_BYTES // MIB} MiB, {protobuf.MAX_SIGNAL_FIELDS:,}",
     "requests of one tenant that are read, and handled, at the same time":
-    f"{intake_slots.READ_PER_TENANT}, and {intake_slots.HANDLED_PER_TENANT}; others wait"
-    f" {intake_slots.WAIT_S:.0f} s",
+    f"{bodies.READ_PER_TENANT}, and {bodies.HANDLED_PER_TENANT}; others wait"
+    f" {bodies.WAIT_S:.0f} s",
     "connections to the gateway": f"{MAX_CONNECTIONS:,}, and {RESERVED_FILES} fewer",
     "open files of a process": f"{LEAST_FILES} at least",
     "request without a token": f"{middleware.MAX_ANONYMOUS_BYTES // KIB} KiB",
@@ -80,7 +80,7 @@ LIMITS = {
     "production answers of one live system that wait": f"{MOST_QUEUED:,}",
     "OTLP request, packed and unpacked": f"{wire.MOST_BYTES // MIB} MiB, {wire.MAX_RATIO} times its"
     f" packed size beyond {wire.RATIO_FREE_BYTES // MIB} MiB,"
-    f" {protobuf_messages.MAX_MESSAGES:,} spans, {protobuf_signals.MAX_VALUES:,} attributes",
+    f" {protobuf.MAX_MESSAGES:,} spans, {protobuf.MAX_VALUES:,} attributes",
     "parts of a traced answer wait for the rest": f"{intake.PATIENCE.total_seconds():.0f} s",
     "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
     "reply of a model, unpacked": f"{LARGEST_REPLY_BYTES // MIB} MiB",

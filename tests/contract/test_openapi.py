@@ -9,8 +9,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import operations
-from biaswatch.services.gateway.strict_requests import StrictRoute
 from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on
 

@@ -4,10 +4,10 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
-from biaswatch.services.gateway.dashboard import static_files
-from biaswatch.services.gateway.dashboard.static_files import MEDIA_TYPES, static_file
+from biaswatch.services.gateway.dashboard import rendering
+from biaswatch.services.gateway.dashboard.rendering import MEDIA_TYPES, static_file
 
-FOLDER = Path(static_files.__file__).parent / "static"
+FOLDER = Path(rendering.__file__).parent / "static"
 KEPT = json.loads((FOLDER / "vendored.json").read_text())
 SINKS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "document.write")
 

@@ -20,8 +20,8 @@ from biaswatch.services.gateway.background import signal_intake
 from biaswatch.services.gateway.otlp.intake import PATIENCE, JoinedAnswers
 from biaswatch.services.gateway.otlp.wire import format_of, signals_of, unpacked
 from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.batches import publish_exchanges
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.routes import publish_exchanges
 from biaswatch.services.simulator.app import build
 from biaswatch.services.simulator.settings import SimulatorSettings
 from biaswatch.shared.bus.stage import Stage

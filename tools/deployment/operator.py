@@ -1,6 +1,6 @@
 """The Kubernetes objects of the operator: its definitions, its rights, its pod, whom it reaches."""
 
-from biaswatch.services.operator.domain.resources import GROUP, MONITORS, RUNS, SUITES
+from biaswatch.services.operator.domain.conditions import GROUP, MONITORS, RUNS, SUITES
 from tools.deployment.resources.definitions import definitions
 from tools.deployment.services import OPERATOR, OPERATOR_SECRET, UNREADY_S
 from tools.deployment.workloads import (

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import COLOURS, INK, label_rows, new_figure, shortened, target_names
 from biaswatch.render.figures.facets import share_axes
-from biaswatch.services.gateway.runs.group_values import GroupValues
+from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.formatting import number
 from biaswatch.shared.presentation.group_plots import histogram_edges

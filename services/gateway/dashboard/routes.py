@@ -11,28 +11,21 @@ from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.archived_answers import AnswersInStore
 from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens, local_path
-from biaswatch.services.gateway.dashboard.action_routes import PageActions, action_routes
-from biaswatch.services.gateway.dashboard.answer_queries import AnswerQueries
-from biaswatch.services.gateway.dashboard.answer_routes import answer_routes
-from biaswatch.services.gateway.dashboard.comparison_routes import comparison_routes
-from biaswatch.services.gateway.dashboard.label_routes import LabelPages, label_page_routes
-from biaswatch.services.gateway.dashboard.live_routes import LiveQueries, live_routes
-from biaswatch.services.gateway.dashboard.monitor_routes import monitor_page_routes
-from biaswatch.services.gateway.dashboard.operation_routes import operation_routes
-from biaswatch.services.gateway.dashboard.overview_queries import OverviewQueries
-from biaswatch.services.gateway.dashboard.rendering import page, style_sheet
-from biaswatch.services.gateway.dashboard.run_routes import run_page_routes
-from biaswatch.services.gateway.dashboard.start_queries import StartQueries
-from biaswatch.services.gateway.dashboard.start_routes import StartPage, start_routes
-from biaswatch.services.gateway.dashboard.static_files import static_file
-from biaswatch.services.gateway.dashboard.strata_routes import strata_routes
+from biaswatch.services.gateway.dashboard.actions import PageActions, action_routes
+from biaswatch.services.gateway.dashboard.answer_pages import AnswerQueries, answer_routes
+from biaswatch.services.gateway.dashboard.label_pages import LabelPages, label_page_routes
+from biaswatch.services.gateway.dashboard.live_pages import LiveQueries, live_routes
+from biaswatch.services.gateway.dashboard.monitor_pages import monitor_page_routes, strata_routes
+from biaswatch.services.gateway.dashboard.overview_pages import OverviewQueries, operation_routes
+from biaswatch.services.gateway.dashboard.rendering import page, static_file, style_sheet
+from biaswatch.services.gateway.dashboard.run_pages import comparison_routes, run_page_routes
+from biaswatch.services.gateway.dashboard.start_pages import StartPage, StartQueries, start_routes
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.monitors.strata_queries import StrataQueries
-from biaswatch.services.gateway.runs.group_values import GroupValueQueries
-from biaswatch.services.gateway.runs.interpretations import InterpretationQueries
-from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
+from biaswatch.services.gateway.monitors.strata import StrataQueries
+from biaswatch.services.gateway.runs.measurements import GroupValueQueries
+from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.lookup import first
 
 

@@ -4,15 +4,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from biaswatch.services.gateway.labels.drawn_texts import GUIDANCE
 from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.labels.texts import GUIDANCE
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.labels.drawing import dimension_of, label_sample
 from biaswatch.shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
 from biaswatch.shared.contracts.judged_item import JUDGES, ORACLE
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.label_views import AcceptedLabels
-from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
+from biaswatch.shared.requests.labels import (
+    AcceptedLabels,
+    GivenLabel,
+    LabelsRequest,
+    SampleRequest,
+)
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.store import Store
 

@@ -8,8 +8,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from biaswatch.services.gateway.labels.drawn_texts import DrawnTexts, LabelledAnswer
-from biaswatch.services.gateway.labels.readings import columns_of
+from biaswatch.services.gateway.labels.texts import DrawnTexts, LabelledAnswer, columns_of
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.labels.drawing import dimension_of
 from biaswatch.shared.analysis.labels.read_columns import ReadColumns, groups_of
@@ -26,17 +25,18 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.judged_item import JUDGES
 from biaswatch.shared.errors import NotFoundError, UsageError
-from biaswatch.shared.requests.label_views import (
+from biaswatch.shared.requests.labels import (
     LabelledStratum,
     LabelPlan,
     LabelTask,
     LabelTasks,
+    NumberRequest,
     PlanLine,
     RunCorrections,
     SampleProgress,
     StoredLabel,
+    TaskFilter,
 )
-from biaswatch.shared.requests.labels import NumberRequest, TaskFilter
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.labels.sampling import labels_for_share, planned_labels, widest_share
 from biaswatch.shared.store import Store

@@ -5,15 +5,18 @@ from collections.abc import Awaitable, Callable
 from fastapi import APIRouter, Depends
 
 from biaswatch.services.gateway.archived_answers import AnswersInStore
-from biaswatch.services.gateway.auditing import CallerAudit
-from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.auth import CallerAudit, Tokens
 from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.labels.commands import LabelCommands, TakenLabels
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.strict_requests import StrictRoute
 from biaswatch.shared.contracts import AuditAction, Label, LabelSample
-from biaswatch.shared.requests.label_views import AcceptedLabels, SampleProgress
-from biaswatch.shared.requests.labels import LabelsRequest, SampleRequest
+from biaswatch.shared.requests.labels import (
+    AcceptedLabels,
+    LabelsRequest,
+    SampleProgress,
+    SampleRequest,
+)
 from biaswatch.shared.runtime.blocking import in_thread
 
 Send = Callable[[Label | LabelSample], Awaitable[None]]

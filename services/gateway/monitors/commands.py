@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from biaswatch.services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.settings import EVERY_TARGET, AllowedTargets
 from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
 from biaswatch.shared.analysis.monitors.notes import notes_of
 from biaswatch.shared.analysis.monitors.plans import check_methods, check_round, plan_of, upkeep_of

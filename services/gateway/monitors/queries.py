@@ -1,26 +1,28 @@
-"""Monitors as the store has them: their state, evidence and alarms."""
+"""Read monitors: their state, evidence and alarms."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from biaswatch.services.gateway.monitors.labelled_queries import labelled_evidence
-from biaswatch.services.gateway.monitors.stored_monitors import StoredMonitor, stored_monitors
+from biaswatch.services.gateway.monitors.labelled import labelled_evidence
 from biaswatch.shared.contracts import (
     AccountedWindow,
     Alarm,
     AnswerAccounts,
     Description,
+    Evidence,
     Monitor,
     MonitorState,
     Response,
     Round,
     RoundEvidence,
     Run,
+    ScheduledMonitor,
     evidence_fields,
     evidence_in,
     standing_of,
@@ -28,7 +30,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
 from biaswatch.shared.errors import NotFoundError
-from biaswatch.shared.requests.evidence_views import evidence_view
+from biaswatch.shared.requests.evidence import WindowState, WindowView, evidence_view, window_view
 from biaswatch.shared.requests.monitor_views import (
     MOMENT_FIELDS,
     AlarmView,
@@ -42,9 +44,52 @@ from biaswatch.shared.requests.monitor_views import (
     rounds_shown,
     twin_answer,
 )
-from biaswatch.shared.requests.window_views import WindowState, WindowView, window_view
 from biaswatch.shared.stats.anytime.judging import e_bh
 from biaswatch.shared.store import Store
+
+
+@dataclass(frozen=True)
+class StoredMonitor:
+    """A monitor, its last closed round, and what is known since then."""
+
+    monitor: Monitor
+    last: Round | None
+    evidence: Sequence[Evidence]
+    """Of the last round, in the order of the comparisons."""
+    alarms: Sequence[Alarm]
+    """The latest first."""
+    scheduled: ScheduledMonitor | None
+    """None while the schedule still has another plan of this name."""
+
+
+def stored_monitors(store: Store, monitors: Sequence[Monitor]) -> list[StoredMonitor]:
+    """Read what there is of some monitors, in their order; it blocks."""
+    last = store.rounds.last_of(monitors)
+    evidence: dict[str, list[RoundEvidence]] = defaultdict(list)
+    for part in store.records.of_runs(RoundEvidence, (each.run_id for each in last.values())):
+        evidence[part.monitor_id].append(part)
+    alarms: dict[str, list[Alarm]] = defaultdict(list)
+    for alarm in store.records.of_monitors(Alarm, (each.monitor_id for each in monitors)):
+        alarms[alarm.monitor_id].append(alarm)
+    entries = store.schedule.monitors()
+    scheduled = {(each.monitor.tenant, each.monitor.monitor_id): each for each in entries}
+    return [
+        StoredMonitor(
+            monitor=each,
+            last=last.get(each.monitor_id),
+            evidence=sorted(
+                evidence_in(evidence[each.monitor_id]), key=lambda found: found.comparison_key
+            ),
+            alarms=sorted(alarms[each.monitor_id], key=_latest_first),
+            scheduled=scheduled.get((each.tenant, each.monitor_id)),
+        )
+        for each in monitors
+    ]
+
+
+def _latest_first(alarm: Alarm) -> tuple[int, str, str]:
+    return -alarm.round, alarm.comparison_key, alarm.state
+
 
 DEPLOYMENT_ALPHA = 0.05
 MAX_WINDOWS = 1000

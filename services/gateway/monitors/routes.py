@@ -4,12 +4,11 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends
 
-from biaswatch.services.gateway.auditing import CallerAudit
-from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.auth import CallerAudit, Tokens
+from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.monitors.commands import MonitorCommands
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.monitors.strata_queries import StrataQueries
-from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.services.gateway.monitors.strata import StrataQueries
 from biaswatch.shared.contracts import AuditAction, Monitor, MonitorState
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
 from biaswatch.shared.requests.monitors import AnyMonitorRequest

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from biaswatch.services.gateway.otlp.wire import ExportResult
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.unwatched_words import UnwatchedError
+from biaswatch.services.gateway.traffic.watchers import UnwatchedError
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.contracts.identity import pseudonym_of
 from biaswatch.shared.conventions.answers import AnswerPart, joined, part_of, sent_fields

@@ -1,12 +1,34 @@
-"""What people change: suites kept, runs started and cancelled, interpretations requested."""
+"""Store suites, start and cancel runs, request interpretations."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from biaswatch.services.gateway.allowed_targets import EVERY_TARGET, AllowedTargets
+from fastapi import Request
+from pydantic import ValidationError
+
+from biaswatch.services.gateway.auth import CallerAudit
+from biaswatch.services.gateway.json_bodies import (
+    StreamedList,
+    check_is_json,
+    check_value,
+    one_at_a_time,
+    wrong,
+)
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import RUN_GATHER, Brief, Cancellation, Run
+from biaswatch.services.gateway.settings import EVERY_TARGET, AllowedTargets
+from biaswatch.shared.contracts import (
+    RUN_GATHER,
+    AuditAction,
+    Brief,
+    Cancellation,
+    Run,
+    Suite,
+    SuiteHeader,
+    SuiteProbe,
+)
 from biaswatch.shared.contracts.suite_limits import (
     MOST_PROBES,
     MOST_RUNS,
@@ -14,8 +36,15 @@ from biaswatch.shared.contracts.suite_limits import (
     check_amount,
 )
 from biaswatch.shared.errors import ArchivedError, NotFoundError, UsageError
-from biaswatch.shared.requests.run_views import Interpretation, ResumedTarget, RunState
+from biaswatch.shared.requests.run_views import (
+    Interpretation,
+    ResumedTarget,
+    RunState,
+    StartedRun,
+    StoredSuite,
+)
 from biaswatch.shared.requests.runs import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
+from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
 
 RESUMABLE = {RunState.INCOMPLETE, RunState.CANCELLED}
@@ -129,3 +158,118 @@ class RunCommands:
         """Store an interpretation that is about to start; return what is known of it."""
         self.store.records.write([brief])
         return self.queries.interpretation(brief.id)
+
+
+async def started_run(
+    request: RunRequest,
+    commands: RunCommands,
+    send: Callable[[Run], Awaitable[None]],
+    audit: CallerAudit,
+) -> StartedRun:
+    """Start the run that is requested, unless it is under way or done; return it either way."""
+    run = await in_thread(commands.run_for, request)
+    opening = await in_thread(commands.opening_of, run)
+    if opening is not None:
+        targets = ", ".join(target.name for target in run.targets)
+        async with audit.act(AuditAction.RUN_START, run.id, suite=run.suite, targets=targets):
+            await in_thread(commands.keep_run, run)
+            await send(run)
+    return StartedRun(run=run, opening=opening or 0)
+
+
+AT_ONCE_BYTES = 256 * 1024
+"""What is read of a body before a thread goes on with it."""
+STAGED_AT_ONCE, STAGED_BYTES = 500, 4 * 1024 * 1024
+"""Probes that are in memory, and the bytes of the body that brought them."""
+PROBES = "probes"
+
+
+class SuiteReceiver:
+    """Takes the bytes of one suite; it reads and writes the store, so it runs in a thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._upload = store.suites.upload()
+        self._list = StreamedList(PROBES)
+        self._found: list[SuiteProbe] = []
+        self._amount = 0
+        self._unstaged_bytes = 0
+
+    def begin(self) -> None:
+        """Begin the upload, and remove what others abandoned."""
+        self._upload.__enter__()
+
+    def end(self) -> None:
+        """Remove what is not kept."""
+        self._upload.__exit__(None, None, None)
+
+    def take(self, data: bytes, *, last: bool) -> None:
+        """Check the probes that end in these bytes, and stage them.
+
+        Raises
+        ------
+        RequestValidationError, HTTPException
+            The body is no JSON, or a probe is wrong.
+        """
+        for item in self._list.items(data, last=last):
+            self._found.append(self._probe(item))
+            if len(self._found) == STAGED_AT_ONCE:
+                self._stage()
+        self._unstaged_bytes += len(data)
+        if self._unstaged_bytes >= STAGED_BYTES:
+            self._stage()
+
+    def keep(self, commands: RunCommands) -> StoredSuite:
+        """Keep the suite that has come, and return its hash."""
+        fields = self._list.fields
+        check_value(fields, "")
+        self._stage()
+        try:
+            if not self._amount or PROBES in fields:  # it has none, or what is no list
+                Suite.model_validate({PROBES: (), **fields} if self._list.has_list else fields)
+            header = SuiteHeader.model_validate(fields)
+        except ValidationError as error:
+            raise wrong(error, ()) from None
+        kept = self._upload.keep(header, commands.now(), commands.most_suites)
+        return StoredSuite(hash=kept.hash)
+
+    def _probe(self, item: Any) -> SuiteProbe:
+        place = self._amount + len(self._found)
+        check_value(item, f"{PROBES}.{place}")
+        try:
+            return SuiteProbe.model_validate(item)
+        except ValidationError as error:
+            raise wrong(error, (PROBES, place)) from None
+
+    def _stage(self) -> None:
+        if self._found:
+            self._upload.add(self._found)
+            self._amount += len(self._found)
+            self._found = []
+        self._unstaged_bytes = 0
+
+
+async def received_suite(request: Request, commands: RunCommands) -> StoredSuite:
+    """Take in the suite that a request brings, as it comes, and return its hash."""
+    check_is_json(request)
+    async with _receiver(commands.store) as receiver:
+        data = bytearray()
+        async for chunk in request.stream():
+            data += chunk
+            if len(data) >= AT_ONCE_BYTES:
+                async with one_at_a_time(request, "suites"):
+                    await in_thread(receiver.take, bytes(data), last=False)
+                data.clear()
+        async with one_at_a_time(request, "suites"):
+            await in_thread(receiver.take, bytes(data), last=True)
+        return await in_thread(receiver.keep, commands)
+
+
+@asynccontextmanager
+async def _receiver(store: Store) -> AsyncIterator[SuiteReceiver]:
+    """Begin and end an upload in threads, because both write to the store."""
+    receiver = SuiteReceiver(store)
+    await in_thread(receiver.begin)
+    try:
+        yield receiver
+    finally:
+        await in_thread(receiver.end)

@@ -8,22 +8,17 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse
 
 from biaswatch.services.gateway.archived_answers import AnswersInStore
-from biaswatch.services.gateway.auditing import CallerAudit
-from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.auth import CallerAudit, Tokens
+from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import body_of
-from biaswatch.services.gateway.runs.commands import RunCommands
-from biaswatch.services.gateway.runs.followers import Followers
-from biaswatch.services.gateway.runs.group_values import GroupValueQueries
-from biaswatch.services.gateway.runs.impact_queries import ImpactQueries
-from biaswatch.services.gateway.runs.measurement_queries import MeasurementQueries
+from biaswatch.services.gateway.runs.commands import RunCommands, received_suite, started_run
+from biaswatch.services.gateway.runs.measurements import GroupValueQueries, MeasurementQueries
 from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.starting import started_run
-from biaswatch.services.gateway.runs.study_queries import StudyQueries
-from biaswatch.services.gateway.runs.suite_uploads import received_suite
-from biaswatch.services.gateway.strict_requests import StrictRoute
+from biaswatch.services.gateway.runs.studies import ImpactQueries, StudyQueries
+from biaswatch.services.gateway.stream_limits import Followers
 from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Run, Suite
-from biaswatch.shared.requests.measurements import AnswerMeasurements
+from biaswatch.shared.requests.exports import AnswerMeasurements
 from biaswatch.shared.requests.run_views import (
     ENDED,
     Interpretation,

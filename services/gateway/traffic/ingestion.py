@@ -1,5 +1,6 @@
 """Production answers become responses for each monitor that watches, and are accounted for."""
 
+import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -7,19 +8,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from biaswatch.services.gateway.traffic.batch_sizes import are_few, drawn_number, in_parts
-from biaswatch.services.gateway.traffic.responses import (
+from biaswatch.services.gateway.traffic.watchers import (
+    KnownWatchers,
+    UnwatchedError,
+    Watcher,
+    counted,
     evaluated_span,
     response_of,
-    without_position,
-)
-from biaswatch.services.gateway.traffic.unwatched_words import (
-    UnwatchedError,
-    counted,
     unwatched,
     unwatched_system,
+    without_position,
 )
-from biaswatch.services.gateway.traffic.watchers import KnownWatchers, Watcher
 from biaswatch.shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import NotFoundError, PoisonError, UsageError
@@ -40,6 +39,40 @@ from biaswatch.shared.requests.traffic import (
 )
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import REDACTIONS
+
+FEW = 8
+FEW_CHARACTERS = 32 * 1024
+"""So many answers, with so much text, take no longer than a thread does."""
+PART_ANSWERS, PART_BYTES = 64, 1024 * 1024
+"""What is published at once of a large batch ends at either."""
+
+
+def drawn_number() -> int:
+    """Draw the number of a batch: no two sendings of an answer are likely to have the same."""
+    return secrets.randbits(43)
+
+
+def are_few(sent: SentBatch) -> bool:
+    """Return whether a batch takes no longer than a thread does."""
+    if len(sent.responses) > FEW:
+        return False
+    texts = (
+        (each.text, each.prompt, *(m.content for m in each.messages)) for each in sent.responses
+    )
+    return sum(len(text or "") for some in texts for text in some) <= FEW_CHARACTERS
+
+
+def in_parts(exchanges: Iterable[Exchange]) -> Iterator[list[Exchange]]:
+    """Yield the exchanges of a large batch, some at a time."""
+    part, size = list[Exchange](), 0
+    for exchange in exchanges:
+        part.append(exchange)
+        size += exchange.message_bytes()
+        if len(part) == PART_ANSWERS or size >= PART_BYTES:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 class ExchangeIngestion:

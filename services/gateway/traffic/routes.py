@@ -1,40 +1,21 @@
-"""The routes of production answers: those of now, and those of the past."""
+"""Routes of production answers: live, and from the past."""
 
 from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Depends, Request
 
-from biaswatch.services.gateway.auditing import CallerAudit
-from biaswatch.services.gateway.auth import Tokens
-from biaswatch.services.gateway.intake_slots import IntakeSlots
+from biaswatch.services.gateway.auth import CallerAudit, Tokens
+from biaswatch.services.gateway.bodies import IntakeSlots
+from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import body_of
-from biaswatch.services.gateway.strict_requests import StrictRoute
-from biaswatch.services.gateway.traffic.batch_intake import (
-    MOST_QUEUED,
-    BatchIntake,
-    Waiting,
-    WaitingAnswers,
-    publish_exchanges,
-    refuse_when_behind,
-)
-from biaswatch.services.gateway.traffic.commands import HistoryCommands
+from biaswatch.services.gateway.traffic.batches import BatchIntake, Waiting
+from biaswatch.services.gateway.traffic.history import HistoryCommands
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import AuditAction, Monitor, Token
 from biaswatch.shared.requests.traffic import AcceptedBatch, HistoryView, SentBatch, UnwatchedView
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
-
-__all__ = [
-    "MOST_QUEUED",
-    "Waiting",
-    "WaitingAnswers",
-    "history_routes",
-    "ingestion_routes",
-    "publish_exchanges",
-    "refuse_when_behind",
-    "unwatched_routes",
-]
 
 
 def ingestion_routes(

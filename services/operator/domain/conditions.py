@@ -1,4 +1,4 @@
-"""The conditions and events of a resource: what kubectl shows of it."""
+"""Conditions and events of a resource, as kubectl shows them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -99,3 +99,9 @@ def moment(at: datetime) -> str:
 
 def _by_type(status: Status) -> dict[str, dict[str, str]]:
     return {each["type"]: dict(each) for each in status.get("conditions") or ()}
+
+
+GROUP, VERSION = "biaswatch.io", "v1alpha1"
+MONITORS, SUITES, RUNS = "biasmonitors", "biassuites", "biasruns"
+FINALIZER = f"{GROUP}/operator"
+"""While a resource has it, it is not gone: the gateway has still to be asked."""

@@ -1,24 +1,27 @@
-"""The edge to Kubernetes: kopf's handlers, which look at resources and write what is to be told."""
+"""Kubernetes resources: kopf handlers, and a check that the definitions are installed."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+import httpx2
 import kopf
 
-from biaswatch.services.operator.domain.conditions import Reconciled, differing
-from biaswatch.services.operator.domain.monitors import monitor_name
-from biaswatch.services.operator.domain.resources import (
+from biaswatch.services.operator.domain.conditions import (
     FINALIZER,
     GROUP,
     MONITORS,
     RUNS,
     SUITES,
     VERSION,
+    Reconciled,
+    differing,
 )
+from biaswatch.services.operator.domain.monitors import monitor_name
 from biaswatch.services.operator.domain.suites import offered_hash
 from biaswatch.services.operator.handlers.reconciling import Reconciler, Seen
-from biaswatch.shared.errors import TransientError
+from biaswatch.shared.errors import ConfigurationError, TransientError
 from biaswatch.shared.telemetry import LOOKS, log
 
 Index = Mapping[Any, Iterable[Any]]
@@ -162,3 +165,34 @@ def _lock_of(memo: kopf.Memo) -> asyncio.Lock:
     """Return what lets one look at a resource end before the next begins."""
     found: asyncio.Lock = memo.setdefault("lock", asyncio.Lock())
     return found
+
+
+TIMEOUT_S = 10.0
+
+
+async def definitions_served() -> str | None:
+    """Return None once the resources are served, and until then why they are not.
+
+    Raises
+    ------
+    ConfigurationError
+        Nothing says how the API server is reached.
+    """
+    where = login(settings=kopf.OperatorSettings())
+    if where is None:
+        raise ConfigurationError(
+            "There is neither a service account nor a kubeconfig. Run the operator in a pod of a"
+            " cluster, or set KUBECONFIG."
+        )
+    try:
+        async with httpx2.AsyncClient(
+            verify=where.as_ssl_context(), headers=where.as_http_headers(), timeout=TIMEOUT_S
+        ) as http:
+            reply = await http.get(f"{where.server.rstrip('/')}/apis/{GROUP}/{VERSION}")
+            if not reply.is_success:
+                return f"the API server answers HTTP {reply.status_code} for {GROUP}/{VERSION}"
+            served = {each["name"] for each in reply.json().get("resources", ())}
+    except (httpx2.HTTPError, json.JSONDecodeError) as error:
+        return f"the API server does not answer ({type(error).__name__})"
+    missing = sorted({MONITORS, SUITES, RUNS} - served)
+    return f"not served are {', '.join(missing)}" if missing else None

@@ -7,11 +7,11 @@ import pytest
 
 from biaswatch.archiving.moving import move_run
 from biaswatch.exporting.rows import in_store
-from biaswatch.services.gateway.exports.queries import ExportQueries
+from biaswatch.services.gateway.exports import ExportQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parquet.folder import ParquetFolder
-from biaswatch.shared.requests.export_views import MonitorRun
+from biaswatch.shared.requests.exports import MonitorRun
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.archived_runs import ArchivableRun
 from tests.support.traffic_platform import HOUR, LATE, MONITOR, NOON, TrafficPlatform, said

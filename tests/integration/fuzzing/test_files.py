@@ -20,9 +20,8 @@ from biaswatch.readers.cases import CasesQuestion, cases_of, row_filter
 from biaswatch.readers.monitors import load_monitor
 from biaswatch.readers.suites import load_suite, read_probes
 from biaswatch.readers.tables import TableColumns, observations
-from biaswatch.services.gateway.otlp.mapping_file import mapping_of
-from biaswatch.services.gateway.tokens_file import read_tokens_file
-from biaswatch.services.gateway.traffic.redaction_file import redaction_of
+from biaswatch.services.gateway.callers import read_tokens_file
+from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
 from biaswatch.shared.llm.http_app import read_application
 from biaswatch.shared.llm.replay import read_recording
 from tests.support.fuzzing import (

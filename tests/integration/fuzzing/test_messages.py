@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from biaswatch.services.extractor.domain.dropin_protocol import BrokenContract, outcomes_of, spec_of
-from biaswatch.services.gateway.allowed_targets import AllowedTargets
+from biaswatch.services.gateway.settings import AllowedTargets
 from biaswatch.shared.contracts import Record, parse_target
 from biaswatch.shared.contracts.dropin import CONTRACT
 from biaswatch.shared.errors import UndecodableError

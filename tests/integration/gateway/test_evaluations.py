@@ -17,7 +17,7 @@ from biaswatch.services.gateway.background import (
     evaluation_stage,
     ingestion_stage,
 )
-from biaswatch.services.gateway.otlp.evaluation_export import EvaluationExport
+from biaswatch.services.gateway.otlp.evaluations import EvaluationExport
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import CallSpan, Features, Response

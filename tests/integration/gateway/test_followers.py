@@ -5,10 +5,14 @@ import asyncio
 import httpx2
 import pytest
 
-from biaswatch.services.gateway.dashboard import live_routes
-from biaswatch.services.gateway.dashboard.open_pages import OpenPages
+from biaswatch.services.gateway.dashboard import live_pages
 from biaswatch.services.gateway.runs import routes
-from biaswatch.services.gateway.runs.followers import LOOK_EVERY_S, MOST_EVENLY, Followers
+from biaswatch.services.gateway.stream_limits import (
+    FOLLOW_EVERY_S,
+    MOST_FOLLOWERS,
+    Followers,
+    OpenPages,
+)
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
 from tests.support.api import api_on
@@ -23,9 +27,11 @@ TIMES = 3
 def test_all_followers_together_look_no_more_often_than_a_few() -> None:
     followers = Followers()
     with followers.one_more():
-        assert followers.look_every_s == LOOK_EVERY_S
-        followers.now = 200 * MOST_EVENLY
-        assert followers.now / followers.look_every_s == pytest.approx(MOST_EVENLY / LOOK_EVERY_S)
+        assert followers.look_every_s == FOLLOW_EVERY_S
+        followers.now = 200 * MOST_FOLLOWERS
+        assert followers.now / followers.look_every_s == pytest.approx(
+            MOST_FOLLOWERS / FOLLOW_EVERY_S
+        )
 
 
 class CountedPages(OpenPages):
@@ -43,7 +49,7 @@ async def test_who_hangs_up_follows_no_more(
 ) -> None:
     followers, pages = Followers(), CountedPages()
     monkeypatch.setattr(routes, "Followers", lambda: followers)
-    monkeypatch.setattr(live_routes, "OpenPages", lambda: pages)
+    monkeypatch.setattr(live_pages, "OpenPages", lambda: pages)
     counted = followers if path.startswith("/v1") else pages
     run = make_run()
     store.records.write([run])

@@ -13,12 +13,12 @@ import pytest
 from pydantic import SecretStr
 
 from biaswatch.services.diagnoser.handlers.monitor_metrics import MonitorMetrics
-from biaswatch.services.gateway.administration.commands import purge_texts
+from biaswatch.services.gateway.administration import purge_texts
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.redaction_file import redaction_of
+from biaswatch.services.gateway.traffic.intake_files import redaction_of
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import (
     Exchange,
@@ -32,7 +32,7 @@ from biaswatch.shared.contracts import (
     window_run,
 )
 from biaswatch.shared.errors import ConfigurationError
-from biaswatch.shared.requests.administration import PurgeRequest
+from biaswatch.shared.requests.platform import PurgeRequest
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.telemetry import UNWATCHED_ANSWERS

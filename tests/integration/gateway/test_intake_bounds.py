@@ -16,8 +16,7 @@ import yaml
 from biaswatch.services.gateway import middleware
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.background import signal_intake
-from biaswatch.services.gateway.body_files import DISK
-from biaswatch.services.gateway.intake_slots import READ_PER_TENANT
+from biaswatch.services.gateway.bodies import DISK, READ_PER_TENANT
 from biaswatch.services.gateway.otlp.intake import MAX_SILENT_SOURCES, PATIENCE, JoinedAnswers
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.contracts import Exchange, Record

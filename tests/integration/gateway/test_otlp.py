@@ -20,8 +20,12 @@ from biaswatch.services.gateway.background import signal_intake
 from biaswatch.services.gateway.otlp import wire
 from biaswatch.services.gateway.otlp.intake import PATIENCE, QUIET, JoinedAnswers
 from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.batches import (
+    MOST_QUEUED,
+    WaitingAnswers,
+    publish_exchanges,
+)
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.routes import MOST_QUEUED, WaitingAnswers, publish_exchanges
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Exchange, MonitorState, Response
 from biaswatch.shared.conventions.signals import Signal

@@ -6,13 +6,13 @@ import httpx2
 import pytest
 
 from biaswatch.cli.status import code_of, lines_of
-from biaswatch.services.gateway.channels.queries import ChannelQueries
+from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.status.queries import StatusQueries
+from biaswatch.services.gateway.status import StatusQueries
 from biaswatch.shared.contracts import AlarmState
 from biaswatch.shared.contracts.alarm_delivery import ChannelStatus
-from biaswatch.shared.requests.status_views import PlatformStatus
+from biaswatch.shared.requests.platform import PlatformStatus
 from biaswatch.shared.store import Store
 from tests.integration.gateway.test_monitors import READER, api, store
 from tests.support.records import make_alarm, make_monitor, make_run

@@ -20,7 +20,7 @@ from biaswatch.render.documents import as_markdown
 from biaswatch.render.studies import MOST_PAIRS
 from biaswatch.services.extractor import app as extractor
 from biaswatch.services.extractor.settings import ExtractorSettings
-from biaswatch.services.gateway.runs.study_queries import StudyQueries
+from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.services.oracle import app as oracle
 from biaswatch.services.oracle.domain.controls import controls_of
 from biaswatch.services.oracle.settings import OracleSettings

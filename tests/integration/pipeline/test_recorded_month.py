@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.traffic.commands import HistoryCommands
+from biaswatch.services.gateway.traffic.history import HistoryCommands
 from biaswatch.shared.contracts import (
     Exchange,
     Method,

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.traffic.commands import HistoryCommands
-from biaswatch.services.gateway.traffic.responses import response_of, without_position
+from biaswatch.services.gateway.traffic.history import HistoryCommands
+from biaswatch.services.gateway.traffic.watchers import response_of, without_position
 from biaswatch.shared.contracts import (
     Evidence,
     Monitor,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from biaswatch.services.gateway.administration.commands import purge_texts
+from biaswatch.services.gateway.administration import purge_texts
 from biaswatch.shared.contracts import (
     Features,
     Label,
@@ -20,7 +20,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.suite import PURGED
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.administration import PurgeRequest
+from biaswatch.shared.requests.platform import PurgeRequest
 from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.store.answer_parts import WaitingPart
 from biaswatch.shared.store.scope import Scope

@@ -3,7 +3,7 @@
 from typing import Any
 
 from biaswatch.cli.labels import disagreements
-from biaswatch.shared.requests.label_views import StoredLabel
+from biaswatch.shared.requests.labels import StoredLabel
 from tests.support.records import AT
 
 ONE, OTHER = "a" * 32, "b" * 32

@@ -11,7 +11,7 @@ from biaswatch.local.run_results import RunResults
 from biaswatch.render.figures import draw, target_names
 from biaswatch.render.figures.forest import comparisons
 from biaswatch.render.figures.groups import groups as groups_picture
-from biaswatch.services.gateway.runs.group_values import GroupValues
+from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.shared.contracts import (
     Assessment,
     Cell,

@@ -11,7 +11,7 @@ from biaswatch.readers.field_names import full_name, short_names
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import TransientError, UsageError
-from biaswatch.shared.requests.measurements import (
+from biaswatch.shared.requests.exports import (
     AnswerMeasurements,
     DeclaredAnalysis,
     Measurement,

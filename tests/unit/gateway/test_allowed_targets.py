@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from biaswatch.services.gateway.allowed_targets import AllowedTargets
-from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.settings import AllowedTargets, GatewaySettings
 from biaswatch.shared.contracts import parse_target
 from biaswatch.shared.errors import UsageError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.services.gateway.body_files import MEMORY_BYTES, BodyFile, DiskBudget
+from biaswatch.services.gateway.bodies import MEMORY_BYTES, BodyFile, DiskBudget
 from biaswatch.shared.errors import TransientError
 
 LARGE = b"x" * (MEMORY_BYTES + 1)

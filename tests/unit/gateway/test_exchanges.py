@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.gateway.traffic.responses import (
+from biaswatch.services.gateway.traffic.watchers import (
     mentioned_groups,
     response_of,
     without_position,

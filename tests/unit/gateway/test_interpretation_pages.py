@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from jinja2 import Environment, PackageLoader
 from lxml import html
 
-from biaswatch.services.gateway.runs.interpretations import report_pieces, shown_interpretation
+from biaswatch.services.gateway.runs.provenance import report_pieces, shown_interpretation
 from biaswatch.shared.contracts import Evaluation, Fault, UncheckedSentence
 
 REPORT = "# A\n\nIt is <script>alert('x')</script> 3. All is well. It may be 2."

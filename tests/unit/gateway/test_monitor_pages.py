@@ -5,7 +5,7 @@ from datetime import timedelta
 from biaswatch.shared.contracts import comparison_titles
 from biaswatch.shared.presentation.monitor_spans import in_time
 from biaswatch.shared.presentation.monitor_tables import evidence_table, history_table
-from biaswatch.shared.requests.evidence_views import evidence_view
+from biaswatch.shared.requests.evidence import evidence_view
 from biaswatch.shared.requests.monitor_views import histories_of
 from tests.support.records import AT, make_evidence
 from tests.support.records.monitoring import make_plan

@@ -18,7 +18,7 @@ from biaswatch.shared.presentation.operation_tables import (
     traffic_table,
 )
 from biaswatch.shared.presentation.run_comparison import compared_runs, compared_table
-from biaswatch.shared.requests.window_views import WindowState, WindowView
+from biaswatch.shared.requests.evidence import WindowState, WindowView
 from tests.support.records import AT, make_diagnosis, make_progress
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from biaswatch.services.gateway.body_files import BodyFile
-from biaswatch.services.gateway.otlp import protobuf_signals
-from biaswatch.services.gateway.otlp.protobuf_messages import MAX_MESSAGES, MAX_SIGNAL_BYTES
+from biaswatch.services.gateway.bodies import BodyFile
+from biaswatch.services.gateway.otlp import protobuf
+from biaswatch.services.gateway.otlp.protobuf import MAX_MESSAGES, MAX_SIGNAL_BYTES
 from biaswatch.services.gateway.otlp.wire import (
     JSON,
     LOGS,
@@ -72,7 +72,7 @@ MANY = {
 def test_more_messages_than_are_allowed_are_refused_at_every_level(
     what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protobuf_signals, "MAX_VALUES", 500_000)
+    monkeypatch.setattr(protobuf, "MAX_VALUES", 500_000)
     refused, peak = refusal_of(MANY[what], PROTOBUF)
     assert refused.status == 413
     assert "Send smaller batches." in str(refused)
@@ -95,7 +95,7 @@ def test_a_span_that_is_too_large_is_refused_alone(span: bytes) -> None:
     with BodyFile.of(scope_of(span) + valid) as body:
         signals = [s for batch in signal_batches(body, PROTOBUF, TRACES, refused) for s in batch]
     assert len(signals) == 3
-    assert refused == [protobuf_signals.TOO_LARGE]
+    assert refused == [protobuf.TOO_LARGE]
 
 
 @pytest.mark.parametrize("kind", [TRACES, LOGS])

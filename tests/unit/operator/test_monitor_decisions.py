@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.gateway.status.queries import OVERDUE_AFTER as OF_THE_GATEWAY
+from biaswatch.services.gateway.status import OVERDUE_AFTER as OF_THE_GATEWAY
 from biaswatch.services.operator.domain.conditions import Truth, differing, merged, told_once
 from biaswatch.services.operator.domain.gateway_replies import SeenEvidence, SeenMonitor, SeenStatus
 from biaswatch.services.operator.domain.monitors import (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from biaswatch.services.operator.domain.resources import GROUP, MONITORS, RUNS, SUITES, VERSION
+from biaswatch.services.operator.domain.conditions import GROUP, MONITORS, RUNS, SUITES, VERSION
 from biaswatch.shared.contracts import TRAFFIC, Suite, Verdict
 from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
 from biaswatch.shared.requests.runs import RunRequest

@@ -1,0 +1,119 @@
+"""Audit trail and removal of texts, for administrators of a tenant."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+
+from biaswatch.services.gateway.auth import CallerAudit, Tokens
+from biaswatch.services.gateway.json_bodies import StrictRoute
+from biaswatch.shared.contracts import RUN_GATHER, AuditAction, AuditEntry, Run
+from biaswatch.shared.contracts.identity import pseudonym_of
+from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.requests.platform import ON_THE_BUS, AuditRequest, PurgedTexts, PurgeRequest
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.audit import AuditFilter
+
+
+def check_purge(store: Store, request: PurgeRequest) -> None:
+    """Refuse a run that is unknown, or under way: what it still asks would bring texts back.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such run in the scope of the store.
+    UsageError
+        It is under way.
+    """
+    run = request.run
+    if run is None:
+        return
+    if store.records.missing(Run, [run]):
+        raise NotFoundError(f"There is no run {run}. `biaswatch runs` lists them.")
+    waiting = store.gathers(RUN_GATHER).look(run)
+    if waiting and waiting.closed_by is None:
+        raise UsageError(f"The run {run} is under way. Cancel it first: `biaswatch cancel {run}`.")
+
+
+@dataclass(frozen=True)
+class RemovedTexts:
+    """What a purge of the store removed."""
+
+    texts: int
+    """Texts of records."""
+    prompts: int = 0
+    """Probes of stored suites whose texts are gone."""
+    archived: int = 0
+    """Texts of records in the archive."""
+
+
+def purge_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:
+    """Remove texts in the scope of the store, also from what SQLite has not written back yet."""
+    removed = _removed_texts(store, request, now)
+    store.empty_write_ahead_log()
+    return removed
+
+
+def _removed_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:
+    if request.run is not None:
+        return RemovedTexts(store.purges.run(request.run, now))
+    if request.unit is not None:
+        # First what keeps them from being stored again, then those that are there. Redaction at
+        # intake may have put a pseudonym in place of the unit's name.
+        names = (request.unit, pseudonym_of(request.unit))
+        texts = sum(store.purges.unit(name, now) for name in names)
+        texts += sum(store.purges.pair(name, now) for name in store.suites.sets_of(request.unit))
+        texts += store.answer_parts.purge_units(names)
+        return RemovedTexts(texts, store.suites.purge_unit(request.unit))
+    assert request.before is not None  # noqa: S101 - one of the three is given
+    texts = store.purges.before(request.before, now)
+    return RemovedTexts(texts + store.answer_parts.purge_before(request.before))
+
+
+def remains_of(request: PurgeRequest) -> str:
+    """Return what a purge of the store leaves, and where."""
+    kept = (
+        "Numbers, groups, keys and ids remain, as do files outside: suites, recordings, reports,"
+        " backups of the store."
+    )
+    if request.unit is not None:
+        return (
+            "A question of the unit may still be among the options that judges chose from for"
+            f" other pairs: purge those runs to remove it. {kept}"
+        )
+    return (
+        "The prompts of stored suites remain, since other runs ask them: purge their units to"
+        f" remove those. {kept}"
+    )
+
+
+def administration_routes(
+    store: Store, tokens: Tokens, audit: CallerAudit, now: Callable[[], datetime]
+) -> APIRouter:
+    """Return the routes of the audit trail and of purges."""
+    router = APIRouter(
+        prefix="/v1", dependencies=[Depends(tokens.may_administer)], route_class=StrictRoute
+    )
+
+    @router.get("/audit")
+    def who_did_what(asked: Annotated[AuditRequest, Query()]) -> list[AuditEntry]:
+        """Return entries of the audit trail of one's own tenant, the newest first."""
+        wanted = AuditFilter(asked.about, asked.by, asked.action, asked.since)
+        return store.audit.latest(asked.last, wanted)
+
+    @router.post("/purges")
+    async def purge(request: PurgeRequest) -> PurgedTexts:
+        """Remove texts of one's own tenant for good; the numbers remain."""
+        await in_thread(check_purge, store, request)
+        async with audit.act(AuditAction.TEXTS_PURGE, request.subject, what=request.what):
+            removed = await in_thread(purge_texts, store, request, now())
+        return PurgedTexts(
+            texts=removed.texts,
+            prompts=removed.prompts,
+            remains=f"{ON_THE_BUS} {remains_of(request)}",
+        )
+
+    return router

@@ -1,1 +1,0 @@
-"""The operator's channels for alarms: which there are, what became of alarms, a trial."""

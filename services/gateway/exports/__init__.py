@@ -1,1 +1,0 @@
-"""Answers and measurements of runs, page by page, for files of others."""

@@ -1,0 +1,339 @@
+"""Signals of OTLP protobuf messages, decoded in bounded memory."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs, ScopeLogs
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans
+
+from biaswatch.services.gateway.bodies import BodyFile
+from biaswatch.shared.conventions.signals import Signal
+
+SMALL_BYTES = 64 * 1024
+"""A message up to this size is parsed as a whole: 5 MiB at most."""
+MAX_MESSAGES = 100_000
+"""Fields of a request outside its spans and log records; one beyond that refuses the request."""
+MAX_SIGNAL_BYTES = 2 * 1024 * 1024
+"""A larger span or log record is refused alone: its answer would be too large anyway."""
+MAX_SIGNAL_FIELDS = 10_000
+"""Attributes, events, links and values of one large span, at all levels together."""
+MAX_LEVELS = 100
+"""Levels of nested messages, which is also upb's limit."""
+RESOURCE, NESTED = 1, 2
+"""Numbers of the fields `resource` and `scope_spans`, and of `spans`; those of logs are alike."""
+VARINT, FIXED64, MESSAGE, FIXED32 = 0, 1, 2, 5
+HEAD_BYTES = 20
+"""The longest tag and length."""
+MORE = 0x80
+"""The bit of a byte that says that the number goes on."""
+FIRST_TAG = 8
+"""The tag of field number 1, the lowest."""
+
+ReadAt = Callable[[int, int], bytes]
+"""Returns bytes, given where they begin and how many."""
+
+
+class TooManyMessagesError(Exception):
+    """A request or a span has more messages than are allowed."""
+
+
+class ByteRange(NamedTuple):
+    """Where a message is in a request."""
+
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """The bytes of the message."""
+        return self.end - self.start
+
+
+class SignalFields(NamedTuple):
+    """Neighbouring fields of one message, which are parsed together as a message of its kind."""
+
+    level: int
+    """0: fields of the request; 1: of `ResourceSpans`; `SCOPE`: of `ScopeSpans`."""
+    place: ByteRange
+    resource: tuple[ByteRange, ...] = ()
+    """The parts of the resource of a deeper level; protobuf merges them."""
+
+
+SCOPE = 2
+"""The level whose fields are single spans or log records."""
+
+
+def fields_of(read_at: ReadAt, place: ByteRange) -> Iterator[tuple[int, int, int, ByteRange]]:
+    """Yield number, wire type, beginning and content of each field.
+
+    Raises
+    ------
+    DecodeError
+        The bytes are malformed.
+    """
+    at = place.start
+    while at < place.end:
+        head = read_at(at, HEAD_BYTES)
+        tag, used = _varint(head, 0)
+        wire = tag & 7
+        start = at + used
+        if wire == MESSAGE:
+            length, used = _varint(head, used)
+            start, end = at + used, at + used + length
+        elif wire == VARINT:
+            end = at + _varint(head, used)[1]
+        elif wire in {FIXED64, FIXED32}:
+            end = start + (8 if wire == FIXED64 else 4)
+        else:
+            raise DecodeError("groups are not part of OTLP")
+        if end > place.end or tag < FIRST_TAG:
+            raise DecodeError("a field ends behind its message")
+        yield tag >> 3, wire, at, ByteRange(start, end)
+        at = end
+
+
+def _varint(head: bytes, at: int) -> tuple[int, int]:
+    """Return a number and where it ends."""
+    if at < len(head) and head[at] < MORE:
+        return head[at], at + 1
+    value = shift = 0
+    for end, byte in enumerate(head[at : at + 10], at + 1):
+        value |= (byte & 0x7F) << shift
+        if byte < MORE:
+            return value, end
+        shift += 7
+    raise DecodeError("a number does not end")
+
+
+def signal_fields(read_at: ReadAt, size: int) -> Iterator[SignalFields]:
+    """Yield where the signals of a request are.
+
+    Raises
+    ------
+    DecodeError
+        The bytes are no message.
+    TooManyMessagesError
+        The request has more than `MAX_MESSAGES` resources, scopes, signals and other fields.
+    """
+    return _Walk(read_at).runs(SignalFields(0, ByteRange(0, size)))
+
+
+class _Walk:
+    """Goes through the messages of one request, and counts them."""
+
+    def __init__(self, read_at: ReadAt) -> None:
+        self._read_at = read_at
+        self._left = MAX_MESSAGES
+
+    def _messages(self, place: ByteRange) -> Iterator[tuple[int, int, ByteRange]]:
+        for number, wire, start, content in fields_of(self._read_at, place):
+            self._left -= 1
+            if self._left < 0:
+                raise TooManyMessagesError
+            if wire == MESSAGE:
+                yield number, start, content
+
+    def runs(self, outer: SignalFields) -> Iterator[SignalFields]:
+        """Yield neighbouring small fields of a message together, and go into large ones."""
+        level, place, resource = outer
+        wanted = NESTED if level else RESOURCE  # `resource_spans` has the same number
+        begin = end = place.start
+        for number, start, content in self._messages(place):
+            if number != wanted:
+                continue
+            small = content.size <= SMALL_BYTES
+            if end > begin and (start != end or not small or content.end - begin > SMALL_BYTES):
+                yield SignalFields(level, ByteRange(begin, end), resource)
+                begin = end = start
+            if small or level == SCOPE:
+                begin, end = begin if end > begin else start, content.end
+            else:
+                inner = resource if level else self._resource_of(content)
+                yield from self.runs(SignalFields(level + 1, content, inner))
+                begin = end = content.end
+        if end > begin:
+            yield SignalFields(level, ByteRange(begin, end), resource)
+
+    def _resource_of(self, place: ByteRange) -> tuple[ByteRange, ...]:
+        parts = tuple(part for number, _, part in self._messages(place) if number == RESOURCE)
+        if sum(part.size for part in parts) > SMALL_BYTES:
+            raise TooManyMessagesError
+        return parts
+
+
+def check_fields(data: bytes, descriptor: Descriptor) -> None:
+    """Count the fields of a large message at all levels.
+
+    Raises
+    ------
+    DecodeError
+        The bytes are no message.
+    TooManyMessagesError
+        It has more than `MAX_SIGNAL_FIELDS`.
+    """
+    if len(data) <= SMALL_BYTES:
+        return
+
+    def read_at(start: int, size: int) -> bytes:
+        return data[start : start + size]
+
+    left, waiting = MAX_SIGNAL_FIELDS, [(ByteRange(0, len(data)), descriptor, 0)]
+    while waiting:
+        place, kind, level = waiting.pop()
+        if level > MAX_LEVELS:
+            raise DecodeError("messages are nested too deeply")
+        for number, wire, _, content in fields_of(read_at, place):
+            left -= 1
+            if left < 0:
+                raise TooManyMessagesError
+            field = kind.fields_by_number.get(number)
+            if wire == MESSAGE and field is not None and field.type == FieldDescriptor.TYPE_MESSAGE:
+                waiting.append((content, field.message_type, level + 1))
+
+
+TRACES, LOGS = "traces", "logs"
+FAILED = 2
+"""The code of a status that says that the operation failed."""
+BATCH_BYTES = 1024 * 1024
+"""After which a batch of signals ends."""
+MAX_VALUES = 6_000_000
+"""Attributes and values of one request; scopes, spans, log records and events count as several."""
+VALUES_OF_SIGNAL, VALUES_OF_EVENT = 10, 3
+"""As how many values each counts, by the time that it takes."""
+TOO_LARGE = f"a span has more than {MAX_SIGNAL_BYTES >> 20} MiB, or too many attributes"
+
+
+def protobuf_batches(body: BodyFile, kind: str, refused: list[str]) -> Iterator[Iterable[Signal]]:
+    """Yield the signals of a request some at a time, after its structure was checked."""
+    messages = ProtobufSignals(body, KINDS[kind], refused)
+    if body.size > SMALL_BYTES:
+        for _ in signal_fields(body.read_at, body.size):  # nothing is taken of what is malformed
+            pass
+    batch, size = list[SignalFields](), 0
+    for part in signal_fields(body.read_at, body.size):
+        batch.append(part)
+        size += part.place.size
+        if size >= BATCH_BYTES:
+            yield messages.signals_in(batch)
+            batch, size = [], 0
+    yield messages.signals_in(batch)
+
+
+@dataclass(frozen=True)
+class SignalKind:
+    """The messages of traces, or of logs; their fields have the same numbers."""
+
+    levels: tuple[Any, Any, Any]
+    """The messages of a request, a resource and a scope."""
+    names: tuple[str, str, str]
+    """The lists inside them."""
+    is_span: bool
+
+
+KINDS = {
+    TRACES: SignalKind(
+        (ExportTraceServiceRequest, ResourceSpans, ScopeSpans),
+        ("resource_spans", "scope_spans", "spans"),
+        is_span=True,
+    ),
+    LOGS: SignalKind(
+        (ExportLogsServiceRequest, ResourceLogs, ScopeLogs),
+        ("resource_logs", "scope_logs", "log_records"),
+        is_span=False,
+    ),
+}
+
+
+class ProtobufSignals:
+    """Reads the signals of one request, up to `MAX_VALUES`."""
+
+    def __init__(self, body: BodyFile, kind: SignalKind, refused: list[str]) -> None:
+        self._body = body
+        self._kind = kind
+        self._refused = refused
+        self._left = MAX_VALUES
+
+    def signals_in(self, places: Sequence[SignalFields]) -> Iterator[Signal]:
+        """Yield the signals at some places; note those that are too large."""
+        for part in places:
+            if part.place.size > MAX_SIGNAL_BYTES:
+                self._refused.append(TOO_LARGE)
+                continue
+            message_type = self._kind.levels[part.level]
+            data = self._body.read_at(part.place.start, part.place.size)
+            try:
+                check_fields(data, message_type.DESCRIPTOR)
+            except TooManyMessagesError:
+                self._refused.append(TOO_LARGE)
+                continue
+            message = message_type.FromString(data)
+            if part.level == 0:
+                yield from self._of_request(message)
+            else:
+                resource = self._attributes(self._resource(part).attributes)
+                yield from self._of(part.level, message, resource)
+
+    def _resource(self, part: SignalFields) -> Resource:
+        resource = Resource()
+        for field in part.resource:
+            resource.MergeFromString(self._body.read_at(field.start, field.size))
+        return resource
+
+    def _of_request(self, request: Any) -> Iterator[Signal]:
+        for message in getattr(request, self._kind.names[0]):
+            yield from self._of(1, message, self._attributes(message.resource.attributes))
+
+    def _of(self, level: int, message: Any, resource: dict[str, Any]) -> Iterator[Signal]:
+        scopes = (message,) if level == SCOPE else getattr(message, self._kind.names[1])
+        for scope in scopes:
+            self._spend(VALUES_OF_SIGNAL)
+            for signal in getattr(scope, self._kind.names[2]):
+                self._spend(VALUES_OF_SIGNAL)
+                yield (self._span if self._kind.is_span else self._record)(signal, resource)
+
+    def _spend(self, values: int) -> None:
+        self._left -= values
+        if self._left < 0:
+            raise TooManyMessagesError
+
+    def _span(self, span: Any, resource: dict[str, Any]) -> Signal:
+        attributes = self._attributes(span.attributes)
+        failed = span.status.code == FAILED
+        self._spend(VALUES_OF_EVENT * len(span.events))
+        return Signal(
+            span.trace_id.hex(), span.span_id.hex(), span.name, span.end_time_unix_nano,
+            attributes, resource, True,
+            tuple((event.name, self._attributes(event.attributes)) for event in span.events),
+            None, str(attributes.get("error.type") or "error") if failed else None,
+        )  # fmt: skip
+
+    def _record(self, record: Any, resource: dict[str, Any]) -> Signal:
+        attributes = self._attributes(record.attributes)
+        return Signal(
+            record.trace_id.hex(), record.span_id.hex(),
+            record.event_name or str(attributes.get("event.name", "")),
+            record.time_unix_nano or record.observed_time_unix_nano,
+            attributes, resource, False, (), self._value(record.body),
+        )  # fmt: skip
+
+    def _attributes(self, pairs: Any) -> dict[str, Any]:
+        self._spend(len(pairs))
+        return {pair.key: self._value(pair.value) for pair in pairs}
+
+    def _value(self, wrapped: Any) -> Any:
+        name = wrapped.WhichOneof("value")
+        if name is None:
+            return None
+        value = getattr(wrapped, name)
+        if name == "array_value":
+            self._spend(len(value.values))
+            return [self._value(each) for each in value.values]
+        if name == "kvlist_value":
+            return self._attributes(value.values)
+        return value

@@ -1,1 +1,0 @@
-"""The platform as a whole: what alarms, what changed, what is overdue, what waits for a person."""
