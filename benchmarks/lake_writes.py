@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import numpy as np
 
-import biaswatch.shared.parquet.parts  # noqa: F401 - loading it is not measured
+import biaswatch.shared.parquet.files  # noqa: F401 - loading it is not measured
 from biaswatch.shared.contracts import Features, Purpose, Response, derived_id
 from biaswatch.shared.store import AnswerFilesLocation, Store, migrate
 from tests.support.records import make_features, make_probe, make_response

@@ -6,14 +6,36 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from biaswatch.archiving.moving import CLOCKS_APART, is_judging
-from biaswatch.archiving.proofs import is_whole
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.parquet.files import (
+    SCHEMAS,
+    TEXTS,
+    Proof,
+    Row,
+    RowsWriter,
+    digest_of_bytes,
+    proof_of,
+    rows_of,
+)
 from biaswatch.shared.parquet.folder import ParquetFolder
-from biaswatch.shared.parquet.rows import SCHEMAS, TEXTS, Proof, Row, RowsWriter, rows_of
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.archive_files import ArchiveFile
 from biaswatch.shared.store.archived_runs import ArchiveState
 from biaswatch.shared.store.texts import Purged, TextOwner
+
+
+def is_whole(folder: ParquetFolder, file: ArchiveFile) -> bool:
+    """Tell whether a file holds what the store says: by its bytes, or in the archive by its rows.
+
+    Raises
+    ------
+    TransientError
+        It cannot be read now.
+    """
+    if file.uri:
+        return digest_of_bytes(folder, file.path) == file.digest
+    return proof_of(folder, file.path) == Proof(file.rows, file.digest)
+
 
 OWNER = ["kind", "tenant", "run_id", "unit_id", "at", "purpose"]
 """The columns that tell whose a text is, without the text."""

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from datetime import datetime
 
 from biaswatch.archiving.moving import Told, record_ids
-from biaswatch.archiving.proofs import is_whole
-from biaswatch.archiving.purging import owner_of
+from biaswatch.archiving.purging import is_whole, owner_of
 from biaswatch.shared.contracts import Record
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
+from biaswatch.shared.parquet.files import RECORDS, TEXTS, rows_of
 from biaswatch.shared.parquet.folder import ParquetFolder
-from biaswatch.shared.parquet.rows import RECORDS, TEXTS, rows_of
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.archive_files import ArchiveFile
 from biaswatch.shared.store.archived_runs import MOVED, ArchivedRun, ArchiveState

@@ -179,7 +179,7 @@ def _keep_to(settings: Settings, store: Store, policy: "Retention") -> dict[str,
     from biaswatch.archiving.retention import expired, texts_due
     from biaswatch.shared.parquet.folder import ParquetFolder
     from biaswatch.shared.store.archived_runs import ArchiveState
-    from biaswatch.shared.store.scope import Scope
+    from biaswatch.shared.store.engine import Scope
 
     due, gone, now = texts_due(store, policy, _now()), expired(store, policy, _now()), _now()
     acts = [

@@ -11,16 +11,17 @@ from biaswatch.shared.contracts.alarm_delivery import (
     ChannelStatus,
     DeliveryState,
 )
-from biaswatch.shared.store.alarm_tables import ALARM_DELIVERIES, CHANNELS
 from biaswatch.shared.store.engine import (
+    ScopeNow,
     chunks,
+    everything,
     insert_new,
     read_transaction,
     upsert,
     write_transaction,
 )
-from biaswatch.shared.store.membership import among
-from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.monitoring_tables import ALARM_DELIVERIES, CHANNELS
+from biaswatch.shared.store.statements import among
 
 _MINE = ALARM_DELIVERIES.c
 _EARLIER = ALARM_DELIVERIES.alias("earlier")

@@ -145,10 +145,10 @@ def parquet_parts() -> Any:
         What it takes is not installed.
     """
     try:
-        from biaswatch.shared.parquet import parts
+        from biaswatch.shared.parquet import files
     except ModuleNotFoundError:
         raise ConfigurationError(WITHOUT_PARQUET) from None
-    return parts
+    return files
 
 
 def open_folder(uri: str) -> "ParquetFolder":

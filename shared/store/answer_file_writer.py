@@ -19,14 +19,20 @@ from biaswatch.shared.contracts import Purpose, Record, Response
 from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS
 from biaswatch.shared.errors import ConfigurationError, TransientError, UsageError
 from biaswatch.shared.store.answer_file_reader import open_folder
-from biaswatch.shared.store.answer_file_rows import PRODUCTION, record_row, text_rows
 from biaswatch.shared.store.answer_files import TEXT, AnswerFiles
 from biaswatch.shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles, is_file
-from biaswatch.shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
 from biaswatch.shared.store.archived_runs import AWAY, MOVED_KINDS, ArchiveState, lock_run
 from biaswatch.shared.store.engine import chunks, read_transaction, write_transaction
-from biaswatch.shared.store.membership import among
-from biaswatch.shared.store.record_counts import CountedAs, count_new, counted_as
+from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES, ARCHIVED_RUNS
+from biaswatch.shared.store.record_rows import (
+    PRODUCTION,
+    CountedAs,
+    count_new,
+    counted_as,
+    file_row,
+    file_text_rows,
+)
+from biaswatch.shared.store.statements import among
 from biaswatch.shared.store.tables import RECORDS
 from biaswatch.shared.store.texts import Purged, purged
 
@@ -142,16 +148,19 @@ class AnswerFileWriter:
 
     def _write_files(self, run_id: str, new: ByKind, gone: Purged) -> list[ArchiveFile]:
         """Write the files of some records, in the order of their ids."""
-        from biaswatch.shared.parquet.rows import RECORDS as OF_RECORDS
-        from biaswatch.shared.parquet.rows import TEXTS as OF_TEXTS
+        from biaswatch.shared.parquet.files import RECORDS as OF_RECORDS
+        from biaswatch.shared.parquet.files import TEXTS as OF_TEXTS
 
         ordered = {kind: [found[id_] for id_ in sorted(found)] for kind, found in new.items()}
         files = [
-            self._write_file(run_id, kind, OF_RECORDS, [record_row(each) for each in records])
+            self._write_file(run_id, kind, OF_RECORDS, [file_row(each) for each in records])
             for kind, records in ordered.items()
         ]
         texts = [
-            row for records in ordered.values() for each in records for row in text_rows(each, gone)
+            row
+            for records in ordered.values()
+            for each in records
+            for row in file_text_rows(each, gone)
         ]
         if texts:
             texts.sort(key=itemgetter("record_id"))
@@ -159,7 +168,7 @@ class AnswerFileWriter:
         return files
 
     def _write_file(self, run_id: str, kind: str, dataset: str, rows: Sequence[Row]) -> ArchiveFile:
-        from biaswatch.shared.parquet.rows import SCHEMAS, RowsWriter, live_path_of
+        from biaswatch.shared.parquet.files import SCHEMAS, RowsWriter, live_path_of
 
         schema = SCHEMAS[dataset]
         ids = schema.names[0]

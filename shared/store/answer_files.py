@@ -14,10 +14,10 @@ from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, ID_HEX_DIG
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.store.answer_file_reader import AnswerFileReader, Row
 from biaswatch.shared.store.archive_files import COLUMNS, ArchiveFile
-from biaswatch.shared.store.archive_tables import ARCHIVE_FILES
 from biaswatch.shared.store.archived_runs import MOVED_KINDS
 from biaswatch.shared.store.engine import read_transaction, write_transaction
-from biaswatch.shared.store.text_tables import TEXTS
+from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES
+from biaswatch.shared.store.tables import TEXTS
 from biaswatch.shared.store.texts import TextOwner, purged
 
 TEXT = TEXTS.name

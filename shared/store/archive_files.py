@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select, update
 
-from biaswatch.shared.store.archive_tables import ARCHIVE_FILES
 from biaswatch.shared.store.engine import read_transaction, write_transaction
-from biaswatch.shared.store.text_tables import PURGES
+from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES
+from biaswatch.shared.store.tables import PURGES
 from biaswatch.shared.store.texts import BEFORE, EVERY_TENANT, RUN
 
 COLUMNS = ARCHIVE_FILES.c

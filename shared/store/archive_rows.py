@@ -16,9 +16,8 @@ from biaswatch.shared.store.engine import (
     read_transaction,
     write_transaction,
 )
-from biaswatch.shared.store.membership import among
-from biaswatch.shared.store.tables import KEYS, RECORDS
-from biaswatch.shared.store.text_tables import TEXTS, unit_part_of
+from biaswatch.shared.store.statements import among
+from biaswatch.shared.store.tables import KEYS, RECORDS, TEXTS, unit_part_of
 
 Row = dict[str, Any]
 _OF_TEXTS = [column for column in TEXTS.columns if column is not TEXTS.c.unit_part]

@@ -10,12 +10,17 @@ from typing import Any
 from sqlalchemy import Connection, Engine, bindparam, delete, func, select, update
 
 from biaswatch.shared.contracts import RUN_GATHER, Features, Probe, Record, Response, Run
-from biaswatch.shared.store.archive_tables import ARCHIVE_FILES, ARCHIVED_RUNS
-from biaswatch.shared.store.engine import chunks, insert_new, read_transaction, write_transaction
-from biaswatch.shared.store.membership import among
-from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.engine import (
+    ScopeNow,
+    chunks,
+    everything,
+    insert_new,
+    read_transaction,
+    write_transaction,
+)
+from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES, ARCHIVED_RUNS, TRAFFIC_WINDOWS
+from biaswatch.shared.store.statements import among
 from biaswatch.shared.store.tables import GATHERS, RECORDS
-from biaswatch.shared.store.traffic_tables import TRAFFIC_WINDOWS
 
 MOVED: tuple[type[Record], ...] = (Features, Response, Probe)
 """The kinds of record that an archive takes; findings, rounds and counts stay in the store."""

@@ -16,8 +16,13 @@ from biaswatch.shared.contracts.audit import (
     next_entry,
     written,
 )
-from biaswatch.shared.store.engine import MOST_PARAMETERS, read_transaction, write_transaction
-from biaswatch.shared.store.scope import ScopeNow, everything
+from biaswatch.shared.store.engine import (
+    MOST_PARAMETERS,
+    ScopeNow,
+    everything,
+    read_transaction,
+    write_transaction,
+)
 from biaswatch.shared.store.tables import AUDIT
 
 BEGINNING_OF_AN_ID = re.compile("[0-9a-f]{8,32}")

@@ -1,8 +1,9 @@
 """The database: a URL becomes an engine with transactions; its errors become sentences."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, Cursor
 from sqlite3 import OperationalError as SqliteError
@@ -22,12 +23,12 @@ from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from sqlalchemy.pool import NullPool, QueuePool
 
 from biaswatch.shared.errors import ConfigurationError, TransientError
-from biaswatch.shared.store.answering_connections import (
+from biaswatch.shared.store.connections import (
     STATEMENT_S,
     connection_parameters,
     end_silent_connections,
+    try_rested_connections,
 )
-from biaswatch.shared.store.rested_connections import try_rested_connections
 
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
 MOST_PARAMETERS = 500
@@ -238,3 +239,23 @@ def chunks(keys: Iterable[str]) -> Iterator[list[str]]:
     ordered = sorted(set(keys))
     for start in range(0, len(ordered), MOST_PARAMETERS):
         yield ordered[start : start + MOST_PARAMETERS]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A part of the store; what lies outside is as if it were not there."""
+
+    tenant: str | None = None
+    """The only tenant whose records are seen and written; None for every tenant, for services."""
+    texts: bool = True
+    """Whether texts are seen; without them, records read as if their texts had been purged."""
+
+
+EVERYTHING = Scope()
+ScopeNow = Callable[[], Scope]
+"""Returns the scope of whoever reads at this moment."""
+
+
+def everything() -> Scope:
+    """Return the scope of a service: it sees all there is."""
+    return EVERYTHING

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select, upda
 
 from biaswatch.shared.contracts import ExtractorStatus, OwnGap, derived_id
 from biaswatch.shared.store.engine import chunks, insert_new, read_transaction, write_transaction
-from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.statements import among
 from biaswatch.shared.store.tables import BASELINES, CALIBRATIONS, EXTRACTORS
 
 

@@ -8,11 +8,16 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, up
 
 from biaswatch.shared.contracts import ClosedBy, GatherState, Record
 from biaswatch.shared.store.answer_files import AnswerFiles
-from biaswatch.shared.store.closings import Closing, closing_of, state_of_row
 from biaswatch.shared.store.engine import chunks, read_transaction, write_transaction
-from biaswatch.shared.store.gather_rows import TOGETHER, GatherRows
-from biaswatch.shared.store.membership import among
-from biaswatch.shared.store.planning_cursors import PlanningCursor, restart
+from biaswatch.shared.store.gather_rows import (
+    TOGETHER,
+    Closing,
+    GatherRows,
+    closing_of,
+    state_of_row,
+)
+from biaswatch.shared.store.planning import PlanningCursor, restart
+from biaswatch.shared.store.statements import among
 from biaswatch.shared.store.tables import GATHER_ITEMS, GATHERS, RECORDS
 
 

@@ -14,18 +14,24 @@ from biaswatch.shared.contracts.identity import is_id
 from biaswatch.shared.store.archived_runs import here
 from biaswatch.shared.store.engine import (
     MOST_PARAMETERS,
+    ScopeNow,
     chunks,
+    everything,
     read_transaction,
     streaming_transaction,
     write_transaction,
 )
-from biaswatch.shared.store.inserts import insert_missing, insert_records
-from biaswatch.shared.store.membership import among
-from biaswatch.shared.store.record_counts import CountedAs, WriteResult, count_new, counted_as
-from biaswatch.shared.store.record_rows import Row, row_of, text_rows_of
-from biaswatch.shared.store.scope import ScopeNow, everything
-from biaswatch.shared.store.tables import RECORDS
-from biaswatch.shared.store.text_tables import TEXTS
+from biaswatch.shared.store.record_rows import (
+    CountedAs,
+    Row,
+    WriteResult,
+    count_new,
+    counted_as,
+    row_of,
+    text_rows_of,
+)
+from biaswatch.shared.store.statements import among, insert_missing, insert_records
+from biaswatch.shared.store.tables import RECORDS, TEXTS
 from biaswatch.shared.store.texts import assemble, purged, texts_by_record
 
 R = TypeVar("R", bound=Record)

@@ -8,39 +8,86 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
-from biaswatch.shared.errors import BiaswatchError, ConfigurationError, StoreNotPreparedError
+from biaswatch.shared.errors import (
+    BiaswatchError,
+    ConfigurationError,
+    StoreNotPreparedError,
+    TransientError,
+)
 from biaswatch.shared.store.alarm_deliveries import AlarmDeliveries, Channels
 from biaswatch.shared.store.answer_file_writer import AnswerFilesLocation, AnswerFileWriter
 from biaswatch.shared.store.answer_files import AnswerFiles
-from biaswatch.shared.store.answer_parts import AnswerParts
-from biaswatch.shared.store.answering_connections import STATEMENT_S
+from biaswatch.shared.store.answer_parts import AnswerParts, UnwatchedAnswers
 from biaswatch.shared.store.archive_files import ArchiveFiles
 from biaswatch.shared.store.archive_rows import ArchiveRows
 from biaswatch.shared.store.archived_runs import ArchivedRuns
 from biaswatch.shared.store.audit import AuditTrail
-from biaswatch.shared.store.calls import Calls
-from biaswatch.shared.store.engine import READS, engine_of, explain_open_errors
+from biaswatch.shared.store.calls import Calls, PausedTargets
+from biaswatch.shared.store.connections import PING_S, STATEMENT_S
+from biaswatch.shared.store.engine import (
+    READS,
+    ScopeNow,
+    engine_of,
+    everything,
+    explain_open_errors,
+    read_transaction,
+)
 from biaswatch.shared.store.extractors import Baselines, Calibrations, Extractors
 from biaswatch.shared.store.gathers import Gathers
-from biaswatch.shared.store.judged_items import JudgedItems
-from biaswatch.shared.store.labelled_runs import LabelledRuns
-from biaswatch.shared.store.monitor_definitions import MonitorDefinitions, RunsUnderWay
-from biaswatch.shared.store.monitor_rounds import ClosedRounds, EnrolledUnits, Schedule
-from biaswatch.shared.store.paused_targets import PausedTargets
-from biaswatch.shared.store.planning_cursors import PlanningCursors
-from biaswatch.shared.store.probe import StoreProbe
-from biaswatch.shared.store.run_conclusions import RunConclusions
-from biaswatch.shared.store.run_progress import CountedRuns
+from biaswatch.shared.store.monitors import (
+    ClosedRounds,
+    EnrolledUnits,
+    MonitorDefinitions,
+    RunsUnderWay,
+    Schedule,
+)
+from biaswatch.shared.store.planning import PlanningCursors
+from biaswatch.shared.store.run_results import (
+    CountedRuns,
+    JudgedItems,
+    LabelledRuns,
+    RunConclusions,
+    Unanswered,
+)
 from biaswatch.shared.store.run_tables import JUDGING_CURSORS
-from biaswatch.shared.store.scope import ScopeNow, everything
 from biaswatch.shared.store.sent_forms import SentForms
 from biaswatch.shared.store.stored_records import StoredRecords
 from biaswatch.shared.store.suites import UNNAMED, Suites
 from biaswatch.shared.store.texts import Purges
-from biaswatch.shared.store.unanswered import Unanswered
-from biaswatch.shared.store.unwatched_answers import UnwatchedAnswers
-from biaswatch.shared.store.window_answers import WindowAnswers
-from biaswatch.shared.store.window_readings import WindowReadings
+from biaswatch.shared.store.window_answers import WindowAnswers, WindowReadings
+
+READ_ONLY = text("SELECT current_setting('transaction_read_only')")
+
+
+class StoreProbe:
+    """Checks a database; the separate connection is not delayed by queries in the pool."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._apart: Engine | None = None
+
+    def ask(self) -> None:
+        """Check that the database accepts writes.
+
+        Raises
+        ------
+        TransientError
+            The database does not answer, or is read-only.
+        """
+        if self._engine.dialect.name == "sqlite":
+            with read_transaction(self._engine) as connection:
+                connection.exec_driver_sql("SELECT 1")
+            return
+        if self._apart is None:
+            url = self._engine.url.render_as_string(hide_password=False)
+            self._apart = engine_of(url, PING_S, pooled=False)
+        with read_transaction(self._apart) as connection:
+            read_only = connection.scalar(READ_ONLY)
+        if read_only == "on":
+            raise TransientError(
+                "The store takes no writes: the database is read-only. Let it take writes again."
+            )
+
 
 MIGRATION_LOCK = 8_210_077
 """The number of the advisory lock, the same in every version: its holder migrates."""

@@ -16,11 +16,9 @@ from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, is_id
 from biaswatch.shared.store.answer_file_writer import AnswerFileWriter, goes_to_file
 from biaswatch.shared.store.answer_files import AnswerFiles
 from biaswatch.shared.store.archived_runs import lock_run
-from biaswatch.shared.store.engine import chunks
-from biaswatch.shared.store.record_counts import WriteResult
-from biaswatch.shared.store.record_rows import Row
+from biaswatch.shared.store.engine import ScopeNow, chunks, everything
+from biaswatch.shared.store.record_rows import Row, WriteResult
 from biaswatch.shared.store.records import PAGE, ByKind, Records
-from biaswatch.shared.store.scope import ScopeNow, everything
 
 R = TypeVar("R", bound=Record)
 IN_FILES: tuple[type[Record], ...] = (Response, Probe, Features)

@@ -10,16 +10,16 @@ from sqlalchemy import ColumnElement, Engine, RowMapping, select, update
 from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe
 from biaswatch.shared.store.engine import (
     MOST_PARAMETERS,
+    ScopeNow,
     chunks,
+    everything,
     read_transaction,
     streaming_transaction,
     write_transaction,
 )
-from biaswatch.shared.store.membership import among
 from biaswatch.shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
-from biaswatch.shared.store.scope import ScopeNow, everything
-from biaswatch.shared.store.suite_groups import SuiteGroup, groups_in, positions_in
-from biaswatch.shared.store.suite_uploads import SuiteUpload
+from biaswatch.shared.store.statements import among
+from biaswatch.shared.store.suite_uploads import SuiteGroup, SuiteUpload, groups_in, positions_in
 
 UNNAMED = "default"
 """The tenant of what is stored by no tenant in particular."""

@@ -12,11 +12,15 @@ from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, o
 
 from biaswatch.shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Response
 from biaswatch.shared.contracts.judged_item import ORACLE
-from biaswatch.shared.store.engine import insert_new, read_transaction, write_transaction
-from biaswatch.shared.store.membership import among
-from biaswatch.shared.store.scope import ScopeNow, everything
-from biaswatch.shared.store.tables import CALLS, RECORDS
-from biaswatch.shared.store.text_tables import PURGES, TEXTS, unit_part_of
+from biaswatch.shared.store.engine import (
+    ScopeNow,
+    everything,
+    insert_new,
+    read_transaction,
+    write_transaction,
+)
+from biaswatch.shared.store.statements import among
+from biaswatch.shared.store.tables import CALLS, PURGES, RECORDS, TEXTS, unit_part_of
 
 NOTHING: tuple[object, ...] = (None, (), [], {})
 """What a field of texts holds where there is none; an empty text is one."""

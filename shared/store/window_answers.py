@@ -6,7 +6,9 @@ redelivery, a death at any moment or a second replica changes no sum.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, func, select, update
@@ -15,18 +17,23 @@ from biaswatch.shared.contracts import (
     ACCOUNTS,
     AccountedWindow,
     AnswerAccounts,
+    Features,
     FirstSending,
     MemberAccounts,
     MonitoredWindow,
+    Probe,
     Response,
+    Run,
     SentAnswer,
     Window,
+    member_features_id,
 )
 from biaswatch.shared.contracts.sent_answers import AnswerKey
 from biaswatch.shared.store.engine import chunks, read_transaction, upsert, write_transaction
-from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.monitoring_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
+from biaswatch.shared.store.records import Records
+from biaswatch.shared.store.statements import among
 from biaswatch.shared.store.tables import RECORDS
-from biaswatch.shared.store.traffic_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
 
 AT_ONCE = 5000
 """Members that are read together."""
@@ -277,3 +284,59 @@ def _add_untaken(connection: Connection, run_id: str) -> None:
     common = {"run_id": run_id, "sending": BY_AN_OLDER_VERSION, "late": False}
     rows = [{**common, "answer_id": id_, "response_id": id_} for id_ in connection.scalars(query)]
     _add(connection, Counter({(run_id, "waiting"): len(_insert(connection, TAKEN_ANSWERS, rows))}))
+
+
+READINGS_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class WindowReading:
+    """What one extractor measured of one answer, and whom the answer is about."""
+
+    response_id: str
+    target: str
+    """As its monitor names it."""
+    scaffold: str
+    unit: str
+    """The user or the conversation; the answer itself where nobody is named."""
+    groups: Mapping[str, str]
+    values: Mapping[str, float | None]
+    unscorable: str | None
+    """Why there are no values at all."""
+
+
+class WindowReadings:
+    """Reads the members of closed windows, with what one extractor measured of each."""
+
+    def __init__(self, records: Records, answers: WindowAnswers) -> None:
+        self._records = records
+        self._answers = answers
+
+    def of(self, run: Run, extractor: str) -> Iterator[WindowReading]:
+        """Return what was measured of the answers of a window, as plain data, without texts.
+
+        By the version that the window's run pins. What came after the list of members was fixed is
+        left out, as it is of the evidence; a window whose list is not fixed has none.
+        """
+        pin = next((each for each in run.extractors if each.name == extractor), None)
+        members = self._answers.members(run.id)
+        if members is None or pin is None:
+            return
+        while some := list(islice(members, READINGS_AT_ONCE)):
+            ids = [member_features_id(run, response_id, pin) for response_id in some]
+            measured = self._records.numbers_of(Features, ids)
+            of_probes = {id_: each["probe_id"] for id_, each in measured.items()}
+            probes = self._records.numbers_of(Probe, of_probes.values())
+            for id_, response_id in zip(ids, some, strict=True):
+                # A probe is stored with its response, which may still be on its way.
+                if (probe := probes.get(of_probes.get(id_, ""))) is None:
+                    continue
+                yield WindowReading(
+                    response_id=response_id,
+                    target=probe["target"]["name"],
+                    scaffold=probe["scaffold"],
+                    unit=probe.get("set_id") or probe["unit_id"],
+                    groups=probe["groups"],
+                    values=measured[id_]["values"],
+                    unscorable=measured[id_].get("unscorable"),
+                )

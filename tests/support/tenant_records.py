@@ -30,7 +30,7 @@ from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, ChannelStat
 from biaswatch.shared.contracts.paused_target import PausedTarget
 from biaswatch.shared.contracts.round_evidence import round_evidence
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.scope import Scope
+from biaswatch.shared.store.engine import Scope
 from tests.support.records import (
     AT,
     make_alarm,

@@ -20,7 +20,7 @@ from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.requests.traffic import MAX_BATCH, Redaction
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.answer_parts import Operation, WaitingPart
-from biaswatch.shared.store.scope import Scope
+from biaswatch.shared.store.engine import Scope
 from biaswatch.shared.telemetry import OTLP_SIGNALS, REDACTIONS, log
 
 QUIET = timedelta(seconds=2)

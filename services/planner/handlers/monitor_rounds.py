@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from biaswatch.services.planner.domain.schedule_rules import (
+from biaswatch.services.planner.domain import (
     IntakeCuts,
     next_due,
     pins_for,

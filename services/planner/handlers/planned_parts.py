@@ -1,21 +1,27 @@
-"""What a run waits for, read from the store a part at a time: questions, or a window's members."""
+"""Parts of a run: what each expects, publishes and republishes."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
 from biaswatch.shared.contracts import (
+    RUN_GATHER,
+    Features,
     MonitoredWindow,
     Probe,
+    Record,
+    Response,
     Run,
     expected_of,
     member_features_id,
     response_id_of,
 )
 from biaswatch.shared.errors import PoisonError
-from biaswatch.shared.store import PlannedProbes, Store
+from biaswatch.shared.runtime.passes import Passes, PassSteps, PreparedPart
+from biaswatch.shared.store import PlannedProbes, PlanningCursor, Store
+from biaswatch.shared.telemetry import log
 
 PART = 500
 """How many answers a part is about: they are in memory together."""
@@ -107,3 +113,110 @@ class PlannedParts:
 def lanes_of(run: Run) -> Sequence[str]:
     """Return the lanes of a run, each once."""
     return list(dict.fromkeys(target.lane for target in run.targets))
+
+
+class Republished:
+    """Finds, in the store, what leads to the records that are missing."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._gathers = store.gathers(RUN_GATHER)
+
+    def of(
+        self, run: Run, part: PlannedPart, *, unmeasured: Set[str], unanswered: Set[str]
+    ) -> list[Record]:
+        """Return the probes that have no response, and the responses whose features are missing.
+
+        Probes of a paused target wait for it; another copy of them would wait as well.
+        """
+        paused = {each.lane for each in self._store.paused_targets.read()}
+        asked = (probe for id_, probe in part.probes.items() if id_ in unanswered)
+        answers = {part.expected[id_] for id_ in unmeasured} - unanswered
+        return [
+            *(probe for probe in asked if probe.lane not in paused),
+            *(measured_by_all(each, run) for each in self._store.records.get(Response, answers)),
+        ]
+
+    def lost(self, run: Run, part: PlannedPart) -> list[Record]:
+        """Return what leads to what arrived of a part and is not in the store."""
+        arrived = self._gathers.arrived(run.id, part.expected)
+        responses = {part.expected[id_] for id_ in arrived}
+        unanswered = self._store.records.missing(Response, responses) & part.probes.keys()
+        unmeasured = self._store.records.missing(Features, arrived)
+        return self.of(run, part, unmeasured=unmeasured, unanswered=unanswered)
+
+    def unstored(self, run: Run) -> int:
+        """Count the features of a run that arrived, and their responses, that the store lacks."""
+        without = self._store.results.without_response(run.id)
+        return self._gathers.unstored(run.id, Features) + without
+
+
+def first_of(records: Iterator[list[Record]], most: int) -> list[Record]:
+    """Return the first records of some lists, about so many; the others are not looked for."""
+    found: list[Record] = []
+    for some in records:
+        found += some
+        if len(found) >= most:
+            break
+    return found
+
+
+def measured_by_all(response: Response, run: Run) -> Response:
+    """Return a response to publish again, for all extractors of the run.
+
+    A production answer that came before a monitor watched it was for fewer of them.
+    """
+    measure = tuple(sorted({*response.probe.measure, *(pin.name for pin in run.extractors)}))
+    probe = response.probe.model_copy(update={"measure": measure})
+    return response.model_copy(update={"probe": probe})
+
+
+class Planning:
+    """What the passes through runs expect and publish; lanes do not wait for one another."""
+
+    def __init__(
+        self,
+        store: Store,
+        parts: PlannedParts,
+        *,
+        now: Callable[[], datetime],
+        arrived: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._parts = parts
+        self._republished = Republished(store)
+        self._gathers = store.gathers(RUN_GATHER)
+        self._now = now
+        self._arrived = arrived
+        steps = PassSteps(self.prepare, self.settle, self._wanted, lambda cursor: cursor.lane)
+        self.passes = Passes(store.planning_cursors, steps, stage="planner")
+
+    def prepare(self, cursor: PlanningCursor) -> PreparedPart | None:
+        """Wait for the next part of a pass; None where nobody waits for the run any more."""
+        run = next(self._store.records.get(Run, [cursor.run_id]), None)
+        if run is None:
+            return None
+        try:
+            part = self._parts.read(run, cursor.lane, cursor.reached)
+        except PoisonError as error:
+            log("planner").error("a run cannot be planned", run=cursor.run_id, why=str(error))
+            return None
+        missing = self._store.records.missing(Features, part.expected)
+        there = part.expected.keys() - missing
+        if not self._gathers.add(run.id, part.expected, already=there, now=self._now()):
+            return None
+        unanswered = self._store.records.missing(Response, part.probes)
+        if cursor.repair:
+            records = self._republished.of(run, part, unmeasured=missing, unanswered=unanswered)
+        else:
+            records = [probe for id_, probe in part.probes.items() if id_ in unanswered]
+        return PreparedPart(records, part.reached)
+
+    def settle(self, cursor: PlanningCursor, part: PreparedPart | None) -> None:
+        """Move a pass on, or end it."""
+        self._store.planning_cursors.settle(cursor, part.reached if part else None)
+        self._arrived()  # what was waited for may have been there
+
+    def _wanted(self, cursor: PlanningCursor) -> bool:
+        state = self._gathers.look(cursor.run_id)
+        return state is not None and state.closed_by is None

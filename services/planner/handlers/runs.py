@@ -1,12 +1,16 @@
 """Plans runs: their probes, what they wait for, what is asked again, and how they end."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from biaswatch.services.planner.handlers.planned_parts import PlannedParts, lanes_of
-from biaswatch.services.planner.handlers.planning import Planning
-from biaswatch.services.planner.handlers.republished import Republished, first_of
-from biaswatch.services.planner.handlers.stuck_runs import StuckRuns
+from biaswatch.services.planner.handlers.planned_parts import (
+    PlannedParts,
+    Planning,
+    Republished,
+    first_of,
+    lanes_of,
+)
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     FEATURES,
@@ -30,6 +34,42 @@ from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.republication import Republication
 from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.telemetry import log
+
+MOST_LOOKS = 16
+"""Between two passes through a run for which nothing arrives."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    arrived: int
+    unchanged: int
+    """At how many looks in a row nothing had arrived."""
+
+
+class StuckRuns:
+    """Compares looks at open runs.
+
+    Answers may also be slow: a run is gone through at once, then after 1, 2, 4, 8 and 16 more looks
+    without any arrival, and after each 16 from then on.
+    """
+
+    def __init__(self) -> None:
+        self._looks: dict[str, _Look] = {}
+
+    def among(self, arrived: Mapping[str, int]) -> list[str]:
+        """Return the runs to go through now, of those that are open, by how much has arrived."""
+        before, self._looks = self._looks, {}
+        for run_id, count in arrived.items():
+            last = before.get(run_id)
+            unchanged = last.unchanged + 1 if last and last.arrived == count else 0
+            self._looks[run_id] = _Look(count, unchanged)
+        return [run_id for run_id, look in self._looks.items() if _is_due(look.unchanged)]
+
+
+def _is_due(unchanged: int) -> bool:
+    power_of_two = unchanged & (unchanged - 1) == 0
+    return unchanged > 0 and (power_of_two or unchanged % MOST_LOOKS == 0)
+
 
 BEFORE_TENANTS = "default"
 """The tenant of a run whose wait began before waits named one."""

@@ -26,8 +26,8 @@ from biaswatch.shared.contracts import (
     evidence_in,
 )
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.parquet.files import rows_of
 from biaswatch.shared.parquet.folder import ParquetFolder
-from biaswatch.shared.parquet.rows import rows_of
 from biaswatch.shared.store import Store, migrate
 from tests.support.fleet import Fleet, app_of
 from tests.support.records import make_traffic_monitor

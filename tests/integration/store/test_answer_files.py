@@ -16,11 +16,11 @@ from biaswatch.archiving.purging import ArchivePurge
 from biaswatch.archiving.restoring import archived_run, restore_run
 from biaswatch.shared.contracts import RUN_GATHER, Features, Purpose, Record, Response, Run
 from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.parquet.files import TEXTS, rows_of
 from biaswatch.shared.parquet.folder import ParquetFolder
-from biaswatch.shared.parquet.rows import TEXTS, rows_of
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.store.archived_runs import ArchivableRun
-from biaswatch.shared.store.scope import Scope
+from biaswatch.shared.store.engine import Scope
 from tests.support.answer_files import (
     ANSWERS,
     KINDS,
@@ -290,7 +290,7 @@ def test_without_pyarrow_it_is_said_what_to_install(
         filed.records.write(records)
     for name in [each for each in sys.modules if each.split(".")[0] == "pyarrow"]:
         monkeypatch.setitem(sys.modules, name, None)
-    for name in ("folder", "rows", "parts"):
+    for name in ("folder", "files"):
         monkeypatch.delitem(sys.modules, f"biaswatch.shared.parquet.{name}")
         monkeypatch.delattr(f"biaswatch.shared.parquet.{name}")
     with Store.open(store_url) as reader, pytest.raises(ConfigurationError, match="`parquet`"):

@@ -16,8 +16,8 @@ from biaswatch.archiving.purging import ArchivePurge
 from biaswatch.archiving.restoring import archived_run, restore_run
 from biaswatch.shared.contracts import Record, Response
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.parquet.files import TEXTS, rows_of
 from biaswatch.shared.parquet.folder import ParquetFolder
-from biaswatch.shared.parquet.rows import TEXTS, rows_of
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.store.answer_file_reader import KEPT_BYTES
 from biaswatch.shared.store.archived_runs import ArchivableRun

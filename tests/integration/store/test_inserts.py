@@ -9,15 +9,14 @@ from sqlalchemy import select
 from biaswatch.shared.contracts import Features
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.engine import read_transaction, write_transaction
-from biaswatch.shared.store.inserts import (
+from biaswatch.shared.store.statements import (
     MOST_BYTES,
     MOST_ROWS,
     ROWS_A_STATEMENT,
     insert_missing,
     insert_records,
 )
-from biaswatch.shared.store.tables import RECORDS
-from biaswatch.shared.store.text_tables import TEXTS
+from biaswatch.shared.store.tables import RECORDS, TEXTS
 from tests.support.records import make_features, make_response
 
 FEATURES = RECORDS[Features.kind]

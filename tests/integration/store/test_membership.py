@@ -10,7 +10,7 @@ from sqlalchemy import select
 from biaswatch.shared.contracts import Response
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.engine import read_transaction
-from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.statements import among
 from biaswatch.shared.store.tables import RECORDS
 from tests.support.records import make_response
 

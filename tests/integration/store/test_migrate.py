@@ -27,11 +27,9 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.errors import ConfigurationError, TransientError
 from biaswatch.shared.store import Store, migrate
-from biaswatch.shared.store.engine import engine_of, explain_open_errors
-from biaswatch.shared.store.scope import Scope
+from biaswatch.shared.store.engine import Scope, engine_of, explain_open_errors
 from biaswatch.shared.store.store import _config
-from biaswatch.shared.store.tables import metadata
-from biaswatch.shared.store.text_tables import unit_part_of
+from biaswatch.shared.store.tables import metadata, unit_part_of
 from tests.support.records import (
     AT,
     make_evidence,

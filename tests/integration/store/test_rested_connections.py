@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
-from biaswatch.shared.store import rested_connections
+from biaswatch.shared.store import connections
 from biaswatch.shared.store.engine import engine_of, read_transaction
 from tests.support.databases import new_database
 
@@ -41,7 +41,7 @@ def end(url: str, pid: int) -> None:
 def test_a_connection_that_the_database_has_ended_is_opened_anew(
     engine: Engine, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rested_connections, "RESTED_S", 0.0)
+    monkeypatch.setattr(connections, "RESTED_S", 0.0)
     first = backend(engine)
     end(url, first)
     assert backend(engine) not in {0, first}
@@ -50,7 +50,7 @@ def test_a_connection_that_the_database_has_ended_is_opened_anew(
 def test_one_that_was_in_use_a_moment_ago_is_not_tried(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rested_connections, "RESTED_S", 3600.0)
+    monkeypatch.setattr(connections, "RESTED_S", 3600.0)
     tried: list[object] = []
     monkeypatch.setattr(engine.dialect, "do_ping", tried.append)
     assert backend(engine) == backend(engine)
@@ -60,5 +60,5 @@ def test_one_that_was_in_use_a_moment_ago_is_not_tried(
 def test_one_that_rested_and_answers_is_kept(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rested_connections, "RESTED_S", 0.0)
+    monkeypatch.setattr(connections, "RESTED_S", 0.0)
     assert backend(engine) == backend(engine)

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.store import Store, answering_connections, migrate, rested_connections
+from biaswatch.shared.store import Store, connections, migrate
 from biaswatch.shared.store.engine import (
     engine_of,
     read_transaction,
@@ -39,8 +39,8 @@ class Way:
 async def way(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Way]:
-    monkeypatch.setattr(answering_connections, "PING_S", 1.0)
-    monkeypatch.setattr(answering_connections, "SILENT_AFTER_S", 1.0)
+    monkeypatch.setattr(connections, "PING_S", 1.0)
+    monkeypatch.setattr(connections, "SILENT_AFTER_S", 1.0)
     direct = new_database("postgresql", request, tmp_path)
     parts = urlsplit(direct)
     database, [folder] = parts.path.removeprefix("/"), parse_qs(parts.query)["host"]
@@ -91,7 +91,7 @@ def one(url: str) -> int:
 async def test_rested_connections_that_died_silently_are_opened_anew_and_cost_no_error(
     way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rested_connections, "RESTED_S", 0.0)
+    monkeypatch.setattr(connections, "RESTED_S", 0.0)
     engine = engine_of(way.url, None)
 
     def ask() -> int:

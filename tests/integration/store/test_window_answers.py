@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.contracts.identity import id_beginning_with
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.engine import engine_of
-from biaswatch.shared.store.traffic_tables import TAKEN_ANSWERS
+from biaswatch.shared.store.monitoring_tables import TAKEN_ANSWERS
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -1,6 +1,6 @@
 """A window is read once the queue of answers is past what it held when the window fell due."""
 
-from biaswatch.services.planner.domain.schedule_rules import IntakeCuts
+from biaswatch.services.planner.domain import IntakeCuts
 
 
 def test_a_window_waits_for_what_the_queue_had_taken_and_for_nothing_that_came_later() -> None:

@@ -6,7 +6,7 @@ from array import array
 import sqlalchemy as sa
 from alembic import op
 
-from biaswatch.shared.store.suite_groups import POSITION, in_order
+from biaswatch.shared.store.suite_uploads import POSITION, in_order
 
 revision = "0025"
 down_revision = "0024"

@@ -1,10 +1,6 @@
-"""Inserting many rows: one statement for all of them, and little of this process's time for each.
+"""Statements for many rows at once: membership in a list, and bulk inserts."""
 
-The tables' own way (`insert_new`) builds a statement of values for every fifty rows; for records,
-of which there are several for each answer, that costs more than the database itself.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
@@ -12,9 +8,50 @@ from operator import itemgetter
 from typing import Any
 
 from pydantic_core import to_json
-from sqlalchemy import Connection, Dialect, Table
+from sqlalchemy import ColumnElement, Connection, Dialect, Table, Text, TypeDecorator, bindparam
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from biaswatch.shared.store.tables import UtcDateTime, check_zones
+
+
+class _InJson(TypeDecorator[list[str]]):
+    """A list of texts as one parameter, which both databases read in C."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: list[str] | None, dialect: Dialect) -> str:
+        return to_json(value).decode()
+
+
+class among(FunctionElement[bool]):  # noqa: N801 - reads as the operator that it is
+    """The condition that a column of texts has one of these values; true nowhere for none.
+
+    Unlike `in_` it takes values alone, and no query.
+    """
+
+    inherit_cache = True
+    name = "among"
+    """Without one SQLAlchemy keeps an element, and so its values, until garbage is collected."""
+
+    def __init__(self, column: ColumnElement[str], values: Iterable[str]) -> None:
+        super().__init__(column, bindparam(None, list(values), type_=_InJson(), unique=True))
+
+
+@compiles(among, "postgresql")
+def _in_array(element: among, compiler: SQLCompiler, **named: Any) -> str:
+    column, values = (compiler.process(each, **named) for each in element.clauses)
+    # An array, and no set: the index is gone through once for all of them.
+    return f"{column} = ANY (ARRAY (SELECT json_array_elements_text({values}::json)))"
+
+
+@compiles(among, "sqlite")
+def _in_json(element: among, compiler: SQLCompiler, **named: Any) -> str:
+    column, values = (compiler.process(each, **named) for each in element.clauses)
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - a place
+
 
 Row = Mapping[str, Any]
 ROWS_A_STATEMENT = 4

@@ -1,10 +1,6 @@
-"""Connections to PostgreSQL that raise an error when the server stops answering.
+"""Connections to PostgreSQL: bounded waits, and a check after a rest."""
 
-A proxy may acknowledge what it swallows, so that no time-out of TCP ends the wait for an answer.
-The server cancels a statement after `statement_timeout`; silence for longer than that means a dead
-connection.
-"""
-
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +10,9 @@ from psycopg import Error, OperationalError
 from psycopg.errors import _WaitTimeout
 from sqlalchemy import Engine, event
 from sqlalchemy.engine import URL
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 CONNECTION: dict[str, str | int] = {
     "connect_timeout": 5,
@@ -104,3 +103,35 @@ def pinging(connection: Any) -> Iterator[None]:
         yield
     finally:
         connection.patience_s = patience_s
+
+
+RESTED_S = 1.0
+"""A connection that was in use so short a time ago is used without being tried."""
+USED_AT = "used_at"
+
+
+def try_rested_connections(engine: Engine) -> None:
+    """Have the pool of an engine try what has rested, and open anew what does not answer."""
+
+    def leave(_: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
+        entry.info[USED_AT] = time.monotonic()
+
+    def take(connection: DBAPIConnection, entry: ConnectionPoolEntry, _: Any) -> None:
+        used_at = entry.info.get(USED_AT)
+        if used_at is None or time.monotonic() - used_at < RESTED_S:
+            return
+        if not _answers(engine, connection):
+            raise InvalidatePoolError  # the pool opens this one anew, and the others at their use
+
+    event.listen(engine, "checkin", leave)
+    event.listen(engine, "checkout", take)
+
+
+def _answers(engine: Engine, connection: DBAPIConnection) -> bool:
+    try:
+        with pinging(connection):
+            return engine.dialect.do_ping(connection)
+    except engine.dialect.loaded_dbapi.Error as error:
+        if engine.dialect.is_disconnect(error, connection, None):
+            return False
+        raise

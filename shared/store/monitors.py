@@ -1,13 +1,14 @@
-"""The rounds of monitors: when the next is due, which have closed, which users they heard."""
+"""Monitors: definitions, schedule, closed rounds and enrolled units."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Engine, and_, func, select, update
+from sqlalchemy import ColumnElement, Engine, and_, func, or_, select, update
 
 from biaswatch.shared.contracts import (
+    RUN_GATHER,
     Description,
     Monitor,
     Purpose,
@@ -16,10 +17,16 @@ from biaswatch.shared.contracts import (
     ScheduledMonitor,
     derived_id,
 )
-from biaswatch.shared.store.engine import chunks, insert_new, read_transaction, write_transaction
-from biaswatch.shared.store.membership import among
+from biaswatch.shared.store.engine import (
+    ScopeNow,
+    chunks,
+    insert_new,
+    read_transaction,
+    write_transaction,
+)
 from biaswatch.shared.store.records import Records
-from biaswatch.shared.store.tables import ENROLLED_UNITS, RECORDS, SCHEDULE
+from biaswatch.shared.store.statements import among
+from biaswatch.shared.store.tables import ENROLLED_UNITS, GATHERS, RECORDS, SCHEDULE
 
 MOST_KNOWN = 5000
 """Monitors, and runs of theirs, that are kept decoded: the schedule is read every second."""
@@ -192,3 +199,54 @@ class EnrolledUnits:
                 for some in chunks(digests)
                 for digest in connection.scalars(query.where(among(ENROLLED_UNITS.c.unit, some)))
             }
+
+
+class MonitorDefinitions:
+    """The definitions of monitors; each change is a record of its own, and the last one counts."""
+
+    def __init__(self, engine: Engine, records: Records, scope: ScopeNow) -> None:
+        self._engine = engine
+        self._records = records
+        self._scope = scope
+
+    def latest(self) -> list[Monitor]:
+        """Return the last definition of each monitor, also of deleted ones, the oldest first.
+
+        No definition is older than the one before it, so that the database finds the last ones and
+        the others are never read.
+        """
+        table = RECORDS[Monitor.kind].c
+        tenant = self._scope().tenant
+        mine = [table.tenant == tenant] if tenant is not None else []
+        last = (
+            select(table.tenant, table.name, func.max(table.at).label("at"))
+            .where(*mine)
+            .group_by(table.tenant, table.name)
+            .subquery()
+        )
+        same = and_(table.tenant == last.c.tenant, table.name == last.c.name, table.at == last.c.at)
+        query = select(table.id).join(last, same)
+        with read_transaction(self._engine) as connection:
+            ids = list(connection.scalars(query))
+        found = sorted(self._records.get(Monitor, ids), key=lambda each: each.moment_ms)
+        return list({(each.tenant, each.name): each for each in found}.values())
+
+
+class RunsUnderWay:
+    """Counts the runs that somebody has started and that have not ended."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def count(self, tenant: str) -> int:
+        """Count a tenant's; rounds of monitors and windows of traffic are not among them."""
+        runs, gathers = RECORDS[Run.kind], GATHERS.c
+        waited_for = and_(gathers.stage == RUN_GATHER, gathers.key == runs.c.id)
+        query = (
+            select(func.count())
+            .select_from(runs.outerjoin(GATHERS, waited_for))
+            .where(runs.c.tenant == tenant, runs.c.purpose == Purpose.STUDY.value)
+            .where(or_(gathers.key.is_(None), gathers.closed_at.is_(None)))
+        )
+        with read_transaction(self._engine) as connection:
+            return int(connection.scalar(query) or 0)
