@@ -22,11 +22,7 @@ from biaswatch.checks import (
 from biaswatch.readers.labelled_columns import label_warnings, labelled_columns, named_labels
 from biaswatch.readers.tables import TableColumns, frame_observations
 from biaswatch.render.all_groups import overall_sentences
-from biaswatch.render.table_corrections import (
-    ASSUMED,
-    table_correction_rows,
-    table_correction_sentences,
-)
+from biaswatch.render.corrections import ASSUMED, table_correction_rows, table_correction_sentences
 from biaswatch.render.table_diagnosis import Parts, result_rows
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.findings.plans import AnalysisPlan, ComparisonPlan

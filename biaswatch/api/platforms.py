@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 from biaswatch.api.html import html_of
 from biaswatch.api.native_frames import native_frame
 from biaswatch.checks import CheckResult, CheckRule, check_result, checked_diagnoses
-from biaswatch.exporting.rows import exported_rows, in_store, runs_named
+from biaswatch.exporting.answers import exported_rows, in_store, runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.gateway_requests import path
@@ -26,11 +26,11 @@ from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
 from biaswatch.render.corrections import corrected_columns, corrected_gaps, correction_rows
-from biaswatch.render.findings import conclusions
 from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Suite, Verdict
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.presentation.conclusions import conclusions
+from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biaswatch.api.html import html_of
-from biaswatch.render.two_by_two import conclusion_of
+from biaswatch.render.all_groups import conclusion_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 

@@ -14,8 +14,7 @@ from typing import IO, Any
 
 import pyarrow
 
-from biaswatch.exporting.files import is_text_column, ordered
-from biaswatch.exporting.rows import rows_of_page
+from biaswatch.exporting.answers import is_text_column, ordered, rows_of_page
 from biaswatch.shared.contracts import Features, PairVerdict, Purpose, Response
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.parquet.files import (

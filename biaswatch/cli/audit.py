@@ -12,15 +12,14 @@ from rich.console import Console
 
 from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
-from biaswatch.render.output import print_json
-from biaswatch.render.tables import print_sentence
+from biaswatch.render.tables import print_json, print_sentence
 from biaswatch.services.gateway.dashboard.overview_pages import names_of
 from biaswatch.shared.bus.audit_anchors import audit_anchors
 from biaswatch.shared.bus.jetstream import Admin
 from biaswatch.shared.contracts.audit import AuditEntry, faults_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines, read_text
-from biaswatch.shared.presentation.audit_words import ActWords, act_words
+from biaswatch.shared.presentation.names import ActWords, act_words
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter

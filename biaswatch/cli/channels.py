@@ -9,9 +9,8 @@ import typer
 from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import POLL_EVERY_S
 from biaswatch.local.connections import connected
-from biaswatch.render.channels import channel_in_words, delivered_in_words
-from biaswatch.render.output import print_json
-from biaswatch.render.tables import printable
+from biaswatch.render.monitors import channel_in_words, delivered_in_words
+from biaswatch.render.tables import print_json, printable
 from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
 from biaswatch.shared.requests.platform import ChannelView
 

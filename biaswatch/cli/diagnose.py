@@ -124,7 +124,7 @@ def diagnose(
     from biaswatch.cli.diagnosis_input import declared_ranges
     from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
-    from biaswatch.render.table_corrections import print_table_corrections, table_correction_rows
+    from biaswatch.render.corrections import print_table_corrections, table_correction_rows
 
     rule = check_rule(fail_on, min_measured)
     if (permutations or 0) < 0 or seed < 0:

@@ -11,8 +11,14 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.cli.options import Server, Token
-from biaswatch.exporting.files import write_rows, writer_of
-from biaswatch.exporting.rows import Row, exported_rows, in_store, runs_named
+from biaswatch.exporting.answers import (
+    Row,
+    exported_rows,
+    in_store,
+    runs_named,
+    write_rows,
+    writer_of,
+)
 from biaswatch.local.connections import connected
 
 

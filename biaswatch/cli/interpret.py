@@ -29,8 +29,7 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import InterpretedGap
 from biaswatch.render.interpretations import evaluation_lines
-from biaswatch.render.output import print_json
-from biaswatch.render.tables import print_lines
+from biaswatch.render.tables import print_json, print_lines
 from biaswatch.shared.contracts import Diagnosis, Evaluation, Verdict
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from biaswatch.cli.options import Json, Server, Token
-from biaswatch.exporting.label_requests import (
+from biaswatch.exporting.labels import (
+    Task,
+    TaskFormat,
     drawn_sample,
     label_plan,
     latest_round,
@@ -17,8 +19,8 @@ from biaswatch.exporting.label_requests import (
     send_labels,
     stored_labels,
     tasks_of,
+    tasks_text,
 )
-from biaswatch.exporting.label_tasks import Task, TaskFormat, tasks_text
 from biaswatch.local.client import POLL_EVERY_S
 from biaswatch.local.connections import connected
 from biaswatch.local.run_results import corrections_of
@@ -29,7 +31,7 @@ from biaswatch.render.labels import (
     print_label_plan,
     print_progress,
 )
-from biaswatch.render.output import print_json
+from biaswatch.render.tables import print_json
 from biaswatch.shared.analysis.labels.hidden_words import hidden_words
 from biaswatch.shared.contracts import LabelDraw
 from biaswatch.shared.contracts.judged_item import JUDGES

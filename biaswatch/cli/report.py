@@ -23,8 +23,8 @@ from biaswatch.local.connections import connected
 from biaswatch.local.run_ids import whole_run_id
 from biaswatch.local.run_results import RunResults, run_results, with_background
 from biaswatch.render.figures import can_draw, check_can_draw, draw
-from biaswatch.render.output import write_document
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
+from biaswatch.render.tables import write_document
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.run_views import FlaggedPair
 

@@ -46,9 +46,8 @@ from biaswatch.readers.targets import (
     check_simulated,
     read_target,
 )
-from biaswatch.render.output import print_json
-from biaswatch.render.tables import printable
-from biaswatch.render.terminal import DEMO_JUDGES, DEMO_WRITER, print_results
+from biaswatch.render.run_results import DEMO_JUDGES, DEMO_WRITER, print_results
+from biaswatch.render.tables import print_json, printable
 from biaswatch.run_planning.estimated_spending import (
     EstimatedSpending,
     estimated_spending,

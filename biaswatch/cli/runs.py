@@ -24,9 +24,8 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform, connected
 from biaswatch.local.run_ids import whole_run_id
 from biaswatch.local.run_results import RunResults, run_results
-from biaswatch.render.output import print_json
-from biaswatch.render.tables import print_sentence, printable
-from biaswatch.render.terminal import print_results
+from biaswatch.render.run_results import print_results
+from biaswatch.render.tables import print_json, print_sentence, printable
 from biaswatch.shared.bus.server import check_unused
 from biaswatch.shared.contracts import Purpose
 from biaswatch.shared.requests.run_views import RunProgress

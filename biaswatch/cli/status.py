@@ -8,8 +8,7 @@ from rich.console import Console
 
 from biaswatch.cli.options import FOUND_CODE, Json, Server, Token
 from biaswatch.local.connections import connected
-from biaswatch.render.output import print_json
-from biaswatch.render.tables import print_sentence
+from biaswatch.render.tables import print_json, print_sentence
 from biaswatch.shared.requests.platform import AlarmLine, DaySpending, PlatformStatus
 from biaswatch.shared.requests.run_views import RunProgress
 

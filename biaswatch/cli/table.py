@@ -24,12 +24,11 @@ from biaswatch.cli.options import (
     more_of,
     whole,
 )
-from biaswatch.render.columns import estimate_text
-from biaswatch.render.output import without_zero_p
-from biaswatch.render.tables import escape, print_sentence, print_table
-from biaswatch.render.two_by_two import conclusion_of
+from biaswatch.render.all_groups import conclusion_of
+from biaswatch.render.tables import escape, print_sentence, print_table, without_zero_p
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import coverage, number, p_equals, p_value
+from biaswatch.shared.presentation.columns import estimate_text
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases

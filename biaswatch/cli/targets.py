@@ -7,8 +7,7 @@ import typer
 
 from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.connections import connected
-from biaswatch.render.output import print_json
-from biaswatch.render.tables import printable
+from biaswatch.render.tables import print_json, printable
 from biaswatch.shared.contracts.paused_target import PausedTarget
 
 app = typer.Typer(

@@ -12,7 +12,7 @@ from biaswatch.local.gateway_requests import path
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation
-from biaswatch.shared.presentation.run_findings import strongest_first
+from biaswatch.shared.presentation.run_summary import strongest_first
 from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from math import sqrt
 from typing import TypedDict
 
-from biaswatch.exporting.label_requests import drawn_sample, send_labels, tasks_of
-from biaswatch.exporting.rows import runs_named
+from biaswatch.exporting.answers import runs_named
+from biaswatch.exporting.labels import drawn_sample, send_labels, tasks_of
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.platform import embedded_platform
 from biaswatch.planted_labels.rows import ALPHA

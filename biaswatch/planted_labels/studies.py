@@ -9,7 +9,7 @@ from random import Random
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from biaswatch.exporting.label_requests import drawn_sample, send_labels, tasks_of
+from biaswatch.exporting.labels import drawn_sample, send_labels, tasks_of
 from biaswatch.local.client import POLL_EVERY_S, GatewayClient
 from biaswatch.local.platform import embedded_platform
 from biaswatch.local.run_results import corrections_of

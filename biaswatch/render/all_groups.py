@@ -1,15 +1,24 @@
-"""All groups of a table together: the overall test, shrunken means and ranks, what decides."""
+"""All groups of a table together: overall test, means and ranks, disparities."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from biaswatch.checks import is_unmeasured_row
-from biaswatch.render.tables import escape, terminal_table
+from biaswatch.render.tables import escape, print_table, terminal_table
 from biaswatch.shared.analysis.findings.all_groups import GroupMean, OverallStatistic
-from biaswatch.shared.formatting import UNDEFINED, number, p_value, verdict_lead, verdict_words
+from biaswatch.shared.formatting import (
+    UNDEFINED,
+    interval,
+    number,
+    p_equals,
+    p_value,
+    verdict_lead,
+    verdict_words,
+)
 
 Row = dict[str, Any]
 
@@ -100,3 +109,66 @@ def _rank(row: Row) -> str:
         return UNDEFINED
     low, high = row["rank_ci"]
     return f"{row['rank']}" if low == high else f"{row['rank']} ({low} to {high})"
+
+
+DisparityRow = dict[str, Any]
+CHANCE = "(in brackets: what random labels give half of the time; p: how often as much)"
+SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
+"""For people; the others are in the JSON and in the files."""
+
+
+def print_disparities(console: Console, rows: Sequence[DisparityRow]) -> None:
+    """Print a table for each feature and grouping that has any metric."""
+    tables = list(_disparity_tables(rows))
+    if tables:
+        chance = any(row["p_value"] is not None for row in rows)
+        console.print("[bold]Disparity[/]" + (f" {CHANCE}" if chance else ""))
+    for table in tables:
+        print_table(console, table, "")
+
+
+def _disparity_tables(rows: Sequence[DisparityRow]) -> Iterator[Table]:
+    """Return a table for each feature and grouping: a row a statistic, a column a metric.
+
+    What is undefined in every metric is in the JSON and in the files alone.
+    """
+    tables: dict[str, dict[str, dict[str, str]]] = {}
+    for row in sorted(rows, key=_statistic_order(rows)):
+        if row["metric"] not in SHOWN_METRICS or row["value"] is None:
+            continue
+        of = ", ".join(filter(None, [row["domain"], row["dimension"]]))
+        shown = number(row["value"])
+        if row["p_value"] is not None:  # what chance gives half of the time, how often as much
+            shown = f"{shown}\n({number(row['null_median'])})\n{p_equals(row['p_value'])}"
+        statistics = tables.setdefault(f"{row['feature']} by {of}", {})
+        statistics.setdefault(row["statistic"].replace("_", " "), {})[row["metric"]] = shown
+    for title, statistics in tables.items():
+        table = terminal_table(("statistic", *SHOWN_METRICS))
+        table.title, table.title_justify = escape(title), "left"
+        for column in table.columns[1:]:
+            column.no_wrap = True
+        for statistic, metrics in statistics.items():
+            cells = (escape(metrics.get(name, "-")) for name in SHOWN_METRICS)
+            table.add_row(escape(statistic), *cells)
+        yield table
+
+
+def _statistic_order(rows: Sequence[DisparityRow]) -> Callable[[DisparityRow], int]:
+    names = list(dict.fromkeys(row["statistic"] for row in rows))
+    return lambda row: names.index(row["statistic"])
+
+
+def conclusion_of(found: Mapping[str, Any], alpha: float) -> tuple[str, str]:
+    """Return the verdict of the declared test, and what it says of the two groups."""
+    p, gap = found["declared"]["p_value"], found["risk_difference"]
+    is_disparity = p is not None and p <= alpha
+    rates = [number(rate["estimate"]) for rate in found["rates"]]
+    low, high = gap["ci"] or (None, None)
+    test = f", {p_equals(p, 3)}" if p is not None else ""
+    first, second = found["groups"]
+    words = "a disparity" if is_disparity else "not enough evidence for a disparity"
+    said = interval(gap["estimate"], low, high, gap["reason"])
+    sentence = (
+        f"{first} {rates[0]} against {second} {rates[1]}: {words} (risk difference {said}{test})."
+    )
+    return "disparity" if is_disparity else "not_enough_evidence", sentence

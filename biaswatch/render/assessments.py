@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from biaswatch.render.columns import estimate_text
 from biaswatch.render.tables import escape, print_table, terminal_table
 from biaswatch.shared.contracts import Assessment, Consistency, Quality, TotalBias
 from biaswatch.shared.formatting import UNDEFINED, coverage, number, p_equals, p_value
-from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.columns import estimate_text
+from biaswatch.shared.presentation.names import ModelNames
 
 SUMMARY_HEAD = (
     "target, scaffold",

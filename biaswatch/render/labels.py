@@ -7,8 +7,8 @@ from rich.console import Console
 from biaswatch.render.corrections import error_tables
 from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
 from biaswatch.shared.formatting import number, number_name
-from biaswatch.shared.presentation.correction_words import correction_sentences
-from biaswatch.shared.presentation.model_names import ModelNames
+from biaswatch.shared.presentation.corrections import correction_sentences
+from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.requests.exports import ExportedAnswer
 from biaswatch.shared.requests.labels import (
     LabelPlan,

@@ -16,8 +16,8 @@ from biaswatch.render.tables import (
 )
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import UNDEFINED, number
-from biaswatch.shared.presentation.model_names import ModelNames
-from biaswatch.shared.presentation.page_tables import csv_text
+from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.tables import csv_text
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress
 from biaswatch.shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
 

@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape as escape_html
 
-from biaswatch.render.columns import (
+from biaswatch.render.studies import FOLD_BEGINS, FOLD_ENDS
+from biaswatch.render.tables import escape_md, findings_markdown, markdown_table
+from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
+from biaswatch.shared.formatting import coverage, number, p_value
+from biaswatch.shared.presentation.columns import (
     GAP_COLUMNS,
     GROUP_COLUMNS,
     Column,
@@ -15,13 +19,9 @@ from biaswatch.render.columns import (
     gaps_by_evidence,
     group_rows,
 )
-from biaswatch.render.findings import gap_notes, overall_sentences
-from biaswatch.render.flagged_pairs import FOLD_BEGINS, FOLD_ENDS
-from biaswatch.render.tables import escape_md, findings_markdown, markdown_table
-from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
-from biaswatch.shared.formatting import coverage, number, p_value
-from biaswatch.shared.presentation.model_names import ModelNames
-from biaswatch.shared.presentation.run_findings import strongest_first, title_of
+from biaswatch.shared.presentation.conclusions import gap_notes, overall_sentences
+from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.run_summary import strongest_first, title_of
 
 MOST_NULLS = 40
 MOST_ROWS = 250

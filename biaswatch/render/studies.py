@@ -1,12 +1,13 @@
 """Scores, pairs and judges of a study, in a terminal and in a report; flagged pairs one by one."""
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape as escape_html
 from itertools import groupby
 
 from rich.console import Console
 
-from biaswatch.render.flagged_pairs import folded_pair
 from biaswatch.render.tables import (
     escape,
     escape_md,
@@ -16,9 +17,8 @@ from biaswatch.render.tables import (
     terminal_table,
 )
 from biaswatch.shared.formatting import UNDEFINED, number, p_equals, p_value
-from biaswatch.shared.presentation.model_names import ModelNames
-from biaswatch.shared.presentation.score_tables import percent
-from biaswatch.shared.presentation.statement_words import STATEMENTS
+from biaswatch.shared.presentation.bias_scores import percent
+from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.requests.run_views import (
     FlaggedPair,
     JudgeControls,
@@ -28,6 +28,41 @@ from biaswatch.shared.requests.run_views import (
     Scores,
     StudyResults,
 )
+
+FOLD_BEGINS, FOLD_ENDS = "<details>", "</details>"
+"""Lines around what is folded; texts of models cannot make them, because `<` is escaped there."""
+
+
+def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
+    """Return the flagged pairs, one a line."""
+    return "".join(
+        json.dumps(each.model_dump(mode="json"), ensure_ascii=False) + "\n" for each in flagged
+    )
+
+
+def folded_pair(each: FlaggedPair, model: str) -> Iterator[str]:
+    """Return a pair that is folded: one line says which it is, of which model, and its flags."""
+    flags = ", ".join(STATEMENTS[flag] for flag in each.flags)
+    yield FOLD_BEGINS
+    asked = " ".join(dict.fromkeys(side.question or "" for side in (each.a, each.b)))
+    title = " ".join(f"{asked} {each.set_id}, {model}: {flags}".split())
+    yield f"<summary>{escape_html(title)}</summary>"
+    yield ""
+    yield f"**Context:** {escape_md(each.context or '(purged)')}"
+    for name, side in (("a", each.a), ("b", each.b)):
+        yield ""
+        yield f"**Question {name.upper()}:** {escape_md(side.question)}"
+        yield ""
+        yield f"**Answer:** {escape_md(side.answer or '(none)')}"
+        yield ""
+        yield f"**Reasoning:** {escape_md(side.reasoning or '(none)')}"
+    yield ""
+    for flag in each.flags:
+        why = each.explanations.get(flag) or "The judge gave no explanation."
+        yield f"- **{STATEMENTS[flag]}**: {escape_md(why)}"
+    yield ""
+    yield FOLD_ENDS
+
 
 VOTED = {
     "yes_no": ("flag_1", "flag_2", "own_a", "own_b", "compatible"),

@@ -16,10 +16,10 @@ from biaswatch.render.all_groups import (
     group_mean_tables,
     overall_row,
     overall_sentences,
+    print_disparities,
     row_verdict,
     verdict_counts,
 )
-from biaswatch.render.disparity_tables import print_disparities
 from biaswatch.render.tables import (
     escape,
     print_sentence,

@@ -1,22 +1,27 @@
 """Rows as tables in a terminal, in Markdown and in CSV; what others wrote is never markup."""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 import typer
+from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.markup import escape as without_markup
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from biaswatch.render.columns import Column, Row, Shown, columns
 from biaswatch.shared.contracts import Verdict
-from biaswatch.shared.formatting import UNDEFINED
-from biaswatch.shared.presentation.page_tables import csv_text
+from biaswatch.shared.formatting import TOO_SMALL, UNDEFINED
+from biaswatch.shared.presentation.columns import Column, Row, Shown, columns
+from biaswatch.shared.presentation.tables import csv_text
 from biaswatch.shared.shown_text import isolated, on_one_line, shown
+from biaswatch.written_files import write_whole
 
 STYLES = {"disparity": "bold red", "no_disparity": "green"}
 """The colours of verdicts in a terminal."""
@@ -204,3 +209,61 @@ def findings_csv(registry: Sequence[Column[Row]], found: Iterable[Row]) -> str:
     seen = columns(registry, Shown.CSV)
     rows = ([column.value(row) for column in seen] for row in found)
     return csv_text([column.name for column in seen], rows)
+
+
+def write_document(document: str, output: Path | None) -> None:
+    """Print a document, or write it into the file that is named.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written.
+    """
+    if output is None:
+        typer.echo(document)
+        return
+    write_whole(output, document)
+    typer.echo(f"Wrote {output}.", err=True)
+
+
+def print_json(found: object) -> None:
+    """Print what the gateway has answered as JSON."""
+    typer.echo(json.dumps(to_jsonable_python(found), indent=2))
+
+
+def print_rows(
+    rows: Sequence[Mapping[str, object]],
+    explained: str,
+    *,
+    as_json: bool,
+    always: Collection[str] = (),
+    left_out: Collection[str] = (),
+) -> None:
+    """Print rows with the sentence that explains them, or as JSON; their keys are the columns.
+
+    A table shows no column that is empty in every row, unless it is in `always`, and none in
+    `left_out`.
+    """
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    filled = [n for n in rows[0] if n in always or any(row[n] is not None for row in rows)]
+    shown = [name for name in filled if name not in left_out]
+    head = [name.replace("_", " ") for name in shown]
+    table = terminal_table(head, ([_cell(row[name]) for name in shown] for row in rows))
+    print_table(Console(), table)
+    typer.echo(explained)
+
+
+def _cell(value: object) -> str:
+    return UNDEFINED if value is None else str(value)
+
+
+def without_zero_p(found: Any) -> Any:
+    """Return results for JSON in which a p-value too small to be computed is null, with why."""
+    if isinstance(found, dict):
+        said = {key: without_zero_p(value) for key, value in found.items()}
+        if found.get("p_value") == 0:
+            said |= {"p_value": None, "p_value_reason": TOO_SMALL}
+        return said
+    return [without_zero_p(each) for each in found] if isinstance(found, list) else found

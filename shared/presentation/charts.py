@@ -1,10 +1,12 @@
-"""Charts over time: where lines, bands and ticks lie in the units of the picture."""
+"""Charts of a monitor over time: axes, lines, bands, ticks, and the same as numbers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from math import ceil, floor, log10
+
+from pydantic import BaseModel
 
 from biaswatch.shared.contracts import Estimate
 from biaswatch.shared.formatting import interval, number
@@ -266,3 +268,74 @@ def _said(point: HistoryPoint, value: str) -> str:
 
 def _value_ticks(y: Axis) -> list[Tick]:
     return [Tick(y.at(n), f"{n:g}") for n in ticks(y.low, y.high)]
+
+
+class ChartColumns(BaseModel):
+    """One comparison over time; every list has one value a round, null where there is none."""
+
+    comparison: str
+    title: str
+    tolerance: float
+    range: tuple[float, float]
+    """Of the gap, as the page's own picture shows it."""
+    evidence_range: tuple[float, float]
+    at: list[float]
+    """Seconds since 1970."""
+    round: list[int]
+    epoch: list[int]
+    test: list[int | None]
+    units: list[int]
+    gap: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    log_e: list[float]
+    bound: list[float]
+
+
+def chart_columns(history: History, title: str) -> ChartColumns:
+    """Return the numbers of one comparison's charts."""
+    gap, evidence = gap_axis(history), evidence_axis(history)
+
+    def each(of: Callable[[HistoryPoint], float | int | None]) -> list[float | int | None]:
+        return [of(point) for point in history.moments]
+
+    return ChartColumns.model_validate(
+        {
+            "comparison": history.comparison,
+            "title": title,
+            "tolerance": history.tolerance,
+            "range": (gap.low, gap.high),
+            "evidence_range": (evidence.low, evidence.high),
+            "at": each(lambda point: point.at.timestamp()),
+            "gap": each(lambda point: point.gap.value),
+            "low": each(lambda point: point.gap.low),
+            "high": each(lambda point: point.gap.high),
+            **{
+                name: [getattr(point, name) for point in history.moments]
+                for name in ("round", "epoch", "test", "units", "log_e", "bound")
+            },
+        }
+    )
+
+
+def in_time(
+    histories: Iterable[History], ends: Mapping[int, datetime], since: datetime | None
+) -> list[History]:
+    """Return histories since a moment; a round of traffic has the moment at which it ended.
+
+    A history that would have fewer than two rounds stays whole.
+    """
+    found = []
+    for history in histories:
+        moments = [
+            point.model_copy(update={"at": ends.get(point.round, point.at)})
+            for point in history.moments
+        ]
+        recent = [point for point in moments if since is None or point.at >= since]
+        shown = recent if len(recent) > 1 else moments
+        found.append(history.model_copy(update={"moments": shown}))
+    return found
+
+
+RANGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
+"""Of the charts; anything else is all there is."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary, Verdict
 from biaswatch.shared.formatting import number
 from biaswatch.shared.presentation.charts import Axis, padded_axis
-from biaswatch.shared.presentation.run_findings import answers_query
+from biaswatch.shared.presentation.run_summary import answers_query
 
 ACROSS = 1000.0
 BINS = 24

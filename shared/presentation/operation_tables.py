@@ -13,8 +13,8 @@ from biaswatch.shared.contracts import (
     UnwatchedSource,
 )
 from biaswatch.shared.formatting import number
-from biaswatch.shared.presentation.audit_words import act_words, is_about_a_run
-from biaswatch.shared.presentation.page_tables import (
+from biaswatch.shared.presentation.names import act_words, is_about_a_run
+from biaswatch.shared.presentation.tables import (
     PageCell,
     PageColumn,
     PageTable,

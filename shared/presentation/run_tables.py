@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 from biaswatch.shared.contracts import Correction, Diagnosis, Gap, GroupSummary
 from biaswatch.shared.formatting import number, number_name, p_value
-from biaswatch.shared.presentation.correction_words import ERROR_COLUMNS, error_rows
-from biaswatch.shared.presentation.model_names import ModelNames
-from biaswatch.shared.presentation.page_tables import (
+from biaswatch.shared.presentation.corrections import ERROR_COLUMNS, error_rows
+from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.run_summary import answers_query, strongest_first
+from biaswatch.shared.presentation.tables import (
     PageCell,
     PageColumn,
     PageTable,
     number_cell,
     words_cell,
 )
-from biaswatch.shared.presentation.run_findings import answers_query, strongest_first
 
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """Those that a page shows; the API has all."""

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from biaswatch.exporting.files import write_rows
-from biaswatch.exporting.rows import exported_rows, runs_named
+from biaswatch.exporting.answers import exported_rows, runs_named, write_rows
 from biaswatch.local.client import GatewayClient
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biaswatch.local.run_results import RunResults
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.model_names import FromTarget, ModelNames
+from biaswatch.shared.presentation.names import FromTarget, ModelNames
 from biaswatch.shared.shown_text import on_one_line, shown, visible
 from biaswatch.written_files import written_whole
 
@@ -88,14 +88,14 @@ def draw(results: RunResults, folder: Path) -> list[Path]:
 
 
 def _pictures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
-    from biaswatch.render.figures import bias_scores, dots, forest, groups, heatmaps, spreads
+    from biaswatch.render.figures import distributions, dots, forest, heatmaps
 
-    yield "bias-scores", bias_scores.bias_scores
+    yield "bias-scores", heatmaps.bias_scores
     yield "comparisons", forest.comparisons
-    yield "groups", groups.groups
+    yield "groups", distributions.groups
     yield "gaps", heatmaps.gaps
     yield "pairs-of-groups", heatmaps.pairs_of_groups
-    yield "spreads", spreads.spreads
+    yield "spreads", distributions.spreads
     yield "criteria", heatmaps.criteria
     yield "quality-and-consistency", dots.quality_and_consistency
     yield "combinations", dots.combinations
@@ -130,7 +130,7 @@ def new_figure(
 
     Rows are equally high unless their `heights` are given. Axes that are `shared` compare.
     """
-    from biaswatch.render.figures.shown_figure import ShownFigure
+    from biaswatch.render.figures.facets import ShownFigure
 
     figure = ShownFigure(figsize=(PAGE_WIDTH_IN, height_in), layout="constrained")
     figure.suptitle(visible(title), fontsize=11, x=0.01, ha="left")

@@ -22,7 +22,7 @@ from biaswatch.render.figures import (
 from biaswatch.render.figures.facets import interval_facets
 from biaswatch.shared.contracts import Assessment
 from biaswatch.shared.formatting import coverage, number
-from biaswatch.shared.presentation.model_names import ModelNames, scaffold_words
+from biaswatch.shared.presentation.names import ModelNames, scaffold_words
 
 ROW_IN = 0.26
 PANELS_ACROSS, PANEL_IN = 2, 2.5

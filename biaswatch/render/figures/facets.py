@@ -1,14 +1,24 @@
 """Small pictures of one kind side by side, one for each model and scaffold, named above it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
 from math import ceil
 from typing import Any
 
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from biaswatch.render.figures import COLOURS, INK, label_rows, new_figure, plain_targets, shortened
+from biaswatch.render.figures import (
+    COLOURS,
+    INK,
+    STYLE,
+    label_rows,
+    new_figure,
+    plain_targets,
+    shortened,
+)
 from biaswatch.shared.contracts import Estimate
-from biaswatch.shared.presentation.model_names import FromTarget, ModelNames, scaffold_words
+from biaswatch.shared.presentation.names import FromTarget, ModelNames, scaffold_words
 
 MOST_ACROSS = 4
 HEADING_IN, AROUND_IN = 0.42, 1.0
@@ -103,3 +113,16 @@ def share_axes(axes: Sequence[Any], kinds: Sequence[str]) -> None:
         ends = [axis.get_xlim() for axis in some]
         for axis in some:
             axis.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
+
+
+SCREEN_DPI = 100
+
+
+class ShownFigure(Figure):
+    """A figure of matplotlib that is its own picture at the end of a cell."""
+
+    def _repr_png_(self) -> bytes:
+        held = BytesIO()
+        with rc_context(STYLE):
+            self.savefig(held, format="png", dpi=SCREEN_DPI)
+        return held.getvalue()

@@ -19,8 +19,8 @@ from biaswatch.render.figures import (
 )
 from biaswatch.shared.contracts import Verdict
 from biaswatch.shared.formatting import VERDICT_WORDS, coverage
-from biaswatch.shared.presentation.model_names import ModelNames
-from biaswatch.shared.presentation.run_findings import strongest_first
+from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.run_summary import strongest_first
 from biaswatch.shared.shown_text import visible
 
 MOST_ROWS, MOST_FEATURES = 30, 4

@@ -21,16 +21,17 @@ from biaswatch.shared.presentation.answer_filters import (
     FilterChoices,
     group_name,
 )
-from biaswatch.shared.presentation.answer_tables import (
+from biaswatch.shared.presentation.answers import (
     FILE_TITLES,
+    AnswerView,
+    answer_view,
     file_rows,
     groups_of,
     label_of,
     readings_table,
     side_by_side,
 )
-from biaswatch.shared.presentation.answer_views import AnswerView, answer_view
-from biaswatch.shared.presentation.page_tables import csv_text
+from biaswatch.shared.presentation.tables import csv_text
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import PlannedProbes, Store
 

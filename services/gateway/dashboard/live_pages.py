@@ -14,7 +14,7 @@ from biaswatch.services.gateway.dashboard.overview_pages import OverviewQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.stream_limits import LONGEST_S, OpenPages
-from biaswatch.shared.presentation.live_numbers import (
+from biaswatch.shared.presentation.overview import (
     LiveNumbers,
     live_monitor,
     live_overview,

@@ -22,18 +22,25 @@ from biaswatch.services.gateway.dashboard.rendering import (
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.monitors.strata import MOST_WINDOWS, StrataQueries
 from biaswatch.shared.contracts import comparison_titles, standing_of
-from biaswatch.shared.presentation.chart_data import ChartColumns, chart_columns
-from biaswatch.shared.presentation.charts import evidence_chart, gap_chart
-from biaswatch.shared.presentation.live_numbers import live_monitor
-from biaswatch.shared.presentation.monitor_spans import RANGES, in_time
+from biaswatch.shared.presentation.charts import (
+    RANGES,
+    ChartColumns,
+    chart_columns,
+    evidence_chart,
+    gap_chart,
+    in_time,
+)
 from biaswatch.shared.presentation.monitor_tables import (
     accounts_table,
     evidence_table,
     history_table,
     labelled_table,
+    strata_plot,
+    strata_table,
+    table_of_one,
     window_table,
 )
-from biaswatch.shared.presentation.strata_tables import strata_plot, strata_table, table_of_one
+from biaswatch.shared.presentation.overview import live_monitor
 from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.requests.monitor_views import History, labelled_promise_in_words
 

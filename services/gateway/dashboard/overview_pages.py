@@ -28,9 +28,7 @@ from biaswatch.shared.contracts import (
     comparison_titles,
 )
 from biaswatch.shared.contracts.access import Right
-from biaswatch.shared.presentation.audit_words import is_about_a_run, kind_of
-from biaswatch.shared.presentation.latest_runs import RunScored, RunSpent, runs_table
-from biaswatch.shared.presentation.live_numbers import live_overview
+from biaswatch.shared.presentation.names import is_about_a_run, kind_of
 from biaswatch.shared.presentation.operation_tables import (
     TrafficSource,
     audit_table,
@@ -39,6 +37,7 @@ from biaswatch.shared.presentation.operation_tables import (
     traffic_table,
     unwatched_table,
 )
+from biaswatch.shared.presentation.overview import RunScored, RunSpent, live_overview, runs_table
 from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter

@@ -16,23 +16,25 @@ from biaswatch.services.gateway.runs.provenance import InterpretationQueries, Pr
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.contracts import Diagnosis
-from biaswatch.shared.presentation.comparison_matrix import matrices_of
-from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_lead, scores_table
+from biaswatch.shared.presentation.comparison_tables import (
+    compared_runs,
+    compared_table,
+    matrices_of,
+)
+from biaswatch.shared.presentation.conclusions import certainty
+from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.presentation.group_plots import forest_of, spreads_of
-from biaswatch.shared.presentation.live_numbers import live_run
-from biaswatch.shared.presentation.model_names import ModelNames
-from biaswatch.shared.presentation.page_tables import PageTable
-from biaswatch.shared.presentation.run_certainty import certainty
-from biaswatch.shared.presentation.run_comparison import compared_runs, compared_table
-from biaswatch.shared.presentation.run_findings import run_summary, strongest_first, title_of
+from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
+from biaswatch.shared.presentation.overview import live_run
+from biaswatch.shared.presentation.run_summary import run_summary, strongest_first, title_of
 from biaswatch.shared.presentation.run_tables import (
     comparisons_table,
     disparities_table,
     errors_tables,
     groups_table,
 )
-from biaswatch.shared.presentation.score_tables import SCORES_MEAN, score_lead, scores_table
-from biaswatch.shared.presentation.statement_words import STATEMENTS
+from biaswatch.shared.presentation.tables import PageTable
 from biaswatch.shared.requests.labels import SampleProgress
 from biaswatch.shared.requests.run_views import RunProgress
 

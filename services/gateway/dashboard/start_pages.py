@@ -19,7 +19,7 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import Budget, Run, SuiteOutline
 from biaswatch.shared.contracts.mistakes import as_usage_error
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.run_estimates import (
+from biaswatch.shared.presentation.overview import (
     SCAFFOLDS,
     EarlierSpending,
     RunEstimate,

@@ -2,8 +2,8 @@
 
 To add one: name it here, and add a field of that name to `Gap` in `shared/contracts/diagnosis.py`,
 which puts it into the records of runs, and a line to `GAP_COLUMNS` in
-`biaswatch/render/columns.py`, which puts it into reports. `biaswatch diagnose` writes whatever is
-named here.
+`shared/presentation/columns.py`, which puts it into reports. `biaswatch diagnose` writes whatever
+is named here.
 """
 
 from collections.abc import Callable, Mapping

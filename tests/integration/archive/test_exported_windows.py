@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from biaswatch.archiving.moving import move_run
-from biaswatch.exporting.rows import in_store
+from biaswatch.exporting.answers import in_store
 from biaswatch.services.gateway.exports import ExportQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.shared.errors import UsageError

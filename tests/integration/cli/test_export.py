@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaswatch.exporting.files import write_rows
-from biaswatch.exporting.rows import exported_rows, runs_named
+from biaswatch.exporting.answers import exported_rows, runs_named, write_rows
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
 from biaswatch.readers.tables import TableColumns, observations

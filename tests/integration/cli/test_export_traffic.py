@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.exporting.rows import Row, exported_rows, runs_named
+from biaswatch.exporting.answers import Row, exported_rows, runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings

@@ -27,7 +27,7 @@ from biaswatch.shared.contracts import (
     probes_of,
 )
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.store import Store
 from tests.support.bbq_rows import make_bbq_row

@@ -32,7 +32,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.access import verifier_of
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.presentation.run_estimates import SCAFFOLDS
+from biaswatch.shared.presentation.overview import SCAFFOLDS
 from biaswatch.shared.requests.labels import SampleRequest
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store, migrate

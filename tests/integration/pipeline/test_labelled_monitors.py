@@ -6,7 +6,7 @@ from biaswatch.render.monitors import print_monitor
 from biaswatch.services.diagnoser.handlers.monitor_metrics import MonitorMetrics
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.shared.contracts import AlarmKind, AlarmState, Correction, Run, Verdict, standing_of
-from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.presentation.monitor_tables import labelled_table
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import MONITOR_ALARM, MONITOR_LABELLED_GAP

@@ -12,7 +12,7 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import Exchange, Run, RunningGap
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.correction_words import correction_sentences
+from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.store import Store
 from tests.support.records import make_exchange

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.exporting.label_tasks import TaskFormat, tasks_text
+from biaswatch.exporting.labels import TaskFormat, tasks_text
 from biaswatch.readers.label_files import labels_in
 from biaswatch.shared.analysis.labels.hidden_words import hidden_words
 from biaswatch.shared.errors import UsageError

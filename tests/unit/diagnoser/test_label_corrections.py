@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from biaswatch.shared.contracts import CorrectedGroup, Estimate, Verdict
-from biaswatch.shared.presentation.correction_words import width_sentences
+from biaswatch.shared.presentation.corrections import width_sentences
 from biaswatch.shared.stats.labels.sampling import widest_share
 from tests.support.labelled_studies import rates, ratings, simulate
 

@@ -1,0 +1,82 @@
+"""What a page of answers wants, marks and writes into a file, without a store."""
+
+import pytest
+
+from biaswatch.shared.presentation.answer_filters import AnswerFilter
+from biaswatch.shared.presentation.answers import AnswerView, differences, side_by_side
+from biaswatch.shared.presentation.tables import PageColumn, PageTable, csv_of, words_cell
+from tests.support.records import make_features, make_response
+
+
+def view(key: str, text: str) -> AnswerView:
+    return AnswerView(key, "s", "t", "direct", 0, {"g": key}, "asked", text, None, None, ())
+
+
+def marked(text: str, other: str) -> list[str]:
+    return [part.text.strip() for part in differences(text, other)[0] if part.differs]
+
+
+def test_only_the_words_that_differ_are_marked() -> None:
+    assert marked("He is a good nurse.", "She is a good nurse.") == ["He"]
+    assert marked("the same", "the same") == []
+
+
+def test_marking_changes_no_character() -> None:
+    text = "  two  spaces,\nand a line \u202e\u200b!"
+    for parts in differences(text, "and another"):
+        assert "".join(each.text for each in parts) in {text, "and another"}
+
+
+def test_texts_that_would_take_long_are_shown_without_marks() -> None:
+    long = "word " * 10_000
+    assert [each.differs for each in differences(long, "other")[0]] == [False]
+
+
+def test_a_filter_is_the_same_after_its_address() -> None:
+    wanted = AnswerFilter(q="a&b=c", group="race=black", feature="vader.sentiment", low=-0.5)
+    assert "q=a%26b%3Dc" in wanted.query()
+    assert wanted.query(q="") == "group=race%3Dblack&feature=vader.sentiment&low=-0.5"
+
+
+def test_an_empty_bound_of_a_form_is_no_bound() -> None:
+    assert AnswerFilter.model_validate({"low": "", "high": "3"}) == AnswerFilter(high=3)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "fits"),
+    [({"low": 1.0}, True), ({"low": 2.5}, False), ({"high": 1.0}, False), ({"high": 2.0}, True)],
+)
+def test_a_range_is_about_its_feature(bounds: dict[str, float], fits: bool) -> None:
+    measured = [make_features(extractor="words", values={"words": 2.0, "other": 9.0})]
+    assert AnswerFilter(feature="words.words", **bounds).fits_measurements(None, measured) is fits
+
+
+def test_an_undefined_number_lies_in_no_range() -> None:
+    measured = [make_features(extractor="words", values={"words": None})]
+    assert not AnswerFilter(feature="words.words", low=-9e9).fits_measurements(None, measured)
+
+
+def test_words_are_found_in_question_and_answer_in_any_case() -> None:
+    response = make_response(text="A Fine Day")
+    assert AnswerFilter(q="fine day").fits_texts(response)
+    assert not AnswerFilter(q="rain").fits_texts(response)
+    assert not AnswerFilter(q="fine").fits_texts(None)
+
+
+def test_two_twins_stand_side_by_side_and_one_alone_does_not() -> None:
+    twins = [view("a", "x"), view("b", "y"), view("c", "z")]
+    found = side_by_side(twins, "c", "a", texts=True)
+    assert found is not None
+    assert [each.label for each in found] == ["c", "a"]
+    assert side_by_side(twins[:1], "", "", texts=True) is None
+
+
+def test_without_the_right_no_part_of_a_text_is_there() -> None:
+    found = side_by_side([view("a", "x"), view("b", "y")], "", "", texts=False)
+    assert found is not None
+    assert [each.parts for each in found] == [None, None]
+
+
+def test_a_formula_is_a_text_in_the_file() -> None:
+    table = PageTable("t", (PageColumn("name"),), ((words_cell("=1+1"),), (words_cell("x"),)))
+    assert csv_of(table) == "name\n'=1+1\nx\n"

@@ -1,0 +1,134 @@
+"""What a terminal is shown: nothing anybody wrote steers it, nothing is cut."""
+
+import pytest
+from rich.console import Console
+
+from biaswatch.local.run_results import InterpretedGap, RunResults
+from biaswatch.render.run_results import print_diagnoses, print_results
+from biaswatch.render.tables import escape, fitted, print_sentence, printable
+from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
+from tests.support.records import RUN_ID, make_diagnosis, make_evaluation, make_progress
+
+HOSTILE = "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202eexe.gpj [bold]loud[/]"
+
+
+def test_nothing_written_by_others_reaches_a_terminal_as_a_command() -> None:
+    console = Console(force_terminal=True, width=200, color_system=None)
+    with console.capture() as said:
+        console.print(escape(HOSTILE), highlight=False)
+    assert said.get() == (
+        "⟨U+001B⟩[31mred⟨U+001B⟩]0;title⟨U+0007⟩ ⟨U+009B⟩2J ⟨U+202E⟩exe.gpj [bold]loud[/]\n"
+    )
+
+
+def test_letters_of_any_script_and_line_ends_stay() -> None:
+    text = "नमस्ते\nक्‍ष\tÅ"
+    assert printable(text) == text
+    assert printable("نمی‌خواهم و تو") == "\u2068نمی‌خواهم و تو\u2069"
+
+
+def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
+    gap = Gap(
+        a="female", b="male", gap=Estimate(value=-0.0258, low=-0.122, high=0.0699),
+        impact_ratio=Estimate(value=0.971, low=0.547, high=1.72), verdict=Verdict.NOT_ENOUGH,
+    )  # fmt: skip
+    found = make_diagnosis(gaps=(gap,))
+    console = Console(width=60)
+    with console.capture() as said:
+        print_diagnoses(console, [found])
+    assert {"family", "-0.0258", "[-0.122,", "0.0699]"} <= set(said.get().split())
+
+
+def test_the_conclusions_come_first_and_a_written_report_does_not_push_them_away(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    gap = Gap(a="France", b="Peru", gap=Estimate(value=1), verdict=Verdict.NOT_ENOUGH)
+    about = InterpretedGap("France against Peru", make_evaluation(report="Long words."))
+    found = make_diagnosis(gaps=(gap,))
+    print_results(RunResults(make_progress(), [found], interpretations=[about]), as_json=False)
+    said = capsys.readouterr().out
+    assert "Long words." not in said
+    assert f"biaswatch report {RUN_ID[:12]} --interpret" in said
+    assert said.startswith("None of 1 comparison shows a disparity; not enough evidence: 1.\n• ")
+    assert said.index("• ") < said.index("Family of") < said.index("Run 0000")
+    assert said.index("Run 0000") < said.index("Interpreted and graded: France against Peru")
+
+
+def many_comparisons() -> Diagnosis:
+    """Make 210 comparisons of groups with long names, of which one is a disparity."""
+    return make_diagnosis(
+        target="openai:a-model-with-a-long-name-2026-01-01",
+        feature="hedges_per_100_words",
+        gaps=tuple(
+            Gap(
+                a=f"Bosnia_and_Herzegovina_{n}", b="the rest",
+                gap=Estimate(value=-0.123 - n, low=-0.456 - n, high=0.789),
+                p_adjusted=0.001 if n == 77 else 1.0,
+                verdict=Verdict.DISPARITY if n == 77 else Verdict.NOT_ENOUGH,
+            )
+            for n in range(210)
+        ),
+        groups=tuple(
+            GroupSummary(
+                group=f"Bosnia_and_Herzegovina_{n}", responses=123456, missing=123,
+                missing_reasons={"refused": 123}, units=123456,
+                mean=Estimate(value=-1234.5, low=-2345.6, high=-0.000123),
+                shrunken_mean=Estimate(value=-1.23), rank=Estimate(value=n, low=1, high=210),
+            )
+            for n in range(210)
+        ),
+    )  # fmt: skip
+
+
+def test_of_210_comparisons_ten_are_shown_the_disparity_first_and_all_if_asked_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    results = RunResults(make_progress(), [many_comparisons()])
+    print_results(results, as_json=False)
+    few = capsys.readouterr().out
+    assert few.splitlines()[0] == "1 of 210 comparisons shows a disparity."
+    assert "Herzegovina_77 against" in few.splitlines()[1] + few.splitlines()[2]
+    assert few.count("• ") == 10
+    assert "The other 200 comparisons: not enough evidence: 200." in few
+    assert f"biaswatch show {RUN_ID[:12]} --all" in few
+    print_results(results, as_json=False, everything=True)
+    every = capsys.readouterr().out
+    assert every.count("• ") == 210
+    assert "The other" not in every
+
+
+def test_nothing_measured_and_no_name_is_cut_or_folded_at_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    print_results(RunResults(make_progress(), [many_comparisons()]), as_json=False, everything=True)
+    said = capsys.readouterr().out
+    assert "…" not in said
+    words = set(said.split())
+    for whole in (
+        "Bosnia_and_Herzegovina_209", "hedges_per_100_words", "-1,234", "[-2,346,", "-0.000123]",
+        "123456", "-209", "[-209,", "0.789]",
+    ):  # fmt: skip
+        assert whole in words, whole
+
+
+def test_a_sentence_wraps_between_words_and_keeps_numbers_with_their_intervals() -> None:
+    console = Console(width=40)
+    sentence = "female against male, rating: a disparity of 0.5 [0.25, 0.75], adjusted p = 0.012."
+    with console.capture() as said:
+        print_sentence(console, sentence, bullet="• ")
+    lines = said.get().splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    assert any("0.5 [0.25, 0.75]," in line for line in lines)
+    assert any("p = 0.012." in line for line in lines)
+    assert [line[:2] for line in lines] == ["• "] + ["  "] * (len(lines) - 1)
+    assert " ".join(" ".join(lines).split()) == f"• {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("width", "widths"), [(10, [4, 4, 6]), (14, [4, 4, 6]), (20, [4, 7, 9]), (99, [4, 10, 12])]
+)
+def test_columns_have_their_least_first_and_share_what_is_left(
+    width: int, widths: list[int]
+) -> None:
+    assert fitted([4, 4, 6], [4, 10, 12], width) == widths
