@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from biaswatch.services.diagnoser.handlers.garbage import nothing_collected
+from biaswatch.services.diagnoser.handlers.memory import nothing_collected
 from biaswatch.shared.analysis.monitors.evidence import evidence_of, increment_of
 from biaswatch.shared.analysis.monitors.method import counted
 from biaswatch.shared.analysis.monitors.round_answers import (

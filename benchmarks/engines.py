@@ -20,7 +20,7 @@ import pyarrow.parquet
 from biaswatch.engines.parquet_tables import checked_rows, parquet_table
 from biaswatch.engines.summed_diagnosis import EngineTable, summed_diagnosis
 from biaswatch.readers.tables import TableColumns
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 
 FEATURES, GROUPS, ROWS, AT_ONCE = 44, 21, 1_000_000, 250_000
 BAR = 2.0

@@ -24,9 +24,9 @@ from biaswatch.readers.tables import TableColumns, frame_observations
 from biaswatch.render.all_groups import overall_sentences
 from biaswatch.render.corrections import ASSUMED, table_correction_rows, table_correction_sentences
 from biaswatch.render.table_diagnosis import Parts, result_rows
+from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
+from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.analysis.findings.plans import AnalysisPlan, ComparisonPlan
-from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.analysis.labels.table_corrections import table_corrections
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
 from biaswatch.shared.errors import UsageError

@@ -14,7 +14,7 @@ from biaswatch.api.frame_diagnosis import (
 )
 from biaswatch.checks import CheckRule, checked_table, measurement_warnings
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 
 DECLARED = ComparisonPlan()
 """The level and the tolerance where the run has no findings that name them."""

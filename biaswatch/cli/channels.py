@@ -11,7 +11,7 @@ from biaswatch.local.client import POLL_EVERY_S
 from biaswatch.local.connections import connected
 from biaswatch.render.monitors import channel_in_words, delivered_in_words
 from biaswatch.render.tables import print_json, printable
-from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
+from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState
 from biaswatch.shared.requests.platform import ChannelView
 
 app = typer.Typer(

@@ -81,7 +81,7 @@ def compare(
     from biaswatch.render import run_changes
     from biaswatch.shared.analysis.changes.run_changes import ChangePlan, compare_runs
     from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
-    from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+    from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 
     rule = check_rule(fail_on, min_measured, any_size=CHANGE)
     for each in (tolerance, missing_tolerance):

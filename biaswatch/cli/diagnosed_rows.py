@@ -9,8 +9,8 @@ from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
     from biaswatch.cli.diagnosis_input import DiagnosisInput
+    from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
     from biaswatch.shared.analysis.findings.observations import Observations
-    from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
     from biaswatch.shared.analysis.labels.table_corrections import TableCorrection
 
 MOST_COMPARISONS = 2_000_000
@@ -47,8 +47,8 @@ def diagnosed_rows(seen: "Observations", asked: DiagnosisOptions) -> "TableDiagn
     from rich.console import Console
     from rich.progress import Progress
 
-    from biaswatch.shared.analysis.findings.plans import ComparisonPlan
-    from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
+    from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
+    from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
     from biaswatch.shared.stats.groups.registry import added, parse_statistic
 
     levels = [len(set(labels)) for labels in seen.groups.values()]
@@ -101,7 +101,7 @@ def corrected_rows(given: "DiagnosisInput", asked: DiagnosisOptions) -> "list[Ta
     UsageError
         Values less baselines are asked for, which nobody has labelled.
     """
-    from biaswatch.shared.analysis.findings.plans import AnalysisPlan
+    from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
     from biaswatch.shared.analysis.labels.table_corrections import table_corrections
 
     if given.labelled and asked.calibrate:

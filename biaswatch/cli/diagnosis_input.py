@@ -17,8 +17,8 @@ from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations,
 from biaswatch.readers.table_files import frame_of
 from biaswatch.readers.tables import TableColumns, check_named, frame_observations
 from biaswatch.render.corrections import correction_rows, print_corrections
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
 from biaswatch.shared.contracts import Against, Claim, Correction
 from biaswatch.shared.errors import UsageError

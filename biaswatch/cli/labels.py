@@ -32,9 +32,9 @@ from biaswatch.render.labels import (
     print_progress,
 )
 from biaswatch.render.tables import print_json
-from biaswatch.shared.analysis.labels.hidden_words import hidden_words
+from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.contracts import LabelDraw
-from biaswatch.shared.contracts.judged_item import JUDGES
+from biaswatch.shared.contracts.pair_verdict import JUDGES
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import ExportedAnswer
 from biaswatch.shared.requests.labels import SampleProgress, StoredLabel

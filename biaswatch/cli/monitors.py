@@ -229,8 +229,7 @@ def plan(
     # The mathematics is slow to load.
     from biaswatch.monitor_planning.assumptions import Assumptions
     from biaswatch.monitor_planning.plan import explained, planned
-    from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
-    from biaswatch.shared.analysis.monitors.plans import plan_of, upkeep_of
+    from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of, upkeep_of
 
     asked, suite = load_monitor(file)
     sets = AskedSets.of_suite(suite) if suite else None

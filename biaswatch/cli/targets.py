@@ -8,7 +8,7 @@ import typer
 from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.render.tables import print_json, printable
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 
 app = typer.Typer(
     name="targets", help="Targets that refuse every call: list, resume.", no_args_is_help=True

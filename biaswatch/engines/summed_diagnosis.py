@@ -17,11 +17,10 @@ from biaswatch.engines.queries import (
 )
 from biaswatch.readers.tables import TableColumns
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison, corrected
-from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS
+from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.gap_samples import GAP_STATISTICS
 from biaswatch.shared.analysis.findings.group_statistics import GroupStatistic
-from biaswatch.shared.analysis.findings.groupings import THE_REST, Group, Grouping
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
-from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparisonPlan, Group, Grouping
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.comparisons.gap_test import GapResult

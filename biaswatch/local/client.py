@@ -20,9 +20,9 @@ from biaswatch.shared.contracts import (
     Monitor,
     Suite,
 )
-from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.contracts.alarm import AlarmDelivery
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.contracts.mistakes import first_mistake
-from biaswatch.shared.contracts.paused_target import PausedTarget
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.evidence import WindowView
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis

@@ -28,8 +28,7 @@ def load_monitor(
     UsageError
         Something cannot be read, or is wrong; the file and the field are named.
     """
-    from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
-    from biaswatch.shared.analysis.monitors.plans import plan_of
+    from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of
     from biaswatch.shared.requests.monitors import MONITOR_REQUEST
 
     fields = yaml_mapping(read_text(path, "monitor"), path, "a monitor is a mapping of its fields")

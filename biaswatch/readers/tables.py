@@ -13,7 +13,7 @@ from biaswatch.readers.repeated_rows import repeats_warning
 from biaswatch.readers.table_columns import check_columns, listed_names
 from biaswatch.readers.table_files import frame_of
 from biaswatch.shared.analysis.findings.observations import Floats, Observations
-from biaswatch.shared.contracts.features import LARGEST_VALUE
+from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.tables import escape, print_table, terminal_table
-from biaswatch.shared.analysis.findings.all_groups import GroupMean, OverallStatistic
+from biaswatch.shared.analysis.findings.group_disparities import GroupMean, OverallStatistic
 from biaswatch.shared.formatting import (
     UNDEFINED,
     interval,

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
 from biaswatch.shared.contracts import Described, Estimate
-from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, DeliveryState
+from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState
 from biaswatch.shared.formatting import UNDEFINED, number, number_name
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView
 from biaswatch.shared.requests.monitor_views import (

@@ -10,8 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from biaswatch.render.tables import print_sentence, print_table, terminal_table
-from biaswatch.shared.analysis.changes.change_verdicts import ChangeVerdict
-from biaswatch.shared.analysis.changes.run_changes import ChangeOf, RunChange, RunChanges
+from biaswatch.shared.analysis.changes.run_changes import (
+    ChangeOf,
+    ChangeVerdict,
+    RunChange,
+    RunChanges,
+)
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import (

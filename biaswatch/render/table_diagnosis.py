@@ -29,8 +29,8 @@ from biaswatch.render.tables import (
     verdict_text,
 )
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison
+from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
 from biaswatch.shared.analysis.findings.group_statistics import GroupedMissingness, GroupStatistic
-from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import (

@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from unittest.mock import patch
 
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison, compare, corrected
-from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
-from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS
-from biaswatch.shared.analysis.findings.groupings import grouping
+from biaswatch.shared.analysis.findings.gap_samples import GAP_STATISTICS, SampledGroups
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, grouping
 from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.stats.comparisons.verdicts import Decision
 from biaswatch.shared.stats.estimate import IntervalEstimate
 from calibration.comparisons.study import Bounds, Kind, Rng, Shape, Study

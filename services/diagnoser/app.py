@@ -17,8 +17,12 @@ from biaswatch.services.diagnoser.handlers.channels.channel_metrics import Chann
 from biaswatch.services.diagnoser.handlers.channels.declared import operator_channels
 from biaswatch.services.diagnoser.handlers.channels.deliveries import DeliverAlarms
 from biaswatch.services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
-from biaswatch.services.diagnoser.handlers.labels import LINGER_S, MOST_AT_ONCE, CorrectByLabels
-from biaswatch.services.diagnoser.handlers.lost_corrections import LostCorrections
+from biaswatch.services.diagnoser.handlers.labels import (
+    LINGER_S,
+    MOST_AT_ONCE,
+    CorrectByLabels,
+    LostCorrections,
+)
 from biaswatch.services.diagnoser.settings import DiagnoserSettings, variable
 from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.bus.port import Publisher

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 
 from biaswatch.services.gateway.auth import CallerAudit, Tokens
 from biaswatch.shared.contracts import AuditAction
-from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, trial_of
+from biaswatch.shared.contracts.alarm import AlarmDelivery, trial_of
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.requests.platform import ChannelView, RetriedChannel
 from biaswatch.shared.runtime.blocking import in_thread

@@ -1,11 +1,18 @@
 """The records on the bus, and the routes they take."""
 
-from biaswatch.shared.contracts.against import Against
 from biaswatch.shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins, standing_of
 from biaswatch.shared.contracts.answer_accounts import (
     ACCOUNTS,
+    AccountedWindow,
     AnswerAccounts,
+    Described,
+    Description,
+    FirstSending,
     MemberAccounts,
+    MonitoredWindow,
+    SentAnswer,
+    StratumUsers,
+    UnwatchedSource,
     account_label,
     total,
 )
@@ -21,7 +28,6 @@ from biaswatch.shared.contracts.assessment import (
 )
 from biaswatch.shared.contracts.audit import AuditAction, AuditAnchor, AuditedAct, AuditEntry
 from biaswatch.shared.contracts.brief import Brief, Measure, Subject
-from biaswatch.shared.contracts.cancellation import Cancellation
 from biaswatch.shared.contracts.comparison import (
     MISSING,
     Comparison,
@@ -30,12 +36,12 @@ from biaswatch.shared.contracts.comparison import (
     WatchedFeature,
     WatchedPair,
 )
-from biaswatch.shared.contracts.comparison_titles import comparison_title, comparison_titles
 from biaswatch.shared.contracts.completion import (
     FEATURES,
     FOLLOWED_UP_FOR,
     JUDGING_GATHER,
     RUN_GATHER,
+    Cancellation,
     ClosedBy,
     Completion,
     GatherState,
@@ -48,7 +54,6 @@ from biaswatch.shared.contracts.correction import (
     RunningGap,
     latest_over_rounds,
 )
-from biaswatch.shared.contracts.description import Described, Description, StratumUsers
 from biaswatch.shared.contracts.diagnosis import (
     Diagnosis,
     Estimate,
@@ -62,10 +67,12 @@ from biaswatch.shared.contracts.diagnosis import (
 )
 from biaswatch.shared.contracts.evaluation import (
     Agreement,
+    ControlReply,
     DimensionScore,
     Evaluation,
     Fault,
     Judgement,
+    JudgeStanding,
     UncheckedSentence,
 )
 from biaswatch.shared.contracts.evidence import (
@@ -81,7 +88,6 @@ from biaswatch.shared.contracts.evidence import (
     Stretch,
     UserCounts,
 )
-from biaswatch.shared.contracts.exchange import Exchange
 from biaswatch.shared.contracts.expansion import (
     asked_of,
     drawn_sets,
@@ -90,16 +96,17 @@ from biaswatch.shared.contracts.expansion import (
     probes_of,
     verdicts_expected,
 )
-from biaswatch.shared.contracts.features import ExtractorStatus, Features
 from biaswatch.shared.contracts.identity import RecordId, Token, derived_id, token_of
-from biaswatch.shared.contracts.judge_controls import ControlReply, JudgeStanding
-from biaswatch.shared.contracts.label import Label, labels_digest, person_id_of, standing_labels
-from biaswatch.shared.contracts.label_sample import (
+from biaswatch.shared.contracts.label import (
     MOST_DRAWN,
     DrawnAnswer,
+    Label,
     LabelDraw,
     LabelSample,
     LabelStratum,
+    labels_digest,
+    person_id_of,
+    standing_labels,
 )
 from biaswatch.shared.contracts.measured_share import (
     LEAST_MEASURED_SHARE,
@@ -113,6 +120,8 @@ from biaswatch.shared.contracts.monitor import (
     MonitorState,
     PastTraffic,
     Upkeep,
+    comparison_title,
+    comparison_titles,
 )
 from biaswatch.shared.contracts.monitor_rounds import (
     ScheduledMonitor,
@@ -122,9 +131,19 @@ from biaswatch.shared.contracts.monitor_rounds import (
     window_run,
     window_run_id,
 )
+from biaswatch.shared.contracts.pair_verdict import Check, Finding, PairAnswers, PairVerdict
 from biaswatch.shared.contracts.probe import Message, Probe, Role
 from biaswatch.shared.contracts.record import Part, Purpose, Record
-from biaswatch.shared.contracts.response import Ending, Response, Step, Usage
+from biaswatch.shared.contracts.response import (
+    CallSpan,
+    Ending,
+    EvaluatedSpan,
+    ExtractorStatus,
+    Features,
+    Response,
+    Step,
+    Usage,
+)
 from biaswatch.shared.contracts.round_evidence import (
     RoundEvidence,
     evidence_fields,
@@ -144,16 +163,21 @@ from biaswatch.shared.contracts.routes import (
     subject_of,
 )
 from biaswatch.shared.contracts.run import Budget, ExtractorPin, Judging, Run
-from biaswatch.shared.contracts.sent_answers import (
-    AccountedWindow,
-    FirstSending,
-    MonitoredWindow,
-    SentAnswer,
-    UnwatchedSource,
+from biaswatch.shared.contracts.suite import (
+    Against,
+    Claim,
+    Suite,
+    SuiteHeader,
+    SuiteOutline,
+    SuiteProbe,
+    outline_of,
 )
-from biaswatch.shared.contracts.spans import CallSpan, EvaluatedSpan
-from biaswatch.shared.contracts.suite import Claim, Suite, SuiteHeader, SuiteProbe
-from biaswatch.shared.contracts.suite_outline import SuiteOutline, outline_of
 from biaswatch.shared.contracts.target import Target, parse_target
-from biaswatch.shared.contracts.traffic import MENTIONED, TRAFFIC, Traffic, Window, window_at
-from biaswatch.shared.contracts.verdict import Check, Finding, PairAnswers, PairVerdict
+from biaswatch.shared.contracts.traffic import (
+    MENTIONED,
+    TRAFFIC,
+    Exchange,
+    Traffic,
+    Window,
+    window_at,
+)

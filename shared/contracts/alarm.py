@@ -1,12 +1,13 @@
 """An alarm of a monitor: raised once, cleared by rule, kept."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from enum import StrEnum
 
-from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
+from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
 from biaswatch.shared.contracts.diagnosis import Estimate
-from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
 from biaswatch.shared.contracts.record import Part, Record
 
 
@@ -124,3 +125,96 @@ def standing_of(history: Iterable[Alarm]) -> dict[tuple[str, AlarmKind], Alarm]:
     return {
         (each.comparison_key, each.what): each for each in in_order if each.occasion_key not in over
     }
+
+
+WEBHOOK = "webhook"
+TRIAL = "trial"
+"""The topic of what is sent to try a channel; no alarm lies behind it."""
+
+
+class DeliveryState(StrEnum):
+    """How far an alarm has come on its way to one channel."""
+
+    WAITING = "waiting"
+    """It is still to be sent, or to be sent again."""
+    DELIVERED = "delivered"
+    REFUSED = "refused"
+    """The channel will not take it: somebody must correct something."""
+    EXPIRED = "expired"
+    """The channel was unavailable until the alarm was too old to wake anybody."""
+
+
+class AlarmDelivery(BaseModel):
+    """One alarm on its way to one channel; what is sent follows from the alarm's record."""
+
+    model_config = ConfigDict(frozen=True)
+
+    alarm_id: RecordId
+    """The alarm."""
+    tenant: Token = "default"
+    """Whose alarm it is."""
+    channel: Name
+    """The channel's name; of a webhook in a monitor's file, `webhook/` and the monitor."""
+    topic: str
+    """What the alarm is about: of one topic, what came first is sent first."""
+    at: datetime
+    """The moment of the alarm, or of its end."""
+    over: bool
+    """Whether it says that the alarm is over."""
+    state: DeliveryState = DeliveryState.WAITING
+    """How far it has come."""
+    attempts: NonNegativeInt = 0
+    """How often it was sent."""
+    next_at: datetime
+    """When it is due, if it waits; otherwise when it came to its end."""
+    why: str | None = None
+    """Why the last attempt failed; never an address or a secret."""
+
+
+class ChannelStatus(BaseModel):
+    """A channel that the operator has declared, as the diagnoser last read it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: Token
+    """The name by which monitors refer to it."""
+    kind: str
+    """alertmanager, apprise or webhook."""
+    seen_at: datetime
+    """When a diagnoser last said that it has this channel."""
+    trouble: str | None = None
+    """Why it cannot be used now, such as a secret that is not there."""
+
+
+def trial_of(channel: str, now: datetime, tenant: str) -> AlarmDelivery:
+    """Return the delivery that tries a channel, once."""
+    trial_id = derived_id(TRIAL, channel, now.isoformat())
+    return AlarmDelivery(
+        alarm_id=trial_id,
+        tenant=tenant,
+        channel=channel,
+        topic=TRIAL,
+        at=now,
+        over=False,
+        next_at=now,
+    )
+
+
+def deliveries_of(alarm: Alarm, now: datetime) -> list[AlarmDelivery]:
+    """Return the deliveries of an alarm: one to each channel, and one to the monitor's webhook."""
+    channels = list(dict.fromkeys(alarm.channels))
+    if alarm.webhook is not None:
+        channels.append(f"{WEBHOOK}/{alarm.monitor}")
+    topic = f"{alarm.monitor_id} {alarm.comparison_key} {alarm.what}"
+    return [
+        AlarmDelivery(
+            alarm_id=alarm.id,
+            tenant=alarm.tenant,
+            channel=each,
+            topic=topic,
+            at=alarm.at,
+            over=alarm.state is AlarmState.CLEARED,
+            next_at=now,
+        )
+        for each in channels
+    ]

@@ -1,10 +1,16 @@
 """What became of production answers: each that was sent in is in exactly one account."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 
-from pydantic import NonNegativeInt
+from pydantic import NonNegativeInt, PositiveInt
 
-from biaswatch.shared.contracts.record import Part
+from biaswatch.shared.contracts.diagnosis import GroupSummary
+from biaswatch.shared.contracts.evidence import UserCounts
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.traffic import Window
 
 
 class MemberAccounts(Part):
@@ -63,3 +69,149 @@ def total(accounts: Iterable[AnswerAccounts]) -> AnswerAccounts:
     """Return the sums of several windows' accounts."""
     found = list(accounts)
     return AnswerAccounts(**{name: sum(getattr(each, name) for each in found) for name in ACCOUNTS})
+
+
+AnswerKey = tuple[str, str]
+"""The window's run and the answer."""
+
+
+@dataclass(frozen=True)
+class MonitoredWindow:
+    """A window of one monitor."""
+
+    run_id: str
+    monitor_id: str
+    window: Window
+
+
+@dataclass(frozen=True)
+class FirstSending:
+    """The sending of an answer that counts: all others are duplicates of it."""
+
+    sending: str
+    response_id: str
+    """The id of the response that it led to: the answer's own, before ids were in order."""
+
+
+@dataclass(frozen=True)
+class SentAnswer:
+    """One sending of an answer, for one monitor."""
+
+    of: MonitoredWindow
+    answer_id: str
+    """A hash of the answer's own key, and of its window: equal in all sendings."""
+    response_id: str
+    """The id of its response, if it is this sending that comes first."""
+    sending: str
+    """What distinguishes it from other sendings of the same answer."""
+    late: bool = False
+    """Whether it was taken in too late, by the moment of its intake."""
+
+    @property
+    def key(self) -> AnswerKey:
+        """Return what is equal in all sendings of the answer."""
+        return self.of.run_id, self.answer_id
+
+    @property
+    def as_first(self) -> FirstSending:
+        """Return it as the one that counts."""
+        return FirstSending(self.sending, self.response_id)
+
+    def comes_first(self, first: FirstSending) -> bool:
+        """Tell whether it is the sending that counts, and not one that says another moment."""
+        its_own = {self.response_id, self.answer_id}
+        return self.sending == first.sending and first.response_id in its_own
+
+
+@dataclass(frozen=True)
+class UnwatchedSource:
+    """A live system of which answers were sent in that no monitor watched."""
+
+    tenant: str
+    source: str
+    answers: int
+    """How many, ever; each sending counts. They were refused, and none of them is kept."""
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True)
+class AccountedWindow:
+    """A window, and what became of its answers up to now."""
+
+    of: MonitoredWindow
+    fixed_at: datetime | None
+    """When the list of its members was fixed; None of a window that is not read yet."""
+    accounts: AnswerAccounts
+
+
+class StratumUsers(Part):
+    """The new users of one stratum of a window, as one comparison counts them.
+
+    Histograms hold whole numbers by place, as those of the evidence do: values of the range in 65
+    places from its low end to its high end, differences of matches in 129 from -1 to 1. Those of
+    several windows add up.
+    """
+
+    facts: tuple[str, ...] = ()
+    """What its users share, in the order in which the monitor declares it, cut where it is long;
+    empty for the smaller strata of a window with many, taken together."""
+    first: dict[NonNegativeInt, PositiveInt] = {}
+    """Users of the first group, by value."""
+    second: dict[NonNegativeInt, PositiveInt] = {}
+    """Users of the second group, by value."""
+    matched: tuple[NonNegativeInt, NonNegativeInt] = (0, 0)
+    """How many of either found a neighbour."""
+    differences: dict[NonNegativeInt, PositiveInt] = {}
+    """Matches, by the first side less the second."""
+
+
+class Described(Part):
+    """One number of one dimension's groups."""
+
+    extractor: Token
+    """What measured."""
+    feature: Name
+    """The number."""
+    dimension: Name
+    """Which grouping."""
+    groups: tuple[GroupSummary, ...]
+    """The groups that are compared; a mean without units has no interval, and says why."""
+    users: UserCounts | None = None
+    """Where users are matched: how many of this window's new users found neighbours."""
+    comparison_key: str | None = None
+    """The name of the comparison; null for windows that were read before this was kept."""
+    strata: tuple[StratumUsers, ...] = ()
+    """Where the monitor declares strata: its new users in each."""
+
+
+class Description(Record):
+    """The answers of one window, counted and averaged by group."""
+
+    kind = "description"
+    identity = ("monitor_id", "round")
+
+    monitor_id: RecordId
+    """The monitor."""
+    monitor: Token
+    """Its name."""
+    round: NonNegativeInt
+    """The round that the window is."""
+    run_id: RecordId
+    """Its run."""
+    window: Window
+    """From when to when."""
+    answers: NonNegativeInt
+    """Its members: the answers that were taken in time."""
+    accounts: MemberAccounts | None = None
+    """What became of the members; null for windows that were read before this was kept."""
+    declared_after_data: bool = False
+    """Whether the comparisons were declared when the answers were known already."""
+    without_unit: NonNegativeInt
+    """Those of them that name no user or conversation: they stand here and are no evidence."""
+    known_units: dict[str, NonNegativeInt] = {}
+    """By dimension: users that had entered the evidence of this epoch before, and do so once."""
+    mixed_units: dict[str, NonNegativeInt] = {}
+    """By dimension: users in two of the groups at once, who are evidence for neither."""
+    described: tuple[Described, ...] = ()
+    """The numbers."""

@@ -1,13 +1,14 @@
-"""A run, a round or a pair has every record it expects, or waits no longer."""
+"""How a run ends: complete, cancelled, or waiting for a paused target."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import NonNegativeInt
+from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
 from biaswatch.shared.contracts.identity import RecordId, Token
-from biaswatch.shared.contracts.record import Record
+from biaswatch.shared.contracts.record import TEXT, Record
 
 FEATURES = "features"
 """What a run waits for: every extractor's features of every response, also of a failed one."""
@@ -59,3 +60,60 @@ class Completion(Record):
     """How many records were expected."""
     arrived: NonNegativeInt
     """How many were there when it closed; what comes later is counted, not added."""
+
+
+class Cancellation(Record):
+    """The early end of a run; its results stay, and it can be started again.
+
+    It concerns probes made before it. Probes made later, because the run was started again, are
+    asked.
+    """
+
+    kind = "cancellation"
+    identity = ("run_id", "moment_ms")
+
+    run_id: RecordId
+    """The run that is to end."""
+    moment_ms: NonNegativeInt
+    """When it was requested (Unix time in milliseconds)."""
+    reason: Token | None = None
+    """Why, where no person requested it: `budget_spent`, `usage_unknown`, `no_price`,
+    `provider_errors`."""
+    detail: Annotated[str | None, TEXT] = None
+    """The provider's words, if they are the reason."""
+
+    def came_after(self, moment: datetime) -> bool:
+        """Tell whether this was requested after a moment."""
+        return self.moment_ms > int(moment.timestamp() * 1000)
+
+    def ends(self, record: Record) -> bool:
+        """Tell whether a record of the run was made before this, and so is cancelled."""
+        return int(record.at.timestamp() * 1000) <= self.moment_ms
+
+
+class PausedTarget(BaseModel):
+    """What the generator found out about one target; its probes wait meanwhile."""
+
+    model_config = ConfigDict(frozen=True)
+
+    lane: str
+    """The target's word in subjects."""
+    target: str
+    """The target as a person wrote it."""
+    why: str
+    """One sentence: what it answers, and what to correct."""
+    since: datetime
+    """When it was first refused."""
+    refusals: int
+    """How often it has been tried since, and refused."""
+    next_try_at: datetime
+    """When one probe tries it again."""
+
+    def in_words(self) -> str:
+        """Return what a person needs to know: what waits, why, until when, and what to do."""
+        times = "once" if self.refusals == 1 else f"{self.refusals} times"
+        return (
+            f"{self.target} is paused since {self.since:%Y-%m-%d %H:%M} UTC, and its probes wait."
+            f" {self.why} It was tried {times}; the next try is at {self.next_try_at:%H:%M:%S} UTC,"
+            f" or at once after `biaswatch targets resume '{self.target}'`."
+        )

@@ -8,8 +8,7 @@ from biaswatch.shared.contracts.identity import derived_id
 from biaswatch.shared.contracts.probe import Probe
 from biaswatch.shared.contracts.routes import features_id_of
 from biaswatch.shared.contracts.run import Run
-from biaswatch.shared.contracts.suite import Suite, SuiteHeader, SuiteProbe
-from biaswatch.shared.contracts.suite_outline import SuiteOutline
+from biaswatch.shared.contracts.suite import Suite, SuiteHeader, SuiteOutline, SuiteProbe
 from biaswatch.shared.contracts.target import Target
 
 

@@ -1,6 +1,6 @@
 """A monitor: what is watched, how often, and which gap matters."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
@@ -24,13 +24,13 @@ from biaswatch.shared.contracts.comparison import (
     WatchedFeature,
     WatchedPair,
 )
-from biaswatch.shared.contracts.computed_once import computed_once
 from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
-from biaswatch.shared.contracts.record import Part, Record
+from biaswatch.shared.contracts.record import Part, Record, computed_once
 from biaswatch.shared.contracts.run import Budget
 from biaswatch.shared.contracts.suite import Claim
 from biaswatch.shared.contracts.target import Target
 from biaswatch.shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
+from biaswatch.shared.formatting import number_name
 
 LEAST_ALPHA = 1e-12
 
@@ -249,3 +249,29 @@ class Monitor(Record):
         """The monitor its evidence belongs to: another plan is another one."""
         plan = self.plan.model_dump(mode="json", exclude=self.plan.beside_identity)
         return derived_id("watch", self.tenant, self.name, plan)
+
+
+def comparison_titles(plan: MonitorPlan) -> dict[str, str]:
+    """Return the title of each comparison by its key; no two of a monitor have the same."""
+    titles = {each.key: comparison_title(each, plan.numbers) for each in plan.watched}
+    several = {title for title in titles.values() if list(titles.values()).count(title) > 1}
+    by_key = {each.key: each for each in plan.watched}
+    return {
+        key: f"{title} ({by_key[key].watched.method})" if title in several else title
+        for key, title in titles.items()
+    }
+
+
+def comparison_title(comparison: Comparison, watched: Collection[tuple[str, str]] = ()) -> str:
+    """Return what is compared: the number, the groups, the grouping.
+
+    `watched` are the extractors and features of the whole monitor.
+    """
+    about, pair = comparison.watched, comparison.pair
+    if about.feature == MISSING:
+        said = f"no {about.extractor.replace('_', ' ')} measured"
+    else:
+        said = number_name(about.extractor, about.feature, watched)
+        if about.method.of_selections:
+            said = f"selected by {said}, in log odds"
+    return f"{said}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt
 
-from biaswatch.shared.contracts.computed_once import computed_once
 from biaswatch.shared.contracts.identity import (
     BEGINNING_HEX_DIGITS,
     Name,
@@ -14,7 +13,7 @@ from biaswatch.shared.contracts.identity import (
     derived_id,
     id_beginning_with,
 )
-from biaswatch.shared.contracts.record import TEXT, Part, Record, nothing_yet
+from biaswatch.shared.contracts.record import TEXT, Part, Record, computed_once, nothing_yet
 from biaswatch.shared.contracts.target import Target
 
 

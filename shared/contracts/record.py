@@ -2,16 +2,37 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from operator import attrgetter
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar, overload
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, computed_field
 
-from biaswatch.shared.contracts.computed_once import computed_once
 from biaswatch.shared.contracts.identity import Token, derived_id, id_beginning_with
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UndecodableError
+
+T = TypeVar("T")
+
+
+class computed_once(cached_property[T]):  # noqa: N801 - a decorator, as what it builds on
+    """`cached_property` without the lock that it has before Python 3.12.
+
+    The lock costs more than what it guards where several ids are asked of every record. Two
+    threads may compute the same value twice, which changes nothing: records do not change.
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> "computed_once[T]": ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
+        """Return the value, and keep it in the object, where it is found before this is asked."""
+        if instance is None:
+            return self
+        value = self.func(instance)
+        instance.__dict__[self.func.__name__] = value
+        return value
 
 
 class Text:
@@ -81,7 +102,7 @@ class Record(Part):
     @computed_field
     @computed_once
     def id(self) -> str:
-        """Derived from the inputs; never read from the wire, so it cannot be forged or mistyped."""
+        """Return the id derived from the inputs: never read from the wire, so it is not forged."""
         id_ = derived_id(*self._id_inputs()(self))
         return id_beginning_with(self.id_beginning, id_)
 

@@ -1,14 +1,38 @@
-"""The answer of the target to one probe, or why there is none."""
+"""The response of a target, and the features read from it."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, StringConstraints
 
-from biaswatch.shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
 from biaswatch.shared.contracts.probe import Probe
 from biaswatch.shared.contracts.record import TEXT, Part, Record, nothing_yet
-from biaswatch.shared.contracts.spans import EvaluatedSpan
+
+TraceId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+SpanId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+
+
+class CallSpan(Part):
+    """Which span of its owner's traces a call is."""
+
+    trace_id: TraceId
+    """The trace, in hexadecimal digits."""
+    span_id: SpanId
+    """The span within it, in hexadecimal digits."""
+    response_id: Name | None = None
+    """The provider's id of the answer, where the span names it."""
+
+
+class EvaluatedSpan(Part):
+    """Which measurements of an answer go back to its span."""
+
+    span: CallSpan
+    """The span of the call."""
+    extractors: tuple[Token, ...]
+    """Whose measurements: of an answer that several monitors watch, each goes back once."""
 
 
 class Ending(StrEnum):
@@ -111,3 +135,73 @@ class Response(Record):
     def unit(self) -> str:
         """The probe's unit."""
         return self.probe.unit_id
+
+
+LARGEST_VALUE = 1e150
+"""Values beyond it count as missing: their squares are no numbers that a computer holds."""
+
+
+class Features(Record):
+    """One extractor's measurement of one response."""
+
+    kind = "features"
+    identity = ("response_id", "extractor", "extractor_version")
+
+    run_id: RecordId
+    """The run of the response."""
+    probe_id: RecordId
+    """The probe it answers; groups and set are read there."""
+    response_id: RecordId
+    """The response that was measured."""
+    unit_id: Name
+    """The unit of analysis."""
+    extractor: Token
+    """What measured."""
+    extractor_version: Name
+    """At which version; numbers of different versions are never mixed."""
+    instrument: str = ""
+    """What it measured with, in a few words: a lexicon, a model by its name, patterns."""
+    values: dict[str, float | None] = nothing_yet()
+    """Feature by name; null where this one is undefined for the response."""
+    baseline: dict[str, float | None] = nothing_yet()
+    """The same features of the probe's baseline text, where it has one."""
+    unscorable: str | None = None
+    """Why there are no values at all."""
+    span: CallSpan | None = None
+    """The span of its owner's traces that these measurements go back to, if they do."""
+
+    @property
+    def id_beginning(self) -> str:
+        """What the ids of probe and response begin with, where they are in order.
+
+        Two hashes do not begin with the same 16 digits.
+        """
+        beginning = self.response_id[: 2 * BEGINNING_HEX_DIGITS]
+        return beginning if self.probe_id.startswith(beginning) else ""
+
+    @property
+    def lane(self) -> str:
+        """The extractor's own."""
+        return self.extractor
+
+
+@dataclass(frozen=True)
+class ExtractorStatus:
+    """One extractor at one version, how it does, and when it was last heard of."""
+
+    name: str
+    version: str
+    features: tuple[str, ...]
+    seen_at: datetime
+    instrument: str = ""
+    """What it measures with, in a few words."""
+    kind: str = "built in"
+    """Built in, or a drop-in that some other process serves."""
+    lag: int | None = None
+    """Responses that wait for it, where it has a durable of its own."""
+    rate_per_s: float | None = None
+    """Texts a second since it was last heard of."""
+    last_error: str | None = None
+    """What went wrong last, in words of ours."""
+    refused: str | None = None
+    """Why it is not asked to measure, where it is there but breaks the contract."""

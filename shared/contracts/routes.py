@@ -7,28 +7,25 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from biaswatch.shared.contracts.alarm import Alarm
+from biaswatch.shared.contracts.answer_accounts import Description
 from biaswatch.shared.contracts.assessment import Assessment
 from biaswatch.shared.contracts.audit import AuditAnchor
 from biaswatch.shared.contracts.brief import Brief
-from biaswatch.shared.contracts.cancellation import Cancellation
-from biaswatch.shared.contracts.completion import Completion
+from biaswatch.shared.contracts.completion import Cancellation, Completion
 from biaswatch.shared.contracts.correction import Correction
-from biaswatch.shared.contracts.description import Description
 from biaswatch.shared.contracts.diagnosis import Diagnosis
 from biaswatch.shared.contracts.evaluation import Evaluation
 from biaswatch.shared.contracts.evidence import Round
-from biaswatch.shared.contracts.exchange import Exchange
-from biaswatch.shared.contracts.features import Features
 from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, derived_id, id_beginning_with
-from biaswatch.shared.contracts.label import Label
-from biaswatch.shared.contracts.label_sample import LabelSample
+from biaswatch.shared.contracts.label import Label, LabelSample
 from biaswatch.shared.contracts.monitor import Monitor
+from biaswatch.shared.contracts.pair_verdict import PairVerdict
 from biaswatch.shared.contracts.probe import Probe
 from biaswatch.shared.contracts.record import Purpose, Record
-from biaswatch.shared.contracts.response import Response
+from biaswatch.shared.contracts.response import Features, Response
 from biaswatch.shared.contracts.round_evidence import RoundEvidence
 from biaswatch.shared.contracts.run import ExtractorPin, Run
-from biaswatch.shared.contracts.verdict import PairVerdict
+from biaswatch.shared.contracts.traffic import Exchange
 from biaswatch.shared.errors import PoisonError
 
 ROOT = "bias.v1"

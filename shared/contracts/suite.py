@@ -2,15 +2,26 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 
 from pydantic import Field, model_validator
 
-from biaswatch.shared.contracts.against import Against
 from biaswatch.shared.contracts.identity import Name, Token, derived_id_of_list
 from biaswatch.shared.contracts.probe import Message, Probe, Role
 from biaswatch.shared.contracts.record import Part, nothing_yet
+
+
+class Against(StrEnum):
+    """What each group is compared with."""
+
+    AUTO = "auto"
+    """Each other group, up to six of them; else all others together."""
+    PAIRS = "pairs"
+    """Each other group."""
+    REST = "rest"
+    """All others of its domain together."""
 
 
 class Claim(StrEnum):
@@ -193,3 +204,31 @@ def suite_hash(header: SuiteHeader, probes: Iterable[SuiteProbe], *, has_facts: 
     left_out = None if has_facts else {"facts"}
     dumped = (probe.model_dump(mode="json", exclude=left_out) for probe in probes)
     return derived_id_of_list("suite", fields, "probes", dumped)
+
+
+@dataclass(frozen=True)
+class SuiteOutline:
+    """A suite's header, and what was counted when it was stored."""
+
+    hash: str
+    header: SuiteHeader
+    probes: int
+    """How many questions it has."""
+    pairs: int
+    """How many sets are two questions about one context."""
+    has_findings: bool
+    """Whether there is anything to describe or compare."""
+    purged: bool
+    """Whether the texts of any probe were purged."""
+
+
+def outline_of(suite: Suite) -> SuiteOutline:
+    """Count what is shown of a suite."""
+    return SuiteOutline(
+        hash=suite.hash,
+        header=suite.header,
+        probes=len(suite.probes),
+        pairs=suite.pairs,
+        has_findings=suite.has_findings,
+        purged=suite.purged,
+    )

@@ -9,11 +9,10 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from biaswatch.shared.contracts.computed_once import computed_once
 from biaswatch.shared.contracts.identity import Name, derived_id, token_of
 from biaswatch.shared.contracts.mistakes import as_usage_error, first_mistake
 from biaswatch.shared.contracts.providers import PROVIDERS
-from biaswatch.shared.contracts.record import Part, nothing_yet
+from biaswatch.shared.contracts.record import Part, computed_once, nothing_yet
 from biaswatch.shared.errors import UsageError
 
 ROLE = "role"

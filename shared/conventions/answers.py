@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from biaswatch.shared.contracts.spans import CallSpan
+from biaswatch.shared.contracts.response import CallSpan
 from biaswatch.shared.conventions import genai, genai_events, langfuse, openinference, openllmetry
 from biaswatch.shared.conventions.mapping import (
     FACT,

@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from biaswatch.shared.contracts import AlarmKind, AlarmState
-from biaswatch.shared.contracts.alarm_delivery import ChannelStatus, DeliveryState
+from biaswatch.shared.contracts.alarm import ChannelStatus, DeliveryState
 from biaswatch.shared.contracts.audit import purge_subject
 from biaswatch.shared.contracts.identity import Moment, Name, RecordId
 from biaswatch.shared.lookup import first

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, Run
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.requests.unanswered import RunOutcomes
 from biaswatch.shared.stats.studies.local_law_144 import ImpactTables
 

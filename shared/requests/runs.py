@@ -18,9 +18,9 @@ from biaswatch.shared.contracts import (
     derived_id,
     parse_target,
 )
-from biaswatch.shared.contracts.features import ExtractorStatus
 from biaswatch.shared.contracts.identity import RecordId, Token
 from biaswatch.shared.contracts.mistakes import as_usage_error
+from biaswatch.shared.contracts.response import ExtractorStatus
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 

@@ -5,12 +5,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Engine, and_, exists, func, not_, or_, select, true, update
 
-from biaswatch.shared.contracts.alarm_delivery import (
-    TRIAL,
-    AlarmDelivery,
-    ChannelStatus,
-    DeliveryState,
-)
+from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, ChannelStatus, DeliveryState
 from biaswatch.shared.store.engine import (
     ScopeNow,
     chunks,

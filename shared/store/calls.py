@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Engine, delete, select, update
 
 from biaswatch.shared.contracts import Budget, Probe
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.store.engine import chunks, read_transaction, upsert, write_transaction
 from biaswatch.shared.store.statements import among, insert_records
 from biaswatch.shared.store.tables import BEGUN_CALLS, CALLS, PAUSED_TARGETS, SPENDING

@@ -23,7 +23,7 @@ from biaswatch.shared.contracts import (
     Response,
     Round,
 )
-from biaswatch.shared.contracts.judged_item import ORACLE, JudgedItem, judged_pairs, judged_reports
+from biaswatch.shared.contracts.pair_verdict import ORACLE, JudgedItem, judged_pairs, judged_reports
 from biaswatch.shared.store.engine import ScopeNow, chunks, everything, read_transaction
 from biaswatch.shared.store.gather_rows import state_of_row
 from biaswatch.shared.store.records import Records

@@ -16,8 +16,7 @@ from sqlalchemy import Connection, Engine, delete, func, select, update
 from biaswatch.shared.contracts import SuiteHeader, SuiteOutline, SuiteProbe
 from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.contracts.suite import suite_hash
-from biaswatch.shared.contracts.suite_counts import SuiteCounts
-from biaswatch.shared.contracts.suite_limits import ProbeCheck
+from biaswatch.shared.contracts.suite_limits import ProbeCheck, SuiteCounts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.store.engine import (
     MOST_PARAMETERS,

@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, or_, select, update
 
 from biaswatch.shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Response
-from biaswatch.shared.contracts.judged_item import ORACLE
+from biaswatch.shared.contracts.pair_verdict import ORACLE
 from biaswatch.shared.store.engine import (
     ScopeNow,
     everything,

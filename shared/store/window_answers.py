@@ -28,7 +28,7 @@ from biaswatch.shared.contracts import (
     Window,
     member_features_id,
 )
-from biaswatch.shared.contracts.sent_answers import AnswerKey
+from biaswatch.shared.contracts.answer_accounts import AnswerKey
 from biaswatch.shared.store.engine import chunks, read_transaction, upsert, write_transaction
 from biaswatch.shared.store.monitoring_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
 from biaswatch.shared.store.records import Records

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from biaswatch.shared.analysis.findings.group_intervals import GroupIntervals
+from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import grouping
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Claim

@@ -6,9 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from biaswatch.shared.analysis.changes.change_verdicts import ChangeVerdict
-from biaswatch.shared.analysis.changes.run_changes import ChangeOf, ChangePlan, compare_runs
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.changes.run_changes import (
+    ChangeOf,
+    ChangePlan,
+    ChangeVerdict,
+    compare_runs,
+)
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.contracts import Claim
 from tests.support.two_runs import Drawn, Rng, matched_of, run_of
 

@@ -14,7 +14,7 @@ from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.generator.domain.questions import RatingScale, rating_in
 from biaswatch.shared import parsing
-from biaswatch.shared.analysis.labels.hidden_words import hidden_words
+from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.parsing.model_reasoning import after_reasoning
 from biaswatch.shared.parsing.redaction import BUILT_IN, redact
 

@@ -6,10 +6,14 @@ from datetime import timedelta
 
 import numpy as np
 
-from biaswatch.shared.analysis.labels.answer_columns import Case, fold_answers
 from biaswatch.shared.analysis.labels.labelled_alarms import labelled_alarm
-from biaswatch.shared.analysis.labels.labelled_tests import labelled_test_of
-from biaswatch.shared.analysis.labels.running_gaps import Counts, round_counts, summed_rounds
+from biaswatch.shared.analysis.labels.labelled_rows import Case, fold_answers
+from biaswatch.shared.analysis.labels.running_gaps import (
+    Counts,
+    labelled_test_of,
+    round_counts,
+    summed_rounds,
+)
 from biaswatch.shared.contracts import (
     Alarm,
     AlarmState,

@@ -24,7 +24,7 @@ from biaswatch.shared.contracts import (
     probes_of,
     response_id_of,
 )
-from biaswatch.shared.contracts.features import ExtractorStatus
+from biaswatch.shared.contracts.response import ExtractorStatus
 from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.store import Store
 from tests.support.monitored import Values, play

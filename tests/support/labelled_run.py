@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import (
     SuiteProbe,
     probes_of,
 )
-from biaswatch.shared.contracts.features import ExtractorStatus
+from biaswatch.shared.contracts.response import ExtractorStatus
 from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest, SampleRequest
 from biaswatch.shared.store import Store
 from tests.support.records import AT, make_run

@@ -10,7 +10,7 @@ from biaswatch.cli.diagnosis_input import DiagnosisInput
 from biaswatch.cli.log_diagnosis import log_input
 from biaswatch.importing.formats import LogFormat
 from biaswatch.readers.run_tables import RunColumns
-from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Against, Claim
 
 OPTIONS = DiagnosisOptions(

@@ -26,8 +26,8 @@ from biaswatch.shared.contracts import (
     WatchedPair,
     probes_of,
 )
-from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery, ChannelStatus, DeliveryState
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, DeliveryState
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.contracts.round_evidence import round_evidence
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.engine import Scope

@@ -2,7 +2,6 @@
 
 from biaswatch.services.diagnoser.handlers.monitor_metrics import MonitorMetrics
 from biaswatch.services.diagnoser.handlers.monitor_rounds import CloseRounds
-from biaswatch.services.diagnoser.handlers.on_completion import CompletionsInTurn, OnCompletion
-from biaswatch.services.diagnoser.handlers.runs import DiagnoseRun
+from biaswatch.services.diagnoser.handlers.runs import CompletionsInTurn, DiagnoseRun, OnCompletion
 
 __all__ = ["CloseRounds", "CompletionsInTurn", "DiagnoseRun", "MonitorMetrics", "OnCompletion"]

@@ -4,19 +4,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.analysis.labels.labelled_alarms import labelled_alarm
-from biaswatch.shared.analysis.labels.labelled_tests import (
-    labelled_test_of,
-    tested_by_labels,
-    why_no_alarm,
-)
+from biaswatch.shared.analysis.labels.labelled_rows import AnswerColumns
 from biaswatch.shared.analysis.labels.running_gaps import (
     Bounds,
     Counts,
     in_force,
+    labelled_test_of,
     round_counts,
     summed_rounds,
+    tested_by_labels,
+    why_no_alarm,
 )
 from biaswatch.shared.contracts import (
     Alarm,

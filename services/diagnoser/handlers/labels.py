@@ -1,16 +1,16 @@
 """What new labels lead to: the findings of their run, corrected by all labels so far."""
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import chain
 
-from biaswatch.services.diagnoser.handlers.judged_cases import Case, judged_cases, judges_of
 from biaswatch.services.diagnoser.handlers.labelled_rounds import AddedRounds, LabelledRounds
-from biaswatch.services.diagnoser.handlers.run_cases import RunCases, declared_plan
-from biaswatch.services.diagnoser.handlers.window_cases import window_cases
-from biaswatch.shared.analysis.findings import AnalysisPlan
+from biaswatch.services.diagnoser.handlers.runs import RunCases, declared_plan
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
 from biaswatch.shared.analysis.labels import FindingCorrection, corrections
-from biaswatch.shared.analysis.labels.answer_columns import fold_answers
+from biaswatch.shared.analysis.labels.labelled_rows import fold_answers
+from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     Correction,
     Label,
@@ -20,10 +20,71 @@ from biaswatch.shared.contracts import (
     SuiteOutline,
     labels_digest,
 )
-from biaswatch.shared.contracts.alarm_delivery import deliveries_of
-from biaswatch.shared.contracts.judged_item import JUDGES
+from biaswatch.shared.contracts.alarm import deliveries_of
+from biaswatch.shared.contracts.pair_verdict import EVERY, JUDGES, JudgedItem
+from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
+
+Case = tuple[str, MeasuredResponse]
+MOST_JUDGES = 500
+"""Characters of the names of judges in a correction."""
+
+
+def judged_cases(store: Store, run_id: str, samples: Sequence[LabelSample]) -> Iterator[Case]:
+    """Return the judged items of a run that samples were drawn from.
+
+    Groups are those of the samples' dimensions alone: what else is known of a pair may differ for
+    each.
+    """
+    for instrument in JUDGES:
+        mine = [each for each in samples if each.extractor == instrument]
+        if mine:
+            wanted = {EVERY, *(each.dimension for each in mine)}
+            for item in store.judged_items.of_run(run_id, instrument):
+                yield item.id, _case(item, instrument, wanted)
+
+
+def judges_of(store: Store, run_id: str, instrument: str) -> str:
+    """Return who judged, as the version of the instrument."""
+    items = store.judged_items.of_run(run_id, instrument)
+    names = sorted({name for item in items for name in item.judges})
+    return ", ".join(names)[:MOST_JUDGES] or instrument
+
+
+def _case(item: JudgedItem, instrument: str, wanted: Collection[str]) -> MeasuredResponse:
+    return MeasuredResponse(
+        target=item.target,
+        scaffold=item.scaffold,
+        unit=item.unit_id,
+        set=None,
+        groups={name: group for name, group in item.groups.items() if name in wanted},
+        extractor=instrument,
+        values=dict(item.readings),
+        why_missing=None,
+    )
+
+
+def window_cases(
+    store: Store, run: Run, samples: Sequence[LabelSample]
+) -> Iterator[tuple[str, MeasuredResponse]]:
+    """Return what was measured of a window's answers; a user is the unit, as in its evidence."""
+    for extractor in sorted({each.extractor for each in samples}):
+        for each in store.window_readings.of(run, extractor):
+            yield (
+                each.response_id,
+                MeasuredResponse(
+                    target=each.target,
+                    scaffold=each.scaffold,
+                    unit=each.unit,
+                    set=None,
+                    groups=each.groups,
+                    extractor=extractor,
+                    values=each.values,
+                    why_missing=each.unscorable,
+                ),
+            )
+
 
 MOST_AT_ONCE = 512
 """Labels that are taken in together: a run is corrected once for all of them."""
@@ -126,3 +187,77 @@ class CorrectByLabels:
         if instrument in JUDGES:
             return judges_of(self._store, run.id, instrument)
         return run.version_of(instrument)
+
+
+GRACE = timedelta(seconds=20)
+"""Labels that are younger are on their usual way."""
+MOST_LOOKS = 64
+"""Between two attempts at a run whose corrections do not arrive."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    labels: int
+    settled: bool = False
+    """Whether the store has the corrections of that many labels."""
+    attempts: int = 0
+    wait: int = 0
+    """Looks that are left out before the next attempt."""
+
+
+class LostCorrections:
+    """Looks in the store for labels that no correction holds, and has these corrected.
+
+    A message that was lost, or a service that was killed between a label and its correction, leaves
+    such labels behind. A run is looked at closely only when its number of labels has changed; one
+    whose corrections do not arrive is computed again ever more rarely.
+    """
+
+    def __init__(
+        self, store: Store, correct: CorrectByLabels, *, now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._correct = correct
+        self._now = now
+        self._looks: dict[str, _Look] = {}
+
+    async def look(self, publisher: Publisher) -> None:
+        """Compute lost corrections again, and publish them."""
+        for run_id in await in_thread(self.due):
+            for record in await in_thread(self.again, run_id):
+                await publisher.publish(record)
+
+    def due(self) -> list[str]:
+        """Return the runs whose labels are to be computed with again now."""
+        counts = self._store.labelled_runs.counts()
+        before, self._looks = self._looks, {}
+        for run_id, labels in counts.items():
+            last = before.get(run_id)
+            if last is None or last.labels != labels:
+                last = _Look(labels)
+            self._looks[run_id] = self._looked(run_id, last)
+        return [id_ for id_, look in self._looks.items() if not look.settled and look.wait == 0]
+
+    def again(self, run_id: str) -> list[Record]:
+        """Return what the labels of a run make of its findings, and the alarms that follow."""
+        look = self._looks[run_id]
+        wait = min(2**look.attempts, MOST_LOOKS)
+        self._looks[run_id] = _Look(look.labels, False, look.attempts + 1, wait)
+        return [
+            each
+            for run in self._store.records.get(Run, [run_id])
+            for each in self._correct.keep(run)
+        ]
+
+    def _looked(self, run_id: str, last: _Look) -> _Look:
+        if last.settled:
+            return last
+        labels = list(self._store.records.read(Label, run_id=run_id, texts=False))
+        if not labels:  # purged or archived since they were counted
+            return _Look(last.labels, settled=True)
+        if max(each.at for each in labels) > self._now() - GRACE:
+            return _Look(last.labels, False, last.attempts, wait=1)
+        wanted = labels_digest(each.id for each in labels)
+        held = self._store.records.read(Correction, run_id=run_id, texts=False)
+        settled = any(each.labels_hash == wanted for each in held)
+        return _Look(last.labels, settled, last.attempts, max(0, last.wait - 1))

@@ -6,8 +6,7 @@ from datetime import datetime
 from itertools import islice
 from tempfile import TemporaryFile
 
-from biaswatch.services.diagnoser.domain.shared_values import SharedValues
-from biaswatch.services.diagnoser.handlers.garbage import nothing_collected
+from biaswatch.services.diagnoser.handlers.memory import SharedValues, nothing_collected
 from biaswatch.services.diagnoser.handlers.traffic_windows import TrafficWindows
 from biaswatch.shared.analysis.monitors.alarms import alarms
 from biaswatch.shared.analysis.monitors.evidence import (
@@ -41,7 +40,7 @@ from biaswatch.shared.contracts import (
     response_id_of,
     round_evidence,
 )
-from biaswatch.shared.contracts.alarm_delivery import deliveries_of
+from biaswatch.shared.contracts.alarm import deliveries_of
 from biaswatch.shared.errors import PoisonError, TransientError
 from biaswatch.shared.lookup import first
 from biaswatch.shared.store import PlannedProbes, Store

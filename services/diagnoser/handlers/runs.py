@@ -1,12 +1,16 @@
 """Diagnoses closed runs: reads the store once and returns their diagnoses and assessments."""
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from biaswatch.services.diagnoser.handlers.run_cases import RunCases, declared_plan
+from biaswatch.services.diagnoser.handlers.memory import SharedValues
+from biaswatch.services.diagnoser.handlers.monitor_rounds import CloseRounds
 from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     MeasuredResponse,
@@ -23,13 +27,104 @@ from biaswatch.shared.contracts import (
     Claim,
     Completion,
     Diagnosis,
+    Features,
+    Probe,
     Record,
+    Response,
     Run,
+    SuiteHeader,
+    SuiteOutline,
     Verdict,
+    features_id_of,
+    response_id_of,
 )
-from biaswatch.shared.errors import PoisonError
-from biaswatch.shared.store import Store
+from biaswatch.shared.errors import PoisonError, TransientError
+from biaswatch.shared.runtime.arrival_forecast import ArrivalForecast
+from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.telemetry import COMPARISONS
+
+CRITERION = "criterion:"
+"""How a scaffold's step is named that judges one criterion."""
+AT_ONCE = 500
+"""Probes whose records are in memory together."""
+NOT_ARRIVED = "did not arrive before the run closed"
+
+
+def declared_plan(plan: AnalysisPlan, suite: SuiteHeader, store: Store) -> AnalysisPlan:
+    """Return how a run is analysed: the service's own levels, and what its suite declares."""
+    return replace(
+        plan,
+        features=suite.features,
+        measured={each.name: each.features for each in store.extractors.ever()},
+        selected_at_least=suite.selected_at_least,
+        assessed=suite.assessed,
+        claim=suite.claim,
+        ranges=suite.ranges,
+        against=suite.compared,
+    )
+
+
+class RunCases:
+    """Reads the answers of runs, with what each extractor measured."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def read(self, run: Run, suite: SuiteOutline) -> Iterator[tuple[str, MeasuredResponse]]:
+        """Return every planned case with the id of its response: absence is counted by group.
+
+        The store is read some probes at a time, and what cases have in common is kept once.
+        """
+        header, shared = suite.header, SharedValues()
+        probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
+        while some := list(islice(probes, AT_ONCE)):
+            ids = {
+                (probe.id, pin.name): features_id_of(probe, pin.name, pin.version)
+                for probe in some
+                for pin in run.extractors
+            }
+            found = self._store.records.numbers_of(Features, ids.values())
+            criteria = self._criteria(some, found.values()) if header.assessed else {}
+            for probe in some:
+                id_ = response_id_of(probe)
+                for pin in run.extractors:
+                    features = found.get(ids[probe.id, pin.name])
+                    case = MeasuredResponse(
+                        target=probe.target.name,
+                        scaffold=probe.scaffold,
+                        unit=probe.unit_id,
+                        set=probe.set_id,
+                        groups=shared.words(header.groups_of(probe)),
+                        extractor=pin.name,
+                        values=shared.numbers(features["values"] if features else {}),
+                        why_missing=features.get("unscorable") if features else NOT_ARRIVED,
+                        expected=probe.expected,
+                        criteria=shared.numbers(criteria.get(probe.id, {})),
+                        strata=shared.words(header.strata_of(probe)),
+                    )
+                    yield id_, case
+
+    def _criteria(
+        self, probes: Sequence[Probe], measured: Iterable[Mapping[str, Any]]
+    ) -> dict[str, dict[str, float | None]]:
+        """Return, by probe, what a scaffold gave for each criterion."""
+        found: dict[str, dict[str, float | None]] = {}
+        stored = set()
+        ids = [response_id_of(probe) for probe in probes]
+        for response in self._store.records.get(Response, ids, texts=False):
+            stored.add(response.id)
+            found[response.probe_id] = {
+                step.name.removeprefix(CRITERION): step.rating
+                for step in response.steps
+                if step.name.startswith(CRITERION)
+            }
+        if {each["response_id"] for each in measured} - stored:
+            raise TransientError(
+                "Responses of the run are not in the store yet.", retry_after_s=0.2
+            )
+        return found
+
 
 CLAIMS = {
     Claim.POPULATION: "the population these prompts were drawn from; the prompt is the unit",
@@ -115,3 +210,69 @@ class DiagnoseRun:
         """Return the fields that diagnoses and assessments share."""
         run = completion.model_dump(include={"tenant", "purpose", "run_id"})
         return {**run, "at": self._now(), "completion_id": completion.id, "alpha": plan.alpha}
+
+
+class OnCompletion:
+    """The handler of completions; it computes, so it runs in a thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        diagnose: DiagnoseRun,
+        watch: CloseRounds,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._diagnose = diagnose
+        self._watch = watch
+        self._forecast = ArrivalForecast(now)
+
+    def __call__(self, completion: Completion) -> Sequence[Record]:
+        """Return what follows from the closing of a run.
+
+        Raises
+        ------
+        TransientError
+            The recorder has not yet written everything the run closed with.
+        """
+        [run] = self._store.records.get(Run, [completion.run_id])
+        if run.window is not None:  # it knows which features it needs, and gives up what is lost
+            return self._watch(completion, run)
+        there = self._store.records.count(Features, run_id=completion.run_id)
+        if (missing := completion.arrived - there) > 0:
+            raise TransientError(
+                f"{missing} features of the run are not in the store yet.",
+                retry_after_s=self._forecast.wait_s(completion.run_id, missing),
+            )
+        if run.monitor_id is None:
+            return self._diagnose(completion, run)
+        return self._watch(completion, run)
+
+    def is_round(self, completion: Completion) -> bool:
+        """Whether what has closed is the round of a monitor."""
+        return any(run.monitor_id for run in self._store.records.get(Run, [completion.run_id]))
+
+
+class CompletionsInTurn:
+    """Hands completions on one at a time, rounds of monitors apart from runs.
+
+    The rounds of a monitor are added up in their order. The diagnosis of a large run takes minutes,
+    for which no monitor waits.
+    """
+
+    def __init__(
+        self,
+        handle: Callable[[Completion], Sequence[Record]],
+        is_round: Callable[[Completion], bool],
+    ) -> None:
+        self._handle, self._is_round = handle, is_round
+        self._rounds, self._runs = asyncio.Lock(), asyncio.Lock()
+        self._looking = asyncio.Lock()
+
+    async def __call__(self, completion: Completion) -> Sequence[Record]:
+        """Return what the handler returns, once those of its kind before it are done."""
+        async with self._looking:  # one after the other, so that they keep their order
+            is_round = await in_thread(self._is_round, completion)
+        async with self._rounds if is_round else self._runs:
+            return await in_thread(self._handle, completion)

@@ -18,7 +18,7 @@ from biaswatch.shared.analysis.monitors.traffic import (
     window_descriptions,
 )
 from biaswatch.shared.analysis.monitors.traffic_matching import CountedUsers, count_users
-from biaswatch.shared.analysis.monitors.traffic_strata import most_strata
+from biaswatch.shared.analysis.monitors.traffic_users import most_strata
 from biaswatch.shared.analysis.monitors.window_columns import OpenFile, WindowColumns
 from biaswatch.shared.analysis.monitors.window_writing import (
     MemberReading,

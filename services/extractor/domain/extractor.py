@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from biaswatch.shared.contracts.features import LARGEST_VALUE
+from biaswatch.shared.contracts.response import LARGEST_VALUE
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from biaswatch.services.gateway.dashboard.forms import PageForms, SingleUse, for
 from biaswatch.services.gateway.dashboard.rendering import page
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.shared.analysis.labels.hidden_words import hidden_words
 from biaswatch.shared.analysis.labels.queue import (
     SKIP,
     UNDO,
     QueueState,
+    hidden_words,
     queue_state,
     scale_words,
     typed_value,

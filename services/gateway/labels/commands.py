@@ -9,7 +9,7 @@ from biaswatch.services.gateway.labels.texts import GUIDANCE
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.labels.drawing import dimension_of, label_sample
 from biaswatch.shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
-from biaswatch.shared.contracts.judged_item import JUDGES, ORACLE
+from biaswatch.shared.contracts.pair_verdict import JUDGES, ORACLE
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.labels import (
     AcceptedLabels,

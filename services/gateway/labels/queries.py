@@ -23,7 +23,7 @@ from biaswatch.shared.contracts import (
     labels_digest,
     standing_labels,
 )
-from biaswatch.shared.contracts.judged_item import JUDGES
+from biaswatch.shared.contracts.pair_verdict import JUDGES
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.labels import (
     LabelledStratum,

@@ -20,9 +20,16 @@ from biaswatch.shared.contracts import (
     features_id_of,
     response_id_of,
 )
-from biaswatch.shared.contracts.features import Features
-from biaswatch.shared.contracts.judged_item import EVALUATOR, JUDGES, ORACLE, latest_verdicts
-from biaswatch.shared.contracts.pair_votes import COMPATIBLE, OWN_A, OWN_B
+from biaswatch.shared.contracts.pair_verdict import (
+    COMPATIBLE,
+    EVALUATOR,
+    JUDGES,
+    ORACLE,
+    OWN_A,
+    OWN_B,
+    latest_verdicts,
+)
+from biaswatch.shared.contracts.response import Features
 from biaswatch.shared.requests.run_views import FlaggedSide
 from biaswatch.shared.store import PlannedProbes, Store
 

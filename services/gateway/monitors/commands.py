@@ -6,9 +6,14 @@ from datetime import datetime, timedelta
 
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.settings import EVERY_TARGET, AllowedTargets
-from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
 from biaswatch.shared.analysis.monitors.notes import notes_of
-from biaswatch.shared.analysis.monitors.plans import check_methods, check_round, plan_of, upkeep_of
+from biaswatch.shared.analysis.monitors.plans import (
+    AskedSets,
+    check_methods,
+    check_round,
+    plan_of,
+    upkeep_of,
+)
 from biaswatch.shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose, Upkeep
 from biaswatch.shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
 from biaswatch.shared.errors import UsageError

@@ -28,7 +28,7 @@ from biaswatch.shared.contracts import (
     standing_of,
     window_at,
 )
-from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.contracts.alarm import AlarmDelivery
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.requests.evidence import WindowState, WindowView, evidence_view, window_view
 from biaswatch.shared.requests.monitor_views import (

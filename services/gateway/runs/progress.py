@@ -15,7 +15,7 @@ from biaswatch.shared.contracts import (
     SuiteOutline,
     verdicts_expected,
 )
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.requests.run_views import RunProgress, RunState, state_of
 from biaswatch.shared.store import CountedRun, PlannedProbes, Store
 from biaswatch.shared.store.archived_runs import ArchivedRun

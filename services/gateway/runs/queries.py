@@ -20,7 +20,7 @@ from biaswatch.shared.contracts import (
     Verdict,
     derived_id,
 )
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.requests.run_views import Interpretation, RunProgress, RunVerdicts, SuiteView
 from biaswatch.shared.requests.unanswered import unanswered_reasons

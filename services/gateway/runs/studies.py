@@ -7,8 +7,13 @@ import numpy as np
 from pydantic import NonNegativeInt
 
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.analysis.studies.applicants import Applicants
-from biaswatch.shared.analysis.studies.scores import StudyRow, score_gaps, scores_of, study_row_of
+from biaswatch.shared.analysis.studies.scores import (
+    Applicants,
+    StudyRow,
+    score_gaps,
+    scores_of,
+    study_row_of,
+)
 from biaswatch.shared.contracts import (
     Features,
     PairVerdict,
@@ -19,7 +24,7 @@ from biaswatch.shared.contracts import (
     features_id_of,
     response_id_of,
 )
-from biaswatch.shared.contracts.judged_item import latest_verdicts
+from biaswatch.shared.contracts.pair_verdict import latest_verdicts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing import Unreadable, reasoning_in
 from biaswatch.shared.requests.run_views import (
@@ -60,8 +65,8 @@ class StudyQueries:
         Votes of judges that fail their controls stand apart, unless they are to be counted.
         """
         # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
-        from biaswatch.shared.analysis.studies import judges as believed
         from biaswatch.shared.analysis.studies import pairs
+        from biaswatch.shared.analysis.studies import pairs as believed
 
         run = self._runs.run(run_id)
         # Seeded by the run: the same request gets the same intervals.
@@ -127,7 +132,7 @@ class StudyQueries:
         self, run_id: str, offset: int, most: int, *, count_failed: bool
     ) -> tuple[int, list[FlaggedPair]]:
         # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
-        from biaswatch.shared.analysis.studies import judges as believed
+        from biaswatch.shared.analysis.studies import pairs as believed
 
         run = self._runs.run(run_id)
         last = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))

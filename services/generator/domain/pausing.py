@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from biaswatch.shared.contracts import Target
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 
 LONGEST_WAIT_S = 900.0
 MOST_REFUSALS = 6

@@ -9,7 +9,7 @@ from biaswatch.services.generator.domain.pausing import paused_after
 from biaswatch.services.generator.handlers.endpoints import metric_name
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Target
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.jobs import Job

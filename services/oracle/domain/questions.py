@@ -8,7 +8,7 @@ from random import Random
 
 from biaswatch.services.oracle.domain.pairs import AnsweredQuestion, PairCase
 from biaswatch.shared.contracts import Message, Probe, Purpose, Role, Run, Target, derived_id
-from biaswatch.shared.contracts.pair_votes import (
+from biaswatch.shared.contracts.pair_verdict import (
     A_TO_B,
     B_TO_A,
     COMPATIBLE,

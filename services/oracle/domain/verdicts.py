@@ -18,7 +18,7 @@ from biaswatch.shared.contracts import (
     Target,
     derived_id,
 )
-from biaswatch.shared.contracts.pair_votes import (
+from biaswatch.shared.contracts.pair_verdict import (
     CORRECTED,
     FLAGS,
     NO_REPLY,

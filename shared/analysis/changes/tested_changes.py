@@ -9,9 +9,8 @@ import numpy as np
 
 from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, RunAnswers
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
-from biaswatch.shared.analysis.findings.groupings import ComparedGroups, Grouping
+from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Whole
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from biaswatch.shared.analysis.findings.units import SideUnits
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.changes import (

@@ -8,8 +8,8 @@ from math import isfinite
 import numpy as np
 
 from biaswatch.shared.analysis.findings.cross_tables import cells, criteria, deviations, error_gap
+from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
 from biaswatch.shared.analysis.findings.observations import MeasuredResponse, Values, by_extractor
-from biaswatch.shared.analysis.findings.plans import AnalysisPlan
 from biaswatch.shared.contracts import (
     Cell,
     Claim,

@@ -6,10 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.gap_samples import ComparedSides, SampledGroups
-from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS, Value
-from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
+from biaswatch.shared.analysis.findings.gap_samples import (
+    GAP_STATISTICS,
+    ComparedSides,
+    SampledGroups,
+    Value,
+)
+from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.multiplicity import adjust
 from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Conclusion, Decision, conclude

@@ -7,8 +7,8 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison, compare, corrected
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
-from biaswatch.shared.analysis.findings.group_intervals import GroupIntervals
-from biaswatch.shared.analysis.findings.groupings import grouping
+from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
+from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, grouping
 from biaswatch.shared.analysis.findings.observations import (
     MeasuredResponse,
     Observations,
@@ -16,7 +16,6 @@ from biaswatch.shared.analysis.findings.observations import (
     dimensions_of,
     observations_of,
 )
-from biaswatch.shared.analysis.findings.plans import AnalysisPlan
 from biaswatch.shared.analysis.findings.run_findings import estimate_record, negated
 from biaswatch.shared.analysis.findings.units import Units
 from biaswatch.shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap

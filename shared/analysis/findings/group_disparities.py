@@ -1,4 +1,4 @@
-"""How far the groups of a grouping lie apart in each statistic, and what chance alone gives."""
+"""All groups of a dimension together: disparities, one overall test, shrunken means and ranks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,11 +7,18 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
 from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.disparity import Disparity, disparities
 from biaswatch.shared.stats.groups.exchanges import unit_means
+from biaswatch.shared.stats.groups.group_means import group_means, shrunken_means
+from biaswatch.shared.stats.groups.mean_ranks import BY_RANGE as RANKS_BY_RANGE
+from biaswatch.shared.stats.groups.mean_ranks import METHOD as RANKS
+from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means, sure_orders
 from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
+from biaswatch.shared.stats.groups.overall import METHOD as LABELS_PERMUTED
+from biaswatch.shared.stats.groups.overall import overall_test
 from biaswatch.shared.stats.groups.registry import SelectionRate
 from biaswatch.shared.stats.groups.summary import Statistic, Summary, summarise
 
@@ -145,3 +152,147 @@ def _statistic(
 def finite(value: float) -> float | None:
     """Return a number as results carry it: None for nan and infinity."""
     return float(value) if np.isfinite(value) else None
+
+
+LEAST_GROUPS = 3
+"""With two groups, their gap already says everything."""
+
+
+@dataclass(frozen=True)
+class OverallStatistic:
+    """Whether any group of a domain differs in the mean of a feature."""
+
+    feature: str
+    dimension: str
+    domain: str
+    groups: int
+    units: int
+    statistic: float | None
+    p_value: float | None
+    permutations: int
+    method: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """A group's mean among those of all groups of its domain."""
+
+    feature: str
+    dimension: str
+    domain: str
+    group: dict[str, str]
+    mean: float | None
+    shrunken_mean: float | None
+    """Drawn towards the other groups; for looking, for no verdict."""
+    shrunken_method: str
+    shrunken_reason: str | None
+    rank: int | None
+    """1 for the largest mean."""
+    rank_low: int | None
+    rank_high: int | None
+    """All groups' ranks lie between their two bounds at once, with probability 1 - alpha."""
+    rank_method: str
+
+
+def overall(
+    rows: GroupedTable, grouping: Grouping, permutations: int, rng: np.random.Generator
+) -> Iterator[OverallStatistic]:
+    """Test every feature in every domain that has three groups or more."""
+    if not permutations:
+        return
+    domain_of, domains, table = grouping.domain_of, grouping.domains, rows.table
+    found = overall_test(table, domain_of, domains, rng, permutations, rows.sets, rows.units)
+    sizes = np.bincount(domain_of, minlength=len(domains))
+    for domain, feature in np.ndindex(found.p_values.shape):
+        if sizes[domain] >= LEAST_GROUPS:
+            at = (domain, feature)
+            yield OverallStatistic(
+                feature=table.features[feature],
+                dimension=grouping.name,
+                domain=domains[domain],
+                groups=int(sizes[domain]),
+                units=int(found.units[at]),
+                statistic=finite(float(found.statistic[at])),
+                p_value=finite(float(found.p_values[at])),
+                permutations=permutations,
+                method=LABELS_PERMUTED,
+                reason=sentence(int(found.reasons[at])),
+            )
+
+
+def means_together(
+    rows: GroupedTable, grouping: Grouping, alpha: float, bounds: Sequence[Sequence[Bounds | None]]
+) -> Iterator[GroupMean]:
+    """Return every group's mean, shrunken mean and rank in domains of three groups or more.
+
+    Parameters
+    ----------
+    bounds
+        By feature and domain, the range of values where it is known.
+    """
+    table, sets = rows.table, rows.sets
+    if rows.units is not None:
+        table, kept = unit_means(table, rows.units, sets)
+        sets = np.asarray(kept, dtype=np.intp)
+    for domain, name in enumerate(grouping.domains):
+        groups = np.flatnonzero(grouping.domain_of == domain)
+        if len(groups) < LEAST_GROUPS:
+            continue
+        design = _design(grouping, groups)
+        for feature in range(len(table.features)):
+            known = bounds[feature][domain]
+            yield from _of_feature(
+                table, sets, grouping, groups, feature, name, design, alpha, known
+            )
+
+
+def _of_feature(
+    table: Table,
+    sets: Whole,
+    grouping: Grouping,
+    groups: Whole,
+    feature: int,
+    domain: str,
+    design: Floats | None,
+    alpha: float,
+    bounds: Bounds | None,
+) -> Iterator[GroupMean]:
+    values = table.values[:, feature]
+    mine = np.isin(table.codes, groups) & np.isfinite(values)
+    codes = np.searchsorted(groups, table.codes[mine])
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no rank
+        found = group_means(values[mine], codes, sets[mine], len(groups))
+        shrunken = shrunken_means(found.means, found.variance * found.shares, design)
+    surely = bounds and sure_orders(values[mine], codes, sets[mine], found.shared, bounds, alpha)
+    ranks = ranks_of_means(found, alpha, surely)
+    for place, group in enumerate(groups):
+        ranked = bool(ranks.ranks[place])
+        yield GroupMean(
+            feature=table.features[feature],
+            dimension=grouping.name,
+            domain=domain,
+            group=grouping.groups[group].levels,
+            mean=finite(found.means[place]),
+            shrunken_mean=finite(shrunken.means[place]),
+            shrunken_method=shrunken.method,
+            shrunken_reason=shrunken.reason or (None if ranked else sentence(Reason.NO_VALUES)),
+            rank=int(ranks.ranks[place]) if ranked else None,
+            rank_low=int(ranks.low[place]) if ranked else None,
+            rank_high=int(ranks.high[place]) if ranked else None,
+            rank_method=RANKS if surely is None else RANKS_BY_RANGE,
+        )
+
+
+def _design(grouping: Grouping, groups: Whole) -> Floats | None:
+    """Return [groups, columns] of additive effects of the dimensions; None for a single one."""
+    if len(grouping.dimensions) == 1:
+        return None
+    columns = [np.ones(len(groups))]
+    for dimension in grouping.dimensions:
+        levels = [grouping.groups[group].levels[dimension] for group in groups]
+        columns += [
+            np.array([level == each for level in levels], dtype=np.float64)
+            for each in sorted(set(levels))[1:]
+        ]
+    return np.column_stack(columns)

@@ -17,7 +17,7 @@ from biaswatch.shared.analysis.findings.observations import (
     coded,
     within,
 )
-from biaswatch.shared.contracts.features import LARGEST_VALUE
+from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 Key = tuple[str, str, str]

@@ -4,12 +4,14 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from biaswatch.shared.analysis.labels.labelled_tests import (
+from biaswatch.shared.analysis.labels.running_gaps import (
+    Bounds,
+    Counts,
     LabelledTest,
+    is_over,
     labelled_promise,
     why_no_alarm,
 )
-from biaswatch.shared.analysis.labels.running_gaps import Bounds, Counts, is_over
 from biaswatch.shared.analysis.monitors.alarm_words import (
     GapFound,
     cleared_sentence,

@@ -11,11 +11,11 @@ from biaswatch.shared.analysis.monitors.alarm_words import (
     change_sentence,
     cleared_sentence,
     gap_sentence,
+    group_means,
 )
-from biaswatch.shared.analysis.monitors.alpha import promise_of
 from biaswatch.shared.analysis.monitors.change_search import is_found
 from biaswatch.shared.analysis.monitors.evidence import CARRIED
-from biaswatch.shared.analysis.monitors.group_means import group_means
+from biaswatch.shared.analysis.monitors.plans import promise_of
 from biaswatch.shared.analysis.monitors.round_answers import ComparedSets, less
 from biaswatch.shared.contracts import (
     Alarm,

@@ -1,11 +1,24 @@
 """The pairs of a round in which changes of gap and level are searched."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_table
 from biaswatch.shared.analysis.monitors.round_answers import Counts
+from biaswatch.shared.contracts import Bets, Reference
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats
+from biaswatch.shared.stats.anytime.change_search import (
+    Ints,
+    References,
+    TypicalRounds,
+    log_evidence,
+    smallest_changes,
+)
+from biaswatch.shared.stats.anytime.judging import share_of_attempt
+from biaswatch.shared.stats.anytime.late_starts import LateStarts
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.units import uniforms
@@ -66,3 +79,132 @@ def pairs_of(counts: Sequence[Counts], *, level: bool) -> PairHistograms:
     """
     names = [kept_pairs(each, level=level) for each in counts]
     return pair_table(counts, [name or GAPS for name in names])
+
+
+BETS = 2 * len(STAKES)
+
+
+def late_starts_of(kept: Sequence[Bets]) -> LateStarts:
+    """Return the table of bets, a row each; before their first round, they have earned nothing."""
+    found = LateStarts.none(len(kept), BETS)
+    for row, each in enumerate(kept):
+        if each.log_wealth:
+            found.log_wealth[row] = each.log_wealth
+            found.log_best[row] = each.log_best
+            found.starts[row] = each.starts
+    return found
+
+
+def bets_of(found: LateStarts) -> list[Bets]:
+    """Return what is kept of each row.
+
+    What a bet would have earned since its best beginning is kept where it is a gain: otherwise its
+    best beginning is the next round.
+    """
+    best = np.maximum(found.log_best, 0)
+    columns = (each.tolist() for each in (found.log_wealth, best, found.starts))
+    return [
+        # They come from numbers alone: to check each again would take longer than to compute it.
+        Bets.model_construct(log_wealth=tuple(wealth), log_best=tuple(best), starts=tuple(starts))
+        for wealth, best, starts in zip(*columns, strict=True)
+    ]
+
+
+Kept = tuple[Reference, ...]
+"""The references of one search, the newest last."""
+
+
+@dataclass(frozen=True)
+class SearchedRounds:
+    """What the rounds of each search are, a number a search."""
+
+    typical: TypicalRounds
+    rounds: Ints
+    """How many there are."""
+    steps: Ints
+    """How many of them follow the first reference."""
+    bounds: Floats
+    """The log evidence of an alarm."""
+
+
+@dataclass(frozen=True)
+class SaidOfSearch:
+    """What the references of one search say after a round."""
+
+    log_evidence: float | None = None
+    """None before any round after a reference."""
+    likeliest: int | None = None
+    """The round with which a change began, most likely; None where no bet has earned anything."""
+    smallest: float | None = None
+    """The smallest change that would be found by now; None where none is."""
+
+
+class ReferenceTable:
+    """The references of searches: a row each, those of one search together."""
+
+    def __init__(self, kept: Sequence[Kept]) -> None:
+        self._kept = kept
+        self._rows = [reference for each in kept for reference in each]
+        sizes = [len(each) for each in kept]
+        self.owners = np.repeat(np.arange(len(kept)), sizes)
+        """The search of each row."""
+        self._owning = np.flatnonzero(sizes)
+        self._begins = (np.cumsum(sizes, dtype=np.int64) - sizes)[self._owning]
+        values, allowed = (
+            np.array([getattr(each, name) for each in self._rows], dtype=np.float64)
+            for name in ("value", "allowed")
+        )
+        rounds = np.array([each.rounds for each in self._rows], dtype=np.int64)
+        bets = late_starts_of([each.bets for each in self._rows])
+        self._table = References(values, allowed, rounds, bets)
+
+    def after(self, pairs: PairHistograms, steps: Sequence[int], round_: int) -> list[Kept]:
+        """Return the references of each search after a round that adds these pairs to it."""
+        if not self._rows:
+            return list(self._kept)
+        newest = np.append(np.diff(self.owners) != 0, True)
+        shares = [share_of_attempt(steps[owner]) for owner in self.owners.tolist()]
+        weights = np.where(newest, np.log(shares), -np.inf)
+        after = self._table.after(pairs.of_rows(self.owners), weights, round_)
+        found: list[list[Reference]] = [[] for _ in self._kept]
+        bets = bets_of(after.bets)
+        for owner, reference, its in zip(self.owners.tolist(), self._rows, bets, strict=True):
+            found[owner].append(reference.model_copy(update={"bets": its}))
+        return [tuple(each) for each in found]
+
+    def said(self, searched: SearchedRounds) -> list[SaidOfSearch]:
+        """Return what the references of each search say."""
+        found = [SaidOfSearch()] * len(self._kept)
+        if not self._rows:
+            return found
+        evidence = log_evidence(self._table, self._begins).tolist()
+        smallest = np.minimum.reduceat(self._smallest(searched), self._begins).tolist()
+        likeliest = self._likeliest()
+        for place, owner in enumerate(self._owning.tolist()):
+            begun = isfinite(evidence[place])
+            found[owner] = SaidOfSearch(
+                evidence[place] if begun else None,
+                likeliest[place] if begun and likeliest[place] >= 0 else None,
+                smallest[place] if isfinite(smallest[place]) else None,
+            )
+        return found
+
+    def _smallest(self, searched: SearchedRounds) -> Floats:
+        mine = self.owners
+        return smallest_changes(
+            self._table,
+            searched.typical.of_rows(mine),
+            searched.rounds[mine],
+            searched.steps[mine],
+            searched.bounds[mine],
+        )
+
+    def _likeliest(self) -> list[int]:
+        """Return the round of the reference of each search with the largest evidence."""
+        bets = self._table.bets
+        evidence, rounds = bets.log_evidence, bets.likeliest
+        ends = np.append(self._begins[1:], len(evidence))
+        return [
+            int(rounds[begin + int(np.argmax(evidence[begin:end]))])
+            for begin, end in zip(self._begins.tolist(), ends.tolist(), strict=True)
+        ]

@@ -12,18 +12,23 @@ from math import isfinite, log
 
 import numpy as np
 
-from biaswatch.shared.analysis.monitors.change_detection import kept_pairs, pairs_of
-from biaswatch.shared.analysis.monitors.evidence_summary import (
+from biaswatch.shared.analysis.monitors.change_detection import (
+    bets_of,
+    kept_pairs,
+    late_starts_of,
+    pairs_of,
+)
+from biaswatch.shared.analysis.monitors.gap_evidence import (
     EvidenceRead,
     EvidenceSummary,
+    GapUnderWay,
     by_method,
     gaps_of,
+    next_test,
     span_of,
     summaries_of,
     tolerance_of,
 )
-from biaswatch.shared.analysis.monitors.gap_under_way import GapUnderWay, next_test
-from biaswatch.shared.analysis.monitors.late_bets import bets_of, late_starts_of
 from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
 from biaswatch.shared.formatting import number

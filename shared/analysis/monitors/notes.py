@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
+from biaswatch.shared.analysis.monitors.plans import AskedSets
 from biaswatch.shared.contracts import Method, MonitorPlan, WatchedPair
 from biaswatch.shared.formatting import number
 from biaswatch.shared.stats.anytime.change_search import planned_change

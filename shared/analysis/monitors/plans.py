@@ -1,14 +1,24 @@
 """Files of monitors become plans: what is watched, and how the monitor is run."""
 
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from math import log
 from typing import Any
 
-from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
+import numpy as np
+from numpy.typing import NDArray
+
 from biaswatch.shared.contracts import (
     TRAFFIC,
+    AlarmKind,
     Budget,
     Claim,
     Method,
     MonitorPlan,
+    Suite,
+    SuiteProbe,
     Target,
     Traffic,
     Upkeep,
@@ -16,10 +26,105 @@ from biaswatch.shared.contracts import (
     WatchedPair,
     parse_target,
 )
+from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.contracts.mistakes import as_usage_error
 from biaswatch.shared.contracts.suite_limits import number_shown
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.monitors import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
+from biaswatch.shared.stats.anytime.judging import (
+    alpha_of_gap_test,
+    alpha_of_search,
+    share_left,
+    share_of_test,
+)
+
+Sets = NDArray[np.uint64]
+"""64 bits of the name of each."""
+HASH_BYTES = 8
+
+
+@dataclass(frozen=True)
+class AskedSets:
+    """The questions of a suite, a row each, without their words: a suite of a million is 17 MB."""
+
+    name: str
+    """Of the suite."""
+    hash: str
+    groups: Sequence[Mapping[str, str]]
+    """The different groups that questions are about."""
+    codes: NDArray[np.int64]
+    """[questions]: which of them."""
+    sets: Sets
+    """[questions]"""
+    has_set: NDArray[np.bool_]
+    """[questions]: whether the suite names the set; else the question is one by itself."""
+
+    @classmethod
+    def of(cls, name: str, hash_: str, probes: Iterable[SuiteProbe]) -> "AskedSets":
+        """Go through the questions of a suite, of which none is held."""
+        known: dict[tuple[tuple[str, str], ...], int] = {}
+        codes, digests, has_set = array("q"), bytearray(), bytearray()
+        for probe in probes:
+            codes.append(known.setdefault(tuple(sorted(probe.groups.items())), len(known)))
+            digests += blake2b(set_of(probe).encode(), digest_size=HASH_BYTES).digest()
+            has_set.append(bool(probe.set))
+        return cls(
+            name,
+            hash_,
+            [dict(groups) for groups in known],
+            np.frombuffer(codes, np.int64) if codes else np.empty(0, np.int64),
+            np.frombuffer(bytes(digests), np.uint64),
+            np.frombuffer(bytes(has_set), np.bool_),
+        )
+
+    @classmethod
+    def of_suite(cls, suite: Suite) -> "AskedSets":
+        """Go through a suite that is in memory."""
+        return cls.of(suite.name, suite.hash, suite.probes)
+
+    @property
+    def questions(self) -> int:
+        """Return how many questions there are."""
+        return len(self.codes)
+
+    @property
+    def different(self) -> int:
+        """Return how many sets there are."""
+        return len(np.unique(self.sets))
+
+    def groups_of(self, dimension: str) -> list[str]:
+        """Return the groups of a dimension, in their order."""
+        return sorted({groups[dimension] for groups in self.groups if dimension in groups})
+
+    def sides(self, pair: WatchedPair, *, named: bool = False) -> tuple[Sets, Sets]:
+        """Return the set of each question of the first group, and of each of the second.
+
+        Parameters
+        ----------
+        named
+            Leave out questions whose set the suite does not name.
+        """
+        side = np.array([_side(pair, groups) for groups in self.groups], np.int64)[self.codes]
+        asked = self.has_set if named else np.True_
+        return self.sets[(side == 0) & asked], self.sets[(side == 1) & asked]
+
+    def twins(self, pair: WatchedPair, *, named: bool = False) -> int:
+        """Return how many sets have both groups."""
+        return len(np.intersect1d(*self.sides(pair, named=named)))
+
+    def largest_side(self, pairs: Iterable[WatchedPair]) -> int:
+        """Return the most answers of one side that a set has."""
+        sides = (side for pair in pairs for side in self.sides(pair) if len(side))
+        return max((int(np.unique(side, return_counts=True)[1].max()) for side in sides), default=0)
+
+
+def _side(pair: WatchedPair, groups: Mapping[str, str]) -> int:
+    """Return 0 for the first group, 1 for the second, -1 for neither."""
+    group = groups.get(pair.dimension)
+    if group == pair.a:
+        return 0
+    return 1 if group is not None and pair.b in (None, group) else -1
+
 
 COPIED = {"alpha", "missing_tolerance"}
 COPIED_FROM_SUITE_MONITORS = COPIED | {
@@ -139,3 +244,41 @@ def _check_comparison(pair: WatchedPair, suite: AskedSets, request: MonitorReque
             f" {pair.b or 'another'}: twins need the same `set`; without twins the method is"
             " `two_groups`, with the claim `population`."
         )
+
+
+def gap_alpha(plan: MonitorPlan, number: int) -> float:
+    """Return the chance of a false alarm that one test of the family's gaps may have."""
+    return alpha_of_gap_test(plan.alpha, number)
+
+
+def gap_bound(plan: MonitorPlan, number: int) -> float:
+    """Return the log evidence of a gap that alarms, in this test of it."""
+    return log(len(plan.watched) / gap_alpha(plan, number))
+
+
+def search_alpha(plan: MonitorPlan, number: int) -> float:
+    """Return that of a comparison's search: for the detector, and once more for its references."""
+    return alpha_of_search(plan.alpha, len(plan.watched), number)
+
+
+def change_bound(plan: MonitorPlan, number: int) -> float:
+    """Return the log evidence of a change that alarms."""
+    return -log(search_alpha(plan, number))
+
+
+def promise_of(plan: MonitorPlan, what: AlarmKind, number: int) -> str:
+    """Say how probable a false alarm like this one is, ever."""
+    kinds = "disparities" if what is AlarmKind.DISPARITY else "changes of gap or level"
+    nth = "test" if what is AlarmKind.DISPARITY else "search"
+    return (
+        f"The probability that this monitor ever raises a false alarm of {kinds}, over its"
+        f" {len(plan.watched)} comparisons, all epochs and all alarms, is at most"
+        f" {plan.alpha / 2:g}: this was {nth} {number} of the comparison, with"
+        f" {percent(share_of_test(number))} of it, and {percent(share_left(number))} are left for"
+        " later ones. The probabilities of several monitors add up"
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with two digits."""
+    return f"{100 * share:.2g} %"

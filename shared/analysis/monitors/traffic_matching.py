@@ -23,9 +23,10 @@ from biaswatch.shared.analysis.monitors.traffic import (
     firsts_of,
     shares_of_range,
 )
-from biaswatch.shared.analysis.monitors.traffic_strata import LONGEST_FACT, StrataCounts
 from biaswatch.shared.analysis.monitors.traffic_users import (
+    LONGEST_FACT,
     MatchableUsers,
+    StrataCounts,
     WindowUsers,
     window_users,
 )

@@ -20,12 +20,7 @@ from biaswatch.services.diagnoser.handlers.channels.deliveries import LEASE_S, D
 from biaswatch.services.diagnoser.handlers.channels.secrets import Secrets
 from biaswatch.services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
 from biaswatch.shared.contracts import Alarm, AlarmState, MonitorState, Upkeep
-from biaswatch.shared.contracts.alarm_delivery import (
-    AlarmDelivery,
-    DeliveryState,
-    deliveries_of,
-    trial_of,
-)
+from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import ALARM_ATTEMPTS, ALARM_DELIVERY_STATES
 from tests.support.alarm_receivers import HttpReceiver, http_receiver

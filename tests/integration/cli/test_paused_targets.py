@@ -15,7 +15,7 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform
 from biaswatch.local.platform import embedded_platform
 from biaswatch.shared.contracts import Suite
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.contracts.suite import SuiteProbe
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.run_views import RunState

@@ -11,7 +11,7 @@ from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.status import StatusQueries
 from biaswatch.shared.contracts import AlarmState
-from biaswatch.shared.contracts.alarm_delivery import ChannelStatus
+from biaswatch.shared.contracts.alarm import ChannelStatus
 from biaswatch.shared.requests.platform import PlatformStatus
 from biaswatch.shared.store import Store
 from tests.integration.gateway.test_monitors import READER, api, store

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteProbe, outline_of
-from biaswatch.shared.contracts.suite_counts import SuiteCounts
+from biaswatch.shared.contracts.suite_limits import SuiteCounts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.engine import read_transaction

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from biaswatch.shared.contracts.paused_target import PausedTarget
+from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.store import Store
 from tests.support.records import AT, RUN_ID
 

@@ -14,8 +14,8 @@ import pytest
 import biaswatch as bw
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.render.table_diagnosis import result_rows
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
-from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
+from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.groups.registry import parse_statistic
 

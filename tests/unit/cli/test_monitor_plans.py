@@ -11,8 +11,7 @@ from biaswatch.cli.monitors import plan
 from biaswatch.monitor_planning.assumptions import Assumptions
 from biaswatch.monitor_planning.plan import Row, explained, planned
 from biaswatch.readers.monitors import load_monitor
-from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
-from biaswatch.shared.analysis.monitors.plans import plan_of, upkeep_of
+from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of, upkeep_of
 from biaswatch.shared.errors import UsageError
 
 SETS = 10

@@ -23,12 +23,7 @@ from biaswatch.services.diagnoser.domain.channels.declarations import (
 )
 from biaswatch.services.diagnoser.domain.channels.messages import message_of, plain
 from biaswatch.shared.contracts import Alarm, AlarmState
-from biaswatch.shared.contracts.alarm_delivery import (
-    AlarmDelivery,
-    DeliveryState,
-    deliveries_of,
-    trial_of,
-)
+from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of
 from tests.support.records import AT, make_alarm
 
 URL = "http://alertmanager:9093"

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from biaswatch.shared.analysis.findings.diagnosis import diagnose
 from biaswatch.shared.analysis.findings.gap_samples import FEW_CLUSTERS
+from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
 from biaswatch.shared.analysis.findings.measured_columns import folded
 from biaswatch.shared.analysis.findings.observations import MeasuredResponse
-from biaswatch.shared.analysis.findings.plans import AnalysisPlan
-from biaswatch.shared.analysis.findings.run_diagnosis import diagnose
 from biaswatch.shared.contracts import Gap, Verdict
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biaswatch.shared.analysis.monitors.group_means import group_means
+from biaswatch.shared.analysis.monitors.alarm_words import group_means
 from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.contracts import AlarmKind, Comparison, Method, WatchedFeature, WatchedPair
 from biaswatch.shared.stats.anytime.pairs import PairHistogram

@@ -4,8 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels
-from biaswatch.services.diagnoser.handlers.lost_corrections import LostCorrections
+from biaswatch.services.diagnoser.handlers.labels import CorrectByLabels, LostCorrections
 from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import Response, Run
 from biaswatch.shared.store import Store

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.shared.analysis.monitors.evidence_summary import EvidenceRead, summaries_of
+from biaswatch.shared.analysis.monitors.gap_evidence import EvidenceRead, summaries_of
 from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.analysis.monitors.methods.matched import user_counts_of
 from biaswatch.shared.analysis.monitors.round_answers import summed

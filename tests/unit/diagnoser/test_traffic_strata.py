@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from biaswatch.shared.analysis.monitors.traffic_strata import most_strata
+from biaswatch.shared.analysis.monitors.traffic_users import most_strata
 from biaswatch.shared.contracts import StratumUsers
 from tests.unit.diagnoser.test_traffic_matching import BY_TOPIC, counted, heard
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from biaswatch.shared.analysis.changes.change_verdicts import ChangeVerdict
 from biaswatch.shared.analysis.changes.run_changes import (
     ChangeOf,
     ChangePlan,
+    ChangeVerdict,
     RunChange,
     RunChanges,
 )
 from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.analysis.findings.plans import ComparisonPlan
 from tests.support.two_runs import run_of
 
 PLAN = ChangePlan(ComparisonPlan())

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from biaswatch.shared.analysis.monitors.asked_sets import AskedSets
 from biaswatch.shared.analysis.monitors.notes import notes_of
-from biaswatch.shared.analysis.monitors.plans import check_methods
+from biaswatch.shared.analysis.monitors.plans import AskedSets, check_methods
 from biaswatch.shared.contracts import (
     Claim,
     Method,

@@ -6,8 +6,12 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from biaswatch.shared.analysis.studies.judges import counted_verdicts, judge_controls, judged_apart
-from biaswatch.shared.analysis.studies.pairs import pair_tables
+from biaswatch.shared.analysis.studies.pairs import (
+    counted_verdicts,
+    judge_controls,
+    judged_apart,
+    pair_tables,
+)
 from biaswatch.shared.contracts import (
     Check,
     ExtractorStatus,
@@ -16,7 +20,7 @@ from biaswatch.shared.contracts import (
     outline_of,
     verdicts_expected,
 )
-from biaswatch.shared.contracts.judged_item import latest_verdicts
+from biaswatch.shared.contracts.pair_verdict import latest_verdicts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.runs import RunRequest, run_of
 from tests.support.bbq_rows import make_bbq_row

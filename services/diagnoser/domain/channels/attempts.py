@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from biaswatch.shared.contracts.alarm_delivery import TRIAL, AlarmDelivery, DeliveryState
+from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState
 
 STALE_S = 7 * 24 * 3600
 """What is older wakes nobody; it is kept and shown all the same."""

@@ -1,7 +1,7 @@
 """The alarm that tries a channel: it looks like any other, and says that it is none."""
 
 from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, Estimate, Purpose
-from biaswatch.shared.contracts.alarm_delivery import AlarmDelivery
+from biaswatch.shared.contracts.alarm import AlarmDelivery
 
 MONITOR = "trial-of-a-channel"
 

@@ -34,7 +34,7 @@ from biaswatch.services.diagnoser.handlers.channels.http_channels import (
 )
 from biaswatch.services.diagnoser.handlers.channels.secrets import NoSecretError, Secrets
 from biaswatch.shared.contracts import Alarm, AlarmState
-from biaswatch.shared.contracts.alarm_delivery import WEBHOOK, ChannelStatus
+from biaswatch.shared.contracts.alarm import WEBHOOK, ChannelStatus
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
 from biaswatch.shared.runtime.blocking import in_thread

@@ -18,7 +18,7 @@ from biaswatch.services.diagnoser.domain.channels.attempts import (
 from biaswatch.services.diagnoser.domain.channels.trials import trial_alarm
 from biaswatch.services.diagnoser.handlers.channels.declared import OperatorChannels
 from biaswatch.shared.contracts import Alarm
-from biaswatch.shared.contracts.alarm_delivery import TRIAL, AlarmDelivery, DeliveryState
+from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store

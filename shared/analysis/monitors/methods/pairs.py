@@ -5,12 +5,15 @@ from itertools import chain
 
 import numpy as np
 
-from biaswatch.shared.analysis.monitors.compared_sides import SidesOfComparisons
 from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap, SortedRound
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL, pair_counts, pair_table
 from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, RoundScope, Values
 from biaswatch.shared.analysis.monitors.selections import selection_counts
-from biaswatch.shared.analysis.monitors.set_bounds import feature_values, sides_of
+from biaswatch.shared.analysis.monitors.set_bounds import (
+    SidesOfComparisons,
+    feature_values,
+    sides_of,
+)
 from biaswatch.shared.contracts import Claim, Comparison, WatchedFeature
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_gap

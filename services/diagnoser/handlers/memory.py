@@ -1,9 +1,26 @@
-"""Small mappings of which a run or a window has many: what they have in common is kept once."""
+"""Memory of large runs: shared values, and garbage collection paused."""
 
+import gc
 from array import array
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from math import isnan, nan
 from typing import Any
+
+
+@contextmanager
+def nothing_collected() -> Iterator[None]:
+    """Put off the search for reference cycles: among a round's records it finds none.
+
+    Each search looks at every object that was made so far, which takes as long as closing a round.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class NumbersByName(Mapping[str, float | None]):

@@ -1,0 +1,218 @@
+"""The diagnosis of a closed run, of its strata, and of a table."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import accumulate
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.comparisons import GroupComparison, compare, corrected
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.group_disparities import (
+    DisparityStatistic,
+    GroupMean,
+    OverallStatistic,
+)
+from biaswatch.shared.analysis.findings.group_statistics import (
+    GroupedMissingness,
+    GroupIntervals,
+    GroupStatistic,
+    describe,
+    missingness_by_group,
+)
+from biaswatch.shared.analysis.findings.groupings import (
+    AnalysisPlan,
+    ComparisonPlan,
+    grouping,
+    groupings,
+)
+from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.run_findings import (
+    NOT_FINITE,
+    UNDEFINED,
+    FindingKey,
+    GroupedResponses,
+    RunFinding,
+    estimate_record,
+    findings,
+)
+from biaswatch.shared.contracts import GroupSummary
+from biaswatch.shared.stats.groups.summary import Statistic
+
+
+def diagnose(
+    measured: Sequence[MeasuredColumns], plan: AnalysisPlan, rng: np.random.Generator
+) -> list[RunFinding]:
+    """Return a finding for each feature and dimension; all comparisons are one family.
+
+    The responses of a part are grouped anew each time they are looked at, and let go of in between:
+    of a million, groups with their units take more memory than all else.
+    """
+    parts = list(_parts(measured, plan))
+    family = max(1, sum(part.grouped(plan).sampled.declared for part in parts))
+    made = [list(compare(part.grouped(plan).sampled, rng, family)) for part in parts]
+    every = corrected([each for some in made for each in some], plan.comparisons, family)
+    ends = list(accumulate(map(len, made)))
+    found: list[RunFinding] = []
+    for part, some, end in zip(parts, made, ends, strict=True):
+        compared = every[end - len(some) : end]
+        found.extend(findings(part.grouped(plan), compared, family, plan, rng))
+    return sorted(found, key=lambda finding: finding.key)
+
+
+@dataclass(frozen=True)
+class _Part:
+    responses: MeasuredColumns
+    features: Sequence[str]
+    dimension: str
+
+    def grouped(self, plan: AnalysisPlan) -> GroupedResponses:
+        observations = self.responses.observations(self.features, plan.ranges)
+        groups = grouping(observations, (self.dimension,))
+        selected = _selected(observations, plan)
+        return GroupedResponses(
+            responses=self.responses,
+            sampled=SampledGroups(observations, groups, plan.comparisons),
+            selected=GroupIntervals(selected, groups, plan.claim, plan.alpha),
+        )
+
+
+def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[_Part]:
+    for some in measured:
+        if names := plan.features_of(some.extractor, some.features):
+            yield from (_Part(some, names, dimension) for dimension in some.dimensions)
+
+
+def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:
+    """Return 1 for every value at or above its feature's threshold, 0 below; nan without one."""
+    thresholds = plan.selected_at_least or {}
+    if not thresholds:  # of a million responses, a copy would be large
+        return replace(observations, values=np.broadcast_to(np.nan, observations.values.shape))
+    limits = np.array([thresholds.get(name, np.nan) for name in observations.features])
+    known = np.isfinite(observations.values) & np.isfinite(limits)
+    return replace(observations, values=np.where(known, observations.values >= limits, np.nan))
+
+
+Progress = Callable[[str, int, int], None]
+"""Takes the name of the grouping under way, the number of those done, and of all."""
+
+
+@dataclass
+class TableDiagnosis:
+    """All that was found."""
+
+    statistics: list[GroupStatistic] = field(default_factory=list)
+    disparities: list[DisparityStatistic] = field(default_factory=list)
+    overall: list[OverallStatistic] = field(default_factory=list)
+    means: list[GroupMean] = field(default_factory=list)
+    comparisons: list[GroupComparison] = field(default_factory=list)
+    missingness: list[GroupedMissingness] = field(default_factory=list)
+
+
+def diagnose_table(
+    observations: Observations,
+    statistics: Sequence[Statistic],
+    plan: ComparisonPlan,
+    *,
+    ddof: int,
+    rng: np.random.Generator,
+    permutations: int | None = None,
+    progress: Progress = lambda name, done, of: None,
+) -> TableDiagnosis:
+    """Diagnose every dimension, and every crossing of dimensions.
+
+    Groups are compared within single dimensions; crossings are described, not tested, so that the
+    family stays as it was requested. All comparisons together are one family.
+
+    Labels of all groups together are exchanged `permutations` times, as often as those of each
+    comparison unless it is given.
+    """
+    times = plan.permutations if permutations is None else permutations
+    found = TableDiagnosis()
+    every = groupings(observations)
+    single = [each for each in every if len(each.dimensions) == 1]
+    sampled = {each.name: SampledGroups(observations, each, plan) for each in single}
+    family = max(1, sum(each.declared for each in sampled.values()))
+    for done, crossing in enumerate(every):
+        progress(crossing.name, done, len(every))
+        described = describe(
+            observations,
+            crossing,
+            statistics,
+            alpha=plan.alpha,
+            ddof=ddof,
+            permutations=times,
+            rng=rng,
+            claim=plan.claim,
+            progress=partial(_exchanged, progress, crossing.name, done, len(every)),
+        )
+        found.statistics.extend(described.statistics)
+        found.disparities.extend(described.disparities)
+        found.overall.extend(described.overall)
+        found.means.extend(described.means)
+        if len(crossing.dimensions) == 1:
+            found.comparisons.extend(compare(sampled[crossing.name], rng, family))
+            missing = missingness_by_group(observations, crossing, alpha=plan.alpha, rng=rng)
+            found.missingness.extend(missing)
+    found.comparisons = corrected(found.comparisons, plan, family)
+    progress("", len(every), len(every))
+    return found
+
+
+def _exchanged(
+    progress: Progress, name: str, done: int, of: int, exchanges: int, of_exchanges: int
+) -> None:
+    progress(f"{name}, relabelling {exchanges} of {of_exchanges}", done, of)
+
+
+@dataclass(frozen=True)
+class StratumDescription:
+    """One feature under each level of one stratum, for one target and scaffold."""
+
+    key: FindingKey
+    groups: tuple[GroupSummary, ...]
+
+
+def describe_strata(
+    measured: Sequence[MeasuredColumns], plan: AnalysisPlan
+) -> list[StratumDescription]:
+    """Return a description of each feature under each stratum; there is none without strata."""
+    found = (each for some in measured for each in _described(some.by_stratum, plan))
+    return sorted(found, key=lambda each: each.key)
+
+
+def _described(responses: MeasuredColumns, plan: AnalysisPlan) -> Iterator[StratumDescription]:
+    of = (responses.target, responses.scaffold, responses.extractor)
+    for name in responses.dimensions:
+        for feature in plan.features_of(responses.extractor, responses.features):
+            summaries = tuple(_summaries(responses, feature, name, plan))
+            yield StratumDescription(FindingKey(*of, feature, name), summaries)
+
+
+def _summaries(
+    responses: MeasuredColumns, feature: str, name: str, plan: AnalysisPlan
+) -> Iterator[GroupSummary]:
+    observations, numbers = (
+        responses.observations((feature,), plan.ranges),
+        responses.column(feature),
+    )
+    levels = grouping(observations, (name,))
+    of = GroupIntervals(observations, levels, plan.claim, plan.alpha)
+    for code, level in enumerate(levels.groups):
+        rows = np.flatnonzero(levels.codes == code)
+        lacking = rows[~np.isfinite(numbers[rows])].tolist()
+        reasons = Counter(
+            (responses.why_missing(row) or UNDEFINED) if np.isnan(numbers[row]) else NOT_FINITE
+            for row in lacking
+        )
+        yield GroupSummary(
+            group=level.name,
+            responses=len(rows),
+            missing=reasons.total(),
+            missing_reasons=dict(sorted(reasons.items())),
+            units=len(of.units.values(code, 0)),
+            mean=estimate_record(of.mean(code, 0)),
+        )
