@@ -26,32 +26,34 @@ VOWEL_SOUND = re.compile(
 
 
 class Rewriter:
-    """Replaces terms in one pass: the longest first, whole words, the case kept.
+    """Replaces terms in one pass: longest first, whole words only, case preserved.
 
-    A term also stands for itself capitalised, and, if it is written in small letters, for itself in
-    capitals; written in capitals (`US`) it stands for nothing else.
+    A term also matches its capitalised form and, if it is in lower case, its upper-case form. A
+    term in upper case (`US`) matches nothing else.
     """
 
     def __init__(self, terms: Mapping[str, str]) -> None:
         self._new: dict[str, str] = {}
         for old, new in terms.items():
-            for form, becomes in _forms(old, new):
-                self._new.setdefault(form, becomes)
+            for form, replacement in _forms(old, new):
+                self._new.setdefault(form, replacement)
         forms = sorted(self._new, key=lambda form: (-len(form), form))
-        some = "|".join(re.escape(form) for form in forms)
+        alternatives = "|".join(re.escape(form) for form in forms)
         self._pattern = re.compile(
-            rf"(?P<article>\b[Aa]n? )?{whole_words_only(f'(?P<term>{some})')}" if forms else r"(?!)"
+            rf"(?P<article>\b[Aa]n? )?{whole_words_only(f'(?P<term>{alternatives})')}"
+            if forms
+            else r"(?!)"
         )
 
     def __call__(self, text: str) -> str:
-        """Return the text as it reads about the other concept."""
-        return self._pattern.sub(lambda found: self._replaced(text, found), text)
+        """Return the text rewritten for the other concept."""
+        return self._pattern.sub(lambda match: self._replaced(text, match), text)
 
-    def _replaced(self, text: str, found: "re.Match[str]") -> str:
-        old, article = found["term"], found["article"] or ""
+    def _replaced(self, text: str, match: "re.Match[str]") -> str:
+        old, article = match["term"], match["article"] or ""
         new = self._new[old]
-        at = found.start()
-        starts = SENTENCE_START.search(text, max(0, at - AROUND), at) is not None
+        position = match.start()
+        starts = SENTENCE_START.search(text, max(0, position - AROUND), position) is not None
         if not article and old[:1].isupper() and starts:
             new = _capitalised(new)
         if article and new[:1].isalpha():
@@ -75,7 +77,7 @@ def _capitalised(text: str) -> str:
 
 
 def replacement_terms(
-    root: str, concept: str, given: Mapping[str, str], *, both_directions: bool
+    root: str, concept: str, replacements: Mapping[str, str], *, both_directions: bool
 ) -> dict[str, str]:
     """Return the replacement of each term; the root's name is always replaced.
 
@@ -83,7 +85,7 @@ def replacement_terms(
     that names both exchanges them; where two words of the root have the same replacement, the way
     back is not clear: that raises ValueError.
     """
-    terms = {root: concept, **given}
+    terms = {root: concept, **replacements}
     if not both_directions:
         return terms
     back: dict[str, str] = {}
@@ -102,10 +104,10 @@ def twins(
     build_log: BuildLog,
 ) -> list[PromptItem]:
     """Return the items, the root's ones followed by their twins about every other concept."""
-    rewriters = {concept: Rewriter(given) for concept, given in terms.items()}
-    found: list[PromptItem] = []
+    rewriters = {concept: Rewriter(replacements) for concept, replacements in terms.items()}
+    items_and_twins: list[PromptItem] = []
     for item in items:
-        found.append(item)
+        items_and_twins.append(item)
         if item.concept != branching.root:
             continue
         for concept, rewrite in rewriters.items():
@@ -114,8 +116,8 @@ def twins(
                 build_log.leave_out("branching", f"{concept}: {item.prompt}", "nothing to replace")
                 continue
             twin = replace(item, prompt=prompt, baseline=baseline, concept=concept)
-            found.append(replace(twin, branched_from=item.concept))
-    return found
+            items_and_twins.append(replace(twin, branched_from=item.concept))
+    return items_and_twins
 
 
 def replacements_for(
@@ -125,48 +127,51 @@ def replacements_for(
 
     Raise ValueError, which names the concept, where the way back is not clear.
     """
-    found: dict[str, dict[str, str]] = {}
+    terms: dict[str, dict[str, str]] = {}
     for branch in branching.to:
-        given = {**proposed.get(branch.concept, {}), **branch.replace}
+        replacements = {**proposed.get(branch.concept, {}), **branch.replace}
         try:
-            found[branch.concept] = replacement_terms(
-                branching.root, branch.concept, given, both_directions=branching.both_directions
+            terms[branch.concept] = replacement_terms(
+                branching.root,
+                branch.concept,
+                replacements,
+                both_directions=branching.both_directions,
             )
         except ValueError as error:
             raise ValueError(f"branching to {branch.concept!r}: {error}") from None
-    return found
+    return terms
 
 
 OWN = 0.45
-"""A word this near to the root may be one of its own."""
+"""Least similarity to the root of a word that may belong to it alone."""
 OWN_MARGIN = 0.15
-"""It is one if it is this much nearer to the root than to the other concept."""
+"""Least excess of that similarity over the similarity to the other concept."""
 Terms = Mapping[str, Mapping[str, str]]
 
 
 def bare_words(text: str) -> list[str]:
-    """Return the words without the ending of the possessive."""
+    """Return the words of a text without possessive endings."""
     return [re.sub(rf"[{APOSTROPHES}]s?$", "", word) for word in tokens(text)]
 
 
 def named_words_left(text: str, root: str, terms: Mapping[str, str]) -> list[str]:
-    """Return the words that hold the root's name, and that no replacement put there."""
-    put = {word for new in terms.values() for word in bare_words(new)}
-    return [word for word in bare_words(text) if root.lower() in word and word not in put]
+    """Return words that contain the root's name and come from no replacement."""
+    inserted = {word for new in terms.values() for word in bare_words(new)}
+    return [word for word in bare_words(text) if root.lower() in word and word not in inserted]
 
 
 def own_words(
     root: str, concept: str, words: Sequence[str], ranking: Ranking, terms: Mapping[str, str]
 ) -> set[str]:
-    """Return the words that are the root's rather than the other concept's, by their meaning."""
+    """Return the words closer in meaning to the root than to the other concept."""
     if not ranking.knows_meaning or not words:
         return set()
-    put = {word for new in terms.values() for word in bare_words(new)}
+    inserted = {word for new in terms.values() for word in bare_words(new)}
     root_near, other_near = (ranking.nearness(name, words) for name in (root, concept))
     return {
         word
         for word, a, b in zip(words, root_near, other_near, strict=True)
-        if a >= OWN and a - b >= OWN_MARGIN and word not in put
+        if a >= OWN and a - b >= OWN_MARGIN and word not in inserted
     }
 
 
@@ -177,34 +182,34 @@ def without_root_words(
     ranking: Ranking,
     build_log: BuildLog,
 ) -> list[PromptItem]:
-    """Leave out every set with a twin in which words of the root are left.
+    """Drop every set with a twin that still contains words of the root.
 
-    The whole set goes: twins of an incomplete set could not be compared in pairs.
+    The whole set is dropped: twins of an incomplete set cannot be compared in pairs.
     """
     words = words_of(item.prompt for item in items if item.concept == branching.root)
     own = {
-        concept: own_words(branching.root, concept, words, ranking, given)
-        for concept, given in terms.items()
+        concept: own_words(branching.root, concept, words, ranking, replacements)
+        for concept, replacements in terms.items()
     }
-    left: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for item in items:
         if item.branched_from:
-            given = terms[item.concept]
-            found = named_words_left(item.prompt, branching.root, given)
-            found += [word for word in bare_words(item.prompt) if word in own[item.concept]]
-            if found:
-                words_left = ", ".join(dict.fromkeys(found))
-                left.setdefault(item.set_id, f"words of {branching.root} are left: {words_left}")
+            replacements = terms[item.concept]
+            remaining = named_words_left(item.prompt, branching.root, replacements)
+            remaining += [word for word in bare_words(item.prompt) if word in own[item.concept]]
+            if remaining:
+                words_left = ", ".join(dict.fromkeys(remaining))
+                reasons.setdefault(item.set_id, f"words of {branching.root} are left: {words_left}")
     for item in items:
-        if item.set_id in left and not item.branched_from:
-            build_log.leave_out("branching", item.prompt, left[item.set_id], item.hit.keyword)
-    return [item for item in items if item.set_id not in left]
+        if item.set_id in reasons and not item.branched_from:
+            build_log.leave_out("branching", item.prompt, reasons[item.set_id], item.hit.keyword)
+    return [item for item in items if item.set_id not in reasons]
 
 
 def without_failing_presuppositions(
     items: Sequence[PromptItem], branching: Branching, build_log: BuildLog
 ) -> list[PromptItem]:
-    """Leave out the twins that take for granted what their concept lacks."""
+    """Drop twins that presuppose things their concept lacks."""
     lacks = {branch.concept: branch.lacks for branch in branching.to}
     kept = []
     for item in items:
@@ -223,14 +228,14 @@ def _takes_for_granted(prompt: str, thing: str) -> bool:
 
 
 def presupposed_things(prompts: Iterable[str], concept: str) -> dict[str, int]:
-    """Count what prompts take a concept to have: `the coast of Peru`, `Peru's coast`."""
+    """Count the things that prompts presuppose: `the coast of Peru`, `Peru's coast`."""
     name = re.escape(concept)
     pattern = re.compile(
         rf"\bthe ((?:[\w-]+ ){{0,2}}?[\w-]+) (?:of|in) {name}(?!\w)"
         rf"|(?<!\w){name}[{APOSTROPHES}]s? ((?:[\w-]+ )?[\w-]+)",
         re.IGNORECASE,
     )
-    found = Counter(
+    counts = Counter(
         (match[1] or match[2]).lower() for prompt in prompts for match in pattern.finditer(prompt)
     )
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -1,4 +1,4 @@
-"""Builds a suite from a plan: sources, keywords, sentences, prompts, twins, in this order."""
+"""Builds a suite from a plan: sources, keywords, sentences, prompts, twins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -31,11 +31,11 @@ from biaswatch.shared.errors import UsageError
 
 
 class SourceReader(Protocol):
-    """Reads what a plan names; every source once."""
+    """Reads the sources of a plan, each once."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """Say what could not be read and was not needed."""
+        """Optional pages that could not be read."""
 
     async def read(self, source: Source, concept: str, home: Path) -> Sequence[Document]:
         """Return the documents of one source."""
@@ -46,7 +46,7 @@ class SourceReader(Protocol):
 
 @dataclass(frozen=True)
 class BuiltSuite:
-    """A finished suite, not written yet."""
+    """A finished suite before it is written to disk."""
 
     header: Mapping[str, Any]
     rows: Sequence[Row]
@@ -56,7 +56,7 @@ class BuiltSuite:
 
 @dataclass
 class Build:
-    """One build; it holds nothing that another build could see."""
+    """One build of a suite; builds share no state."""
 
     plan: Plan
     home: Path
@@ -70,8 +70,8 @@ class Build:
     async def __call__(self) -> BuiltSuite:
         """Return the suite.
 
-        Raise UsageError where a source cannot be read, the replacements contradict one another, or
-        nothing is left.
+        Raise UsageError if a source cannot be read, replacements contradict one another, or no
+        prompt remains.
         """
         plan = self.plan
         try:
@@ -89,7 +89,7 @@ class Build:
                     items, plan.branching, terms, self.ranking, self.build_log
                 )
         if not items:
-            raise UsageError(f"Nothing is left of the plan {plan.name}: {self._why_nothing()}.")
+            raise UsageError(f"The plan {plan.name} yields no prompts: {self._reasons_for_none()}.")
         self.build_log.notes += [*self._judged_by(), *self.sources.notes]
         rows = rows_of(items, plan.domain)
         header = header_of(plan, self._how(terms), rows)
@@ -103,9 +103,9 @@ class Build:
         find = FindKeywords(self.language_model, self.ranking, self.plan.domain, self.build_log)
         context = [sentence for document in documents for sentence in sentences(document.text)]
         keywords = await find(concept, documents, context)
-        found = sentences_by_keyword(concept.name, keywords, documents)
-        self.build_log.hits[concept.name] = {word: len(hits) for word, hits in found.items()}
-        hits = within_length(distinct_matches(found), self.plan.prompts, self.build_log)
+        matches = sentences_by_keyword(concept.name, keywords, documents)
+        self.build_log.hits[concept.name] = {word: len(hits) for word, hits in matches.items()}
+        hits = within_length(distinct_matches(matches), self.plan.prompts, self.build_log)
         return on_topic(hits, concept, self.plan.domain, self.ranking, context, self.build_log)
 
     async def _prompts(self, hits: Sequence[SentenceMatch]) -> list[PromptItem]:
@@ -128,7 +128,7 @@ class Build:
             raise UsageError(f"The plan {self.plan.name}, {error}.") from None
 
     def _how(self, terms: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-        """Say how the suite was made; it is part of its header."""
+        """Describe how the suite was made, for its header."""
         plan = self.plan
         how: dict[str, Any] = {"domain": plan.domain, "prompts": plan.prompts.kind}
         how["answers_of"] = self.language_model.name
@@ -140,31 +140,35 @@ class Build:
             how["ranked_by"] = self.ranking.name
         if plan.branching:
             how["root"] = plan.branching.root
-            how["replaced"] = {concept: dict(given) for concept, given in terms.items()}
+            how["replaced"] = {
+                concept: dict(replacements) for concept, replacements in terms.items()
+            }
         return how
 
     def _judged_by(self) -> list[str]:
-        said = [f"Nearness in meaning is judged by {self.ranking.name}."]
+        notes = [f"Nearness in meaning is judged by {self.ranking.name}."]
         if not self.ranking.knows_meaning:
-            said.append(
+            notes.append(
                 "Without embeddings, sentences that use a keyword in another sense, and words that"
                 " belong to the root alone, are found only as far as the plan names them."
             )
-        return said
+        return notes
 
-    def _why_nothing(self) -> str:
+    def _reasons_for_none(self) -> str:
         if not any(count for words in self.build_log.hits.values() for count in words.values()):
             return "no sentence of the sources holds a keyword"
         steps = self.build_log.counts().items()
-        return "; ".join(f"{step}: {n} x {why}" for step, some in steps for why, n in some.items())
+        return "; ".join(
+            f"{step}: {n} x {why}" for step, reasons in steps for why, n in reasons.items()
+        )
 
 
 def _distinct(items: Sequence[PromptItem], build_log: BuildLog) -> list[PromptItem]:
-    """Leave out a prompt that is there already about the same concept: it would be one question."""
-    found: dict[tuple[str, str], PromptItem] = {}
+    """Drop repeated prompts about one concept."""
+    items_by_prompt: dict[tuple[str, str], PromptItem] = {}
     for item in items:
-        if (item.concept, item.prompt) in found:
+        if (item.concept, item.prompt) in items_by_prompt:
             build_log.leave_out("prompts", item.prompt, "the same prompt is there already")
         else:
-            found[(item.concept, item.prompt)] = item
-    return list(found.values())
+            items_by_prompt[(item.concept, item.prompt)] = item
+    return list(items_by_prompt.values())

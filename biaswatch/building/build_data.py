@@ -1,4 +1,4 @@
-"""What passes from one step of a build to the next."""
+"""Records passed between the steps of a build."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,34 +6,34 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Document:
-    """The text of one source."""
+    """Text of one source."""
 
     tag: str
     """A short name, unique in the build: the file's path, the page's address."""
     text: str
     licence: str
     links: tuple[str, ...] = ()
-    """Titles the page links to, where it has any."""
+    """Titles that the page links to."""
 
 
 @dataclass(frozen=True)
 class SentenceMatch:
-    """A sentence that holds a keyword, and where it was found."""
+    """A sentence that contains a keyword, with its origin."""
 
     concept: str
     keyword: str
     sentence: str
     source_tag: str
     position: int
-    """Which sentence of the source it is, counted from 1."""
+    """Position of the sentence in its source, from 1."""
     licence: str
     others: tuple[str, ...] = ()
-    """Further keywords the sentence holds."""
+    """Other keywords in the sentence."""
 
 
 @dataclass(frozen=True)
 class PromptItem:
-    """One prompt with everything that is known about it: one line of a suite."""
+    """One prompt with its origin: one line of a suite."""
 
     hit: SentenceMatch
     prompt: str
@@ -41,23 +41,23 @@ class PromptItem:
     baseline: str
     set_id: str
     branched_from: str | None = None
-    """The root concept, where it is a counterfactual twin."""
+    """The root concept, if this is a counterfactual twin."""
 
 
 @dataclass(frozen=True)
 class Omission:
-    """Something that was left out, and why; what is left out is counted."""
+    """A text that a step dropped, and the reason."""
 
     step: str
     what: str
     why: str
     keyword: str | None = None
-    """The keyword the sentence was found by, where it was."""
+    """The keyword that matched the sentence, if any."""
 
 
 @dataclass
 class BuildLog:
-    """What a build found and what it left out, step by step: part of the result."""
+    """Matches, omissions and notes of a build, by step."""
 
     left: list[Omission] = field(default_factory=list)
     hits: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -65,16 +65,16 @@ class BuildLog:
     notes: list[str] = field(default_factory=list)
 
     def leave_out(self, step: str, what: str, why: str, keyword: str | None = None) -> None:
-        """Note what was left out."""
+        """Record an omission."""
         self.left.append(Omission(step, what, why, keyword))
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Count what was left out, by step and reason."""
-        found: dict[str, dict[str, int]] = {}
-        for each in self.left:
-            reasons = found.setdefault(each.step, {})
-            reasons[each.why] = reasons.get(each.why, 0) + 1
-        return found
+        """Count omissions by step and reason."""
+        counts: dict[str, dict[str, int]] = {}
+        for omission in self.left:
+            reasons = counts.setdefault(omission.step, {})
+            reasons[omission.why] = reasons.get(omission.why, 0) + 1
+        return counts
 
 
 Documents = Sequence[Document]

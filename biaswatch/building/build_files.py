@@ -24,7 +24,7 @@ from biaswatch.shared import files
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
 
-LARGEST_BYTES = 50 * 1024 * 1024
+MAX_SOURCE_BYTES = 50 * 1024 * 1024
 
 
 def read_files(source: FilesSource, home: Path) -> list[Document]:
@@ -42,7 +42,7 @@ def read_files(source: FilesSource, home: Path) -> list[Document]:
 def path_inside(home: Path, name: str) -> Path:
     """Return the path of a file the plan names; raise UsageError where it leaves the plan's folder.
 
-    A plan may come from somebody else, and must not carry other files of this machine away.
+    A plan may come from a third party and must not read other files of this machine.
     """
     path = (home.resolve() / name).resolve()
     if not path.is_relative_to(home.resolve()):
@@ -54,8 +54,8 @@ def _document(file: Path, root: Path, source: FilesSource) -> Document:
     try:
         if not file.resolve().is_relative_to(root):
             raise UsageError(f"The source {file} points outside the plan's folder.")
-        if file.stat().st_size > LARGEST_BYTES:
-            raise UsageError(f"The source {file} is larger than {LARGEST_BYTES // 1024**2} MiB.")
+        if file.stat().st_size > MAX_SOURCE_BYTES:
+            raise UsageError(f"The source {file} is larger than {MAX_SOURCE_BYTES // 1024**2} MiB.")
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The source {file} cannot be read: {error}.") from None
@@ -78,14 +78,14 @@ def _sentence(file: Path, node: yaml.Node | None, error: ValidationError) -> str
     loc = [part for part in mistake.loc if part not in {"files", "url", "wikipedia", "written"}]
     line = f", line {_line(node, loc)}" if node else ""
     field = f", {mistake.field}" if mistake.field else ""
-    said = mistake.said
+    problem = mistake.said
     if mistake.kind.startswith("union_tag"):
-        said = "say of which kind the source is: files, url, wikipedia or written"
-    return f"{file}{line}{field}: {said}."
+        problem = "name the kind of source: files, url, wikipedia or written"
+    return f"{file}{line}{field}: {problem}."
 
 
 def _line(node: yaml.Node, loc: Sequence[int | str]) -> int:
-    """Return the line of the innermost part that stands in the file."""
+    """Return the line of the innermost part present in the file."""
     line = node.start_mark.line + 1
     for part in loc:
         inner = _inner(node, part)
@@ -107,7 +107,7 @@ def _inner(node: yaml.Node, part: int | str) -> tuple[yaml.Node, yaml.Node] | No
 
 
 def write_suite(built: BuiltSuite, folder: Path) -> list[Path]:
-    """Write the suite's files and return their paths. Other files of the folder stay.
+    """Write the suite's files and return their paths; keep other files of the folder.
 
     Raise UsageError where the folder cannot be written.
     """
@@ -120,13 +120,13 @@ def write_suite(built: BuiltSuite, folder: Path) -> list[Path]:
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # Written beside and moved, the header last: who reads meanwhile, or another build into the
-        # same folder, never meets half a suite.
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as beside:
+        # Written to a temporary folder and moved, header last, so that readers and concurrent
+        # builds never see half a suite.
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as staging:
             for name, text in texts.items():
-                (Path(beside) / name).write_text(text, encoding="utf-8", newline="\n")
+                (Path(staging) / name).write_text(text, encoding="utf-8", newline="\n")
             for name in sorted(texts, key=lambda name: name == "suite.yaml"):
-                shutil.move(Path(beside) / name, folder / name)
+                shutil.move(Path(staging) / name, folder / name)
     except OSError as error:
         raise UsageError(f"The suite cannot be written to {folder}: {error}.") from None
     return [folder / name for name in texts]

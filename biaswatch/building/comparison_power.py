@@ -1,4 +1,4 @@
-"""How small a gap each comparison of a suite can find, before any model is asked."""
+"""Minimum detectable gap of each comparison of a suite, before a run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,38 +8,39 @@ from statistics import NormalDist
 ALPHA = 0.05
 POWER = 0.8
 TWIN_CORRELATION = 0.5
-"""Of the answers to the prompts of one set; the same as `biaswatch plan` assumes."""
+"""Assumed correlation of answers within a set; the same as in `biaswatch plan`."""
 
 
 @dataclass(frozen=True)
 class ComparisonPower:
-    """What a comparison of a concept with the others can find, with one answer to each prompt."""
+    """Minimum detectable gap of one concept against the others, one answer a prompt."""
 
     concept: str
     prompts: int
     paired_sets: int
-    """Sets in which the concept has a twin; 0 where prompts are compared unpaired."""
+    """Number of sets with a twin of the concept; 0 if prompts are compared unpaired."""
     smallest_gap_sd: float | None
-    """In standard deviations of one answer; None where there are too few prompts."""
+    """In standard deviations of one answer; None with too few prompts."""
     reason: str | None = None
-    """Why there is no number."""
+    """Reason for a missing gap."""
 
 
 FEWEST = 6
-"""With fewer units no rank or permutation test reaches the corrected level."""
+"""Below this many units, no rank or permutation test reaches the corrected level."""
 
 
 def smallest_gap_sd(units: int, comparisons: int, variance: float) -> float | None:
-    """Return the gap that a two-sided z test finds in 80 % of runs, or None below six units.
+    """Return the gap that a two-sided z test detects with power 0.8.
 
     Parameters
     ----------
     units
-        Independent units: sets where the comparison is paired, prompts of a group where not.
+        Independent units: sets of a paired comparison, otherwise prompts of a group. None is
+        returned for fewer than six.
     comparisons
-        How many are in the family; the level of each is Bonferroni's, as that of Holm's first step.
+        Size of the family; each is tested at Bonferroni's level.
     variance
-        Of the difference of one unit, in squared standard deviations of an answer.
+        Variance of one unit's difference, in squared standard deviations of an answer.
 
     References
     ----------
@@ -55,7 +56,7 @@ def smallest_gap_sd(units: int, comparisons: int, variance: float) -> float | No
 def power_table(
     concepts: Sequence[str], sets: Sequence[Sequence[str]], features: int
 ) -> list[ComparisonPower]:
-    """Return a row for each concept; `sets` has the concepts that each set holds."""
+    """Return a row for each concept; `sets` lists the concepts of each set."""
     family = max(1, len(concepts) if len(concepts) > 2 else 1) * max(1, features)
     return [_row(concept, concepts, sets, family) for concept in concepts]
 
@@ -66,16 +67,20 @@ def _row(
     prompts = sum(members.count(concept) for members in sets)
     paired = [members for members in sets if concept in members and len(set(members)) > 1]
     if len(concepts) < 2:
-        return ComparisonPower(concept, prompts, 0, None, "there is no other concept")
+        return ComparisonPower(concept, prompts, 0, None, "the suite has one concept only")
     if paired:
-        others = min(len(set(members)) for members in paired) - 1
-        variance = (1 - TWIN_CORRELATION) * (1 + 1 / others)
+        other_concepts = min(len(set(members)) for members in paired) - 1
+        variance = (1 - TWIN_CORRELATION) * (1 + 1 / other_concepts)
         gap = smallest_gap_sd(len(paired), family, variance)
     else:
-        rest = sum(len(members) for members in sets) - prompts
-        harmonic = prompts * rest / (prompts + rest) if prompts and rest else 0.0
+        other_prompts = sum(len(members) for members in sets) - prompts
+        harmonic = (
+            prompts * other_prompts / (prompts + other_prompts)
+            if prompts and other_prompts
+            else 0.0
+        )
         gap = smallest_gap_sd(int(harmonic), family, 1.0)
-    why = None if gap is not None else f"fewer than {FEWEST} units"
+    reason = None if gap is not None else f"fewer than {FEWEST} units"
     return ComparisonPower(
-        concept, prompts, len(paired), None if gap is None else round(gap, 3), why
+        concept, prompts, len(paired), None if gap is None else round(gap, 3), reason
     )

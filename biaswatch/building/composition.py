@@ -1,4 +1,4 @@
-"""Composition of a build: its sources, model and ranking."""
+"""Creates a build: its sources, model and ranking."""
 
 import asyncio
 import time
@@ -36,10 +36,10 @@ def now() -> datetime:
 async def model_over_bus(
     plan: Plan, target: Target, settings: BuilderSettings, *, nonce: str = ""
 ) -> AsyncIterator[LanguageModel]:
-    """Offer a model that is asked over the bus, while the context lasts.
+    """Connect to a model over the bus for the duration of the context.
 
-    The same plan asks the same questions, so what was answered before is found again; with another
-    nonce everything is asked afresh.
+    A plan always asks the same questions, so earlier replies are reused. Another nonce asks all
+    questions again.
     """
     connection = await Connection.open(
         settings.nats_url,
@@ -52,7 +52,7 @@ async def model_over_bus(
     service = reply_keeper(settings, replies, store)
     build_task = asyncio.current_task()
     working = asyncio.create_task(service.run(with_health=False))
-    # Without the service no reply would be kept: the build ends with its failure.
+    # Without the service no reply is stored, so its failure ends the build.
     working.add_done_callback(lambda ended: _failure(ended) and build_task and build_task.cancel())
     try:
         yield BusModel(
@@ -81,9 +81,9 @@ def _failure(task: "asyncio.Task[None]") -> BaseException | None:
 def build_of(
     plan: Plan, home: Path, settings: BuilderSettings, language_model: LanguageModel | None = None
 ) -> Build:
-    """Return the build of a plan whose files lie in `home`.
+    """Return the build of a plan with its files in `home`.
 
-    Without a language model the plan's script answers, or nobody.
+    Without a language model, the plan's script answers; without a script, no question is answered.
     """
     if language_model is None:
         script = plan.model.script if plan.model else None

@@ -1,4 +1,4 @@
-"""Who answers the builder's questions: a model over the bus, a written script, or nobody."""
+"""Sources of replies to the builder: a model over the bus, a script, or none."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -28,17 +28,17 @@ RETRY_S = 0.5
 
 
 class NoModel:
-    """Answers nothing: for plans that ask nothing."""
+    """Answers no question, for plans without any."""
 
     name = "nobody"
 
     async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
-        """Return replies that say that nobody is asked."""
-        return [ModelReply(None, "nobody is asked") for _ in questions]
+        """Return a missing reply for each question."""
+        return [ModelReply(None, "the plan names no model") for _ in questions]
 
 
 class ScriptedModel:
-    """Answers with what was written beforehand, a line for each question."""
+    """Answers from a script, one line for each question."""
 
     name = "a script: no model was asked"
 
@@ -46,25 +46,25 @@ class ScriptedModel:
         self._replies: dict[tuple[str, str], list[str]] = {}
         for where, entry in json_lines(read_text(file, "script"), file):
             try:
-                asked, reply = (str(entry["kind"]), str(entry["about"])), str(entry["reply"])
+                key, reply = (str(entry["kind"]), str(entry["about"])), str(entry["reply"])
             except (TypeError, KeyError):
-                said = "a reply is a JSON object with kind, about and reply."
-                raise UsageError(f"{where}: {said}") from None
-            self._replies.setdefault(asked, []).append(reply)
+                problem = "a reply is a JSON object with kind, about and reply."
+                raise UsageError(f"{where}: {problem}") from None
+            self._replies.setdefault(key, []).append(reply)
 
     async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
-        """Return the written replies; what was not written is a reply that is missing."""
+        """Return the scripted replies; one without a line is missing."""
         return [self._reply(question) for question in questions]
 
     def _reply(self, question: ModelQuestion) -> ModelReply:
         written = self._replies.get((question.kind, question.about), [])
         if question.attempt < len(written):
             return ModelReply(written[question.attempt])
-        return ModelReply(None, "nothing is written for it in the script")
+        return ModelReply(None, "the script has no reply to it")
 
 
 class BusModel:
-    """Asks a model through the generator, which alone holds keys and limits."""
+    """Asks a model through the generator, which holds the keys and limits."""
 
     def __init__(
         self,
@@ -85,15 +85,15 @@ class BusModel:
         self._idle_s = idle_s
 
     async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
-        """Return a reply to every question; what was answered before is not asked again."""
+        """Return a reply to every question; known replies are reused."""
         probes = [self._probe(question) for question in questions]
         ids = [response_id_of(probe) for probe in probes]
-        answered = await in_thread(self._replies.find, ids)
+        known = await in_thread(self._replies.find, ids)
         for probe, id_ in zip(probes, ids, strict=True):
-            if id_ not in answered:
+            if id_ not in known:
                 await self._publish(probe)
-        found = answered | await self._replies.wait(set(ids) - set(answered), idle_s=self._idle_s)
-        return [self._reply(found.get(id_)) for id_ in ids]
+        responses = known | await self._replies.wait(set(ids) - set(known), idle_s=self._idle_s)
+        return [self._reply(responses.get(id_)) for id_ in ids]
 
     def _probe(self, question: ModelQuestion) -> Probe:
         name = derived_id("question", question.kind, question.text, question.attempt)
@@ -108,7 +108,7 @@ class BusModel:
         )
 
     async def _publish(self, probe: Probe) -> None:
-        """Publish a question; raise TransientError where the bus takes none for too long."""
+        """Publish a question; raise TransientError if the bus stays unavailable."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         while True:

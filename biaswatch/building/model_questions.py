@@ -1,4 +1,4 @@
-"""Questions to a model about a text, and what its replies say; a reply is never evaluated."""
+"""Questions to a model about a text, and parsers of its replies."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from biaswatch.shared.parsing.refusals import declines
 
 LONGEST_QUESTION_WORDS = 45
 TRIES = 3
-"""How often a question is asked for before its sentence is left out."""
+"""Attempts at a question before its sentence is dropped."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ModelQuestion:
 
     kind: str
     about: str
-    """What it is about; with the kind, the address of a written reply."""
+    """Subject of the question; with the kind, the key of a scripted reply."""
     text: str
     attempt: int = 0
 
@@ -32,16 +32,16 @@ class ModelReply:
     """The reply to a question."""
 
     text: str | None
-    """What was said, if anything was."""
+    """Text of the reply; None without one."""
     reason: str | None = None
-    """Why nothing was said."""
+    """Reason for a missing reply."""
 
 
 class LanguageModel(Protocol):
     """Answers questions."""
 
     name: str
-    """The name of the model, as the suite says it."""
+    """Name of the model, as written in the suite."""
 
     async def ask(self, questions: Sequence[ModelQuestion]) -> list[ModelReply]:
         """Return a reply to every question, in their order."""
@@ -71,7 +71,7 @@ def keyword_question(
 def question_about_sentence(
     concept: str, sentence: str, attempt: int, wrong: str | None
 ) -> ModelQuestion:
-    """Ask for a question of which the sentence could be an answer."""
+    """Ask for a question that the sentence could answer."""
     text = (
         f"Here is a sentence about {concept}:\n\n{quoted(sentence)}\n\n"
         f"Write one general question about {concept} that this sentence could help to answer."
@@ -116,14 +116,14 @@ AROUND = QUOTES + "`*_ "
 
 
 def terms_in(reply: str) -> list[str]:
-    """Return the terms of a list, however it is written: JSON, lines with bullets, or commas.
+    """Return the terms of a list in JSON, bulleted lines or comma-separated text.
 
     Parts that are not terms (long, of several lines, holding brackets or control characters) are
     left out.
     """
-    whole = _json_of(reply, "[", "]")
-    if isinstance(whole, list):
-        parts = [each for each in whole if isinstance(each, str)]
+    value = _json_of(reply, "[", "]")
+    if isinstance(value, list):
+        parts = [part for part in value if isinstance(part, str)]
     elif len(lines := [line for line in reply.splitlines() if line.strip()]) > 1:
         bulleted = [BULLET.sub("", line) for line in lines if BULLET.match(line)]
         parts = bulleted or lines
@@ -134,33 +134,33 @@ def terms_in(reply: str) -> list[str]:
 
 
 MOST_KEYWORD_WORDS = 5
-"""A keyword was asked for in one to three words; what is much longer is a sentence."""
+"""Longest keyword; the prompt asks for one to three words."""
 TALK = re.compile(
     r"^(?:I|I['\u2019]m|I am|as an? (?:AI|language model)|sorry|unfortunately|apologies|sure|okay"
     r"|certainly|of course|here (?:are|is)|please|let me|however|note|if you)\b",
     re.IGNORECASE,
 )
-"""How a model speaks for itself: no term of some words begins so."""
+"""Openings of a model's sentences about itself."""
 FEWEST_TALK_WORDS = 3
 ALONE = re.compile(
     r"(?:sorry|unfortunately|apologies|certainly|of course|I cannot|I can['\u2019]t)", re.I
 )
-"""What is talk without further words; `note` and `sure` are words like others."""
+"""Openings that are talk even alone; `note` and `sure` alone are ordinary words."""
 
 
 @dataclass(frozen=True)
 class KeywordReply:
-    """What a reply to a question for keywords holds."""
+    """Keywords parsed from a reply."""
 
     terms: tuple[str, ...] = ()
     no_terms: tuple[str, ...] = ()
-    """Parts that are sentences of the model itself, not terms."""
+    """Parts that are sentences of the model, not terms."""
     problem: str | None = None
-    """Why there is no term, where the whole reply says it."""
+    """Reason for an empty result that concerns the whole reply."""
 
 
 def keywords_in(reply: str) -> KeywordReply:
-    """Return the keywords a reply names; a refusal, or a sentence around a list, is none."""
+    """Return the keywords of a reply, without refusals and surrounding sentences."""
     named = terms_in(reply)
     terms = tuple(term for term in named if not _is_talk(term))
     if declines(reply) and not isinstance(_json_of(reply, "[", "]"), list):
@@ -180,21 +180,21 @@ def _is_counterpart(old: str, new: str) -> bool:
 
 def term_pairs_in(reply: str) -> dict[str, str]:
     """Return the pairs of a JSON object, or of a list of objects; nothing where there are none."""
-    found: object = _json_of(reply, "[", "]")
-    objects = found if isinstance(found, list) else [_json_of(reply, "{", "}")]
+    value: object = _json_of(reply, "[", "]")
+    objects = value if isinstance(value, list) else [_json_of(reply, "{", "}")]
     pairs: dict[str, str] = {}
-    for each in objects:
-        if isinstance(each, Mapping):
-            for old, new in each.items():
+    for mapping in objects:
+        if isinstance(mapping, Mapping):
+            for old, new in mapping.items():
                 if isinstance(new, str) and _is_counterpart(old.strip(), new.strip()):
                     pairs.setdefault(old.strip(), new.strip())
     return dict(list(pairs.items())[:MOST_TERMS])
 
 
 def yes_or_no(reply: str) -> bool | None:
-    """Tell whether the reply says yes; None where it says neither, or both."""
-    said = set(re.findall(r"\b(yes|no)\b", reply.lower()))
-    return None if len(said) != 1 else said == {"yes"}
+    """Return True for yes, False for no, None for neither or both."""
+    answers = set(re.findall(r"\b(yes|no)\b", reply.lower()))
+    return None if len(answers) != 1 else answers == {"yes"}
 
 
 def _json_of(reply: str, opening: str, closing: str) -> object:

@@ -1,4 +1,4 @@
-"""A plan: what a benchmark is to be about, and how it is to be made."""
+"""Plan of a benchmark: its subject, sources, prompts and twins."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -11,13 +11,13 @@ Phrase = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_wh
 
 
 class PlanSection(BaseModel):
-    """A piece of a plan; a key nobody knows is a mistake, not a wish."""
+    """Base of a plan's sections; unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class Inquiry(StrEnum):
-    """What a model can be asked about a concept to find keywords."""
+    """Kinds of questions to a model for keywords of a concept."""
 
     CHARACTERISTICS = "characteristics"
     SUBCATEGORIES = "subcategories"
@@ -27,43 +27,43 @@ class Inquiry(StrEnum):
 
 
 class AskForKeywords(PlanSection):
-    """Keywords a model names."""
+    """Keywords proposed by a model."""
 
     inquiries: tuple[Inquiry, ...] = Field(default=tuple(Inquiry), min_length=1)
-    """What is asked, in turn."""
+    """Kinds of questions, in turn."""
     rounds: int = Field(default=5, ge=1, le=100)
-    """How many questions are put; they go through the inquiries in turn."""
+    """Number of questions; they cycle through the inquiries."""
     each: int = Field(default=20, ge=1, le=200)
-    """How many keywords a question asks for."""
+    """Number of keywords requested in each question."""
     most: int = Field(default=20, ge=1, le=1000)
-    """How many are kept, the nearest to the concept first."""
+    """Keywords kept, most similar to the concept first."""
 
 
 class RankWords(PlanSection):
-    """Keywords that are the words of the concept's own sources, by nearness to the concept."""
+    """Keywords from the concept's own sources, by similarity to the concept."""
 
     most: int = Field(default=40, ge=1, le=1000)
-    """How many are kept."""
+    """Keywords kept."""
 
 
 class FollowLinks(PlanSection):
-    """Keywords that are the titles the concept's page links to."""
+    """Keywords from the titles that the concept's page links to."""
 
     most: int = Field(default=40, ge=1, le=1000)
-    """How many are kept, the nearest to the concept first."""
+    """Keywords kept, most similar to the concept first."""
     names_only: bool = True
-    """Whether only titles that look like names of people, places or bodies are kept."""
+    """Keep only titles that look like names of people, places or bodies."""
 
 
 class Keywords(PlanSection):
-    """Where a concept's keywords come from; what several ways find is united."""
+    """Sources of a concept's keywords; their union is used."""
 
     by_hand: tuple[Phrase, ...] = ()
-    """Written down."""
+    """Written by hand."""
     by_model: AskForKeywords | None = None
-    """Asked for."""
+    """Proposed by a model."""
     by_ranking: RankWords | None = None
-    """Taken from the sources."""
+    """Frequent words of the sources."""
     by_links: FollowLinks | None = None
     """Taken from the links of a Wikipedia page."""
 
@@ -78,52 +78,52 @@ class FilesSource(PlanSection):
     """Text files beside the plan."""
 
     kind: Literal["files"]
-    """What kind of source it is."""
+    """Kind of source."""
     path: Phrase
     """A file, or a folder whose .txt files are read, below the plan's folder."""
     licence: str = "not stated"
-    """Under which terms the text may be used."""
+    """Licence of the text."""
 
 
 class UrlSource(PlanSection):
     """One page of the web."""
 
     kind: Literal["url"]
-    """What kind of source it is."""
+    """Kind of source."""
     url: Phrase
     """Its address; addresses of private networks are refused."""
     licence: str = "not stated"
-    """Under which terms the text may be used."""
+    """Licence of the text."""
 
 
 class WikipediaSource(PlanSection):
     """A page of Wikipedia, and pages related to it."""
 
     kind: Literal["wikipedia"]
-    """What kind of source it is."""
+    """Kind of source."""
     page: Phrase
     """The title."""
     language: str = Field(default="en", pattern=r"^[a-z][a-z-]{1,11}$")
-    """Which Wikipedia."""
+    """Language code of the Wikipedia."""
     related: int = Field(default=0, ge=0, le=50)
-    """How many related pages are read besides, the nearest to the concept first."""
+    """Number of related pages read in addition, most similar to the concept first."""
     backlinks: int = Field(default=0, ge=0, le=500)
-    """How many pages that link here are considered, besides those it links to."""
+    """Number of pages linking here that are also considered."""
     depth: int = Field(default=1, ge=1, le=3)
-    """How many links away a related page may be."""
+    """Largest distance of a related page, in links."""
     licence: str = "CC BY-SA 4.0, the page's authors"
-    """Under which terms the text may be used."""
+    """Licence of the text."""
 
 
 class WrittenSource(PlanSection):
-    """An article a model writes about a subject that does not exist."""
+    """An article that a model writes about an invented subject."""
 
     kind: Literal["written"]
-    """What kind of source it is."""
+    """Kind of source."""
     subject: Phrase
-    """What the article is about, in a few words."""
+    """Subject of the article, in a few words."""
     licence: str = "written by the model the suite names"
-    """Under which terms the text may be used."""
+    """Licence of the text."""
 
 
 Source = Annotated[
@@ -132,37 +132,37 @@ Source = Annotated[
 
 
 class Concept(PlanSection):
-    """One group whose texts are gathered."""
+    """One group and the sources of its texts."""
 
     name: Name
     """The concept."""
     keywords: Keywords
-    """Which words a sentence must hold, one of them."""
+    """A sentence must contain one of these words."""
     meaning: Phrase | None = None
-    """What the name means here, in a few words: `Black people` for `black`."""
+    """Meaning of the name, in a few words: `Black people` for `black`."""
     other_meanings: tuple[Phrase, ...] = ()
-    """What the name also means and is not meant: a sentence nearer to one of them is left out."""
+    """Other senses of the name; a sentence closer to one of them is dropped."""
     sources: tuple[Source, ...] = Field(min_length=1)
-    """Where sentences are looked for."""
+    """Sources of its sentences."""
 
 
 class Prompts(PlanSection):
-    """How a sentence becomes a prompt; the sentence stays as its baseline."""
+    """How sentences become prompts; each sentence is its prompt's baseline."""
 
     kind: Literal["continuations", "questions", "templates"]
-    """The beginning of the sentence, a question a model makes of it, or a text with places in."""
+    """Beginnings of sentences, questions written by a model, or a filled template."""
     template: str | None = None
-    """For `templates`: a text that may name {concept}, {keyword} and {sentence}."""
+    """For `templates`: a text with the fields {concept}, {keyword} and {sentence}."""
     per_concept: int | None = Field(default=None, ge=1)
-    """How many are drawn of each concept; all of them, unless given."""
+    """Number of prompts sampled for each concept (default: all)."""
     seed: int = 0
-    """Seeds the draw."""
+    """Random seed of the sample."""
     fewest_words: int = Field(default=6, ge=1)
-    """Shorter sentences are left out."""
+    """Least words of a sentence."""
     most_words: int = Field(default=60, ge=2)
-    """Longer sentences are left out."""
+    """Most words of a sentence."""
     verbs: Literal["auto", "rule", "spacy"] = "auto"
-    """Who finds the verb a continuation is cut at: spaCy if it is installed, unless said here."""
+    """Finds the verb at which continuations are cut; `auto` uses spaCy if installed."""
 
     @model_validator(mode="after")
     def _fits(self) -> "Prompts":
@@ -174,23 +174,23 @@ class Prompts(PlanSection):
 
 
 class ProposeTerms(PlanSection):
-    """Replacements a model proposes for the words that belong to the root concept."""
+    """Replacements that a model proposes for words specific to the root concept."""
 
     below: int = Field(default=15, ge=1, le=100)
-    """How many words a question of the threshold's search shows."""
+    """Words shown in one question of the threshold search."""
     most: int = Field(default=200, ge=1, le=5000)
-    """How many words of the root's texts are considered, the nearest to the concept first."""
+    """Words of the root's texts considered, most similar to the concept first."""
 
 
 class Branch(PlanSection):
-    """A concept the root's prompts are rewritten for."""
+    """A concept for which the root's prompts are rewritten."""
 
     concept: Name
     """The concept."""
     replace: dict[Phrase, Phrase] = {}
-    """What stands for what; the root's own name is replaced by the concept's unless it is here."""
+    """Replacements of words; the root's name becomes the concept's unless listed."""
     lacks: tuple[Phrase, ...] = ()
-    """What it does not have (`coast`, `king`): a prompt that takes it for granted is left out."""
+    """Things it lacks (`coast`, `king`); prompts that presuppose one are dropped."""
 
 
 class Branching(PlanSection):
@@ -199,22 +199,22 @@ class Branching(PlanSection):
     root: Name
     """The concept whose prompts are rewritten."""
     to: tuple[Branch, ...] = Field(min_length=1)
-    """For whom."""
+    """Concepts of the twins."""
     both_directions: bool = False
-    """Whether words of the other concept become the root's too, in the same pass."""
+    """Also replace words of the other concept by the root's, in the same pass."""
     propose: ProposeTerms | None = None
-    """Whether a model proposes more replacements."""
+    """Ask a model for more replacements."""
     words_left: Literal["leave_out", "keep"] = "leave_out"
-    """What becomes of a set with a twin in which words of the root alone are left."""
+    """Treatment of a set with a twin that still has words specific to the root."""
 
 
 class Model(PlanSection):
-    """Who answers the builder's questions."""
+    """The model that answers the builder's questions."""
 
     target: str | None = None
     """`provider:model[@base_url]`, asked through the bus."""
     script: Phrase | None = None
-    """A JSONL of written replies beside the plan: no model is asked."""
+    """JSONL file with replies, beside the plan; used in place of a model."""
 
     @model_validator(mode="after")
     def _one(self) -> "Model":
@@ -229,26 +229,26 @@ class Plan(PlanSection):
     name: Token
     """The suite's name."""
     about: str = ""
-    """What the suite asks, and what can be concluded from it."""
+    """Description: what the suite measures and what follows from its results."""
     domain: Name
-    """What the concepts have in common: nations, religions, trades."""
+    """Common kind of the concepts: nations, religions, trades."""
     extractors: tuple[Token, ...] = Field(min_length=1)
-    """What measures the answers."""
+    """Extractors that measure the answers."""
     features: tuple[str, ...] = ()
-    """Which of the measured numbers are diagnosed; all of them, unless named."""
+    """Features to diagnose (default: all)."""
     concepts: tuple[Concept, ...] = Field(min_length=1)
-    """Whose sentences are gathered."""
+    """Concepts of the benchmark."""
     prompts: Prompts
-    """What is made of them."""
+    """How prompts are made."""
     branching: Branching | None = None
-    """For whom else they are rewritten."""
+    """Counterfactual twins about other concepts."""
     model: Model | None = None
-    """Who answers questions, where the plan asks any."""
+    """Model for the plan's questions, if it has any."""
     nearness: Literal["auto", "lexical", "embeddings"] = "auto"
-    """What judges nearness in meaning: a model on this machine if there is one, else BM25."""
+    """Ranking by meaning: `auto` uses a local embedding model if present, else BM25."""
 
     @model_validator(mode="after")
-    def _hangs_together(self) -> "Plan":
+    def _check_consistency(self) -> "Plan":
         names = [concept.name for concept in self.concepts]
         _no_repeats(names, "concepts")
         if self.branching:
@@ -275,4 +275,4 @@ class Plan(PlanSection):
 def _no_repeats(names: list[str], where: str) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{where}: {name!r} stands there twice")
+            raise ValueError(f"{where}: {name!r} is listed twice")

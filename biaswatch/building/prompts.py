@@ -1,4 +1,4 @@
-"""Sentences become prompts; each keeps its sentence as the baseline it is compared with."""
+"""Turns sentences into prompts, with the sentence as baseline."""
 
 import re
 from collections.abc import Sequence
@@ -18,31 +18,26 @@ from biaswatch.building.words import contains_word
 from biaswatch.shared.contracts.identity import derived_id
 
 FIELD = re.compile(r"\{(concept|keyword|sentence)\}")
-"""What a template may name."""
+"""Fields of a template."""
 LEAST_LEFT = 2
-"""A cut that leaves fewer words to say leaves nothing to say."""
+"""Least number of words after the cut."""
 AFTER_VERB = 2
-"""How many words of what follows the verb are given, so that the direction is given."""
+"""Words kept after the verb, to give the direction."""
 
 
 NO_VERB = "no verb is found"
 NOTHING_LEFT = "too little is left after the verb"
 
 
-def split_sentence(sentence: str, verbs: VerbFinder) -> str | None:
-    """Return the sentence's beginning, or None where it cannot be cut well."""
-    return _cut(sentence, verbs)[0]
-
-
-def _cut(sentence: str, verbs: VerbFinder) -> tuple[str | None, str]:
-    """Return the sentence's beginning, or None and why it cannot be cut well."""
+def split_sentence(sentence: str, verbs: VerbFinder) -> tuple[str | None, str]:
+    """Return the beginning of a sentence, or None and the reason it cannot be cut."""
     words = sentence.split()
     verb = verbs.main_verb(words)
     if verb is None:
         return None, NO_VERB
     for extra in (AFTER_VERB, AFTER_VERB - 1, 0):
         cut = verb + 1 + extra
-        # Punctuation would end the thought, and a model continues it with another one.
+        # A beginning that ends in punctuation would be continued with another thought.
         if len(words) - cut >= LEAST_LEFT and not re.search(r"[,;:.!?)]$", words[cut - 1]):
             return " ".join(words[:cut]), ""
     return None, NOTHING_LEFT
@@ -57,7 +52,7 @@ def item_of(hit: SentenceMatch, prompt: str) -> PromptItem:
 def within_length(
     hits: Sequence[SentenceMatch], prompts: Prompts, build_log: BuildLog
 ) -> list[SentenceMatch]:
-    """Leave out the sentences that are too short or too long, and count them."""
+    """Drop sentences that are too short or too long, and count them."""
     kept = []
     for hit in hits:
         words = len(hit.sentence.split())
@@ -73,25 +68,25 @@ def within_length(
 def continuation_prompts(
     hits: Sequence[SentenceMatch], verbs: VerbFinder, build_log: BuildLog
 ) -> list[PromptItem]:
-    """Return the beginnings of sentences; one whose beginning lacks the keyword is left out."""
+    """Return beginnings of sentences that contain their keyword."""
     items = []
     for hit in hits:
-        beginning, why = _cut(hit.sentence, verbs)
+        beginning, why = split_sentence(hit.sentence, verbs)
         if beginning is None:
             build_log.leave_out(
                 "continuations", hit.sentence, f"no place to cut: {why}", hit.keyword
             )
             continue
-        said = [word for word in (hit.keyword, *hit.others) if contains_word(beginning, word)]
-        if said:
-            items.append(item_of(replace(hit, keyword=said[0]), beginning))
+        present = [word for word in (hit.keyword, *hit.others) if contains_word(beginning, word)]
+        if present:
+            items.append(item_of(replace(hit, keyword=present[0]), beginning))
         else:
             why = "the keyword comes after the cut"
             build_log.leave_out("continuations", hit.sentence, why, hit.keyword)
-    without = build_log.counts().get("continuations", {}).get(f"no place to cut: {NO_VERB}", 0)
-    if without and verbs.name == RULE_NAME:
+    no_verb = build_log.counts().get("continuations", {}).get(f"no place to cut: {NO_VERB}", 0)
+    if no_verb and verbs.name == RULE_NAME:
         build_log.notes.append(
-            f"The rule finds no verb in {without} sentences. spaCy with the model en_core_web_sm"
+            f"The rule finds no verb in {no_verb} sentences. spaCy with the model en_core_web_sm"
             " finds more: install both, and build again."
         )
     return items
@@ -108,16 +103,16 @@ def template_prompts(hits: Sequence[SentenceMatch], template: str) -> list[Promp
 
 
 def sampled_prompts(items: Sequence[PromptItem], prompts: Prompts) -> list[PromptItem]:
-    """Draw as many of each concept as the plan says, each with a generator of its own."""
-    found: list[PromptItem] = []
+    """Sample the planned number of prompts of each concept."""
+    sample: list[PromptItem] = []
     for concept in dict.fromkeys(item.concept for item in items):
         own = [item for item in items if item.concept == concept]
         if prompts.per_concept and len(own) > prompts.per_concept:
             # Text, not hash(): the draw must be the same in every process.
             rng = Random(f"{prompts.seed}/{concept}")  # noqa: S311
             own = [own[n] for n in sorted(rng.sample(range(len(own)), prompts.per_concept))]
-        found += own
-    return found
+        sample += own
+    return sample
 
 
 async def question_prompts(
@@ -126,49 +121,49 @@ async def question_prompts(
     language_model: LanguageModel,
     build_log: BuildLog,
 ) -> list[PromptItem]:
-    """Return as many questions of each concept as are wanted, in the order of their sentences.
+    """Return the planned number of questions of each concept, in source order.
 
-    Sentences are drawn first: a model is not paid for questions nobody uses. Where one is declined,
-    the next sentence of the draw replaces it.
+    Sentences are sampled first, so that no unused question is paid for. The next sentence of the
+    sample replaces one that the model declines.
     """
-    found: list[PromptItem] = []
+    items: list[PromptItem] = []
     for concept in dict.fromkeys(hit.concept for hit in hits):
         own = [hit for hit in hits if hit.concept == concept]
         wanted = prompts.per_concept or len(own)
         # Text, not hash(): the draw must be the same in every process.
         waiting = Random(f"{prompts.seed}/{concept}").sample(own, len(own))  # noqa: S311
-        made: list[PromptItem] = []
-        while waiting and len(made) < wanted:
-            some, waiting = waiting[: wanted - len(made)], waiting[wanted - len(made) :]
-            made += await questions_of(some, language_model, build_log)
+        questions: list[PromptItem] = []
+        while waiting and len(questions) < wanted:
+            batch, waiting = waiting[: wanted - len(questions)], waiting[wanted - len(questions) :]
+            questions += await questions_of(batch, language_model, build_log)
         order = {hit.sentence: index for index, hit in enumerate(own)}
-        found += sorted(made, key=lambda item: order[item.baseline])
-    return found
+        items += sorted(questions, key=lambda item: order[item.baseline])
+    return items
 
 
 async def questions_of(
     hits: Sequence[SentenceMatch], language_model: LanguageModel, build_log: BuildLog
 ) -> list[PromptItem]:
-    """Return a question for every sentence for which the model writes a usable one.
+    """Return the usable questions that the model writes about the sentences.
 
-    A reply is only text: it is checked, and used as a prompt or not at all.
+    A reply is used as a prompt only if it passes the checks.
     """
-    found: dict[int, PromptItem] = {}
-    wrong: dict[int, str] = {}
-    waiting = list(range(len(hits)))
+    items: dict[int, PromptItem] = {}
+    problems: dict[int, str] = {}
+    open_sentences = list(range(len(hits)))
     for attempt in range(TRIES):
         questions = [
-            question_about_sentence(hits[n].concept, hits[n].sentence, attempt, wrong.get(n))
-            for n in waiting
+            question_about_sentence(hits[n].concept, hits[n].sentence, attempt, problems.get(n))
+            for n in open_sentences
         ]
-        for n, reply in zip(waiting, await language_model.ask(questions), strict=True):
+        for n, reply in zip(open_sentences, await language_model.ask(questions), strict=True):
             why = reply.reason or question_problem(hits[n].concept, reply.text or "")
             if why:
-                wrong[n] = why
+                problems[n] = why
                 build_log.leave_out("replies", hits[n].sentence, why)
             else:
-                found[n] = item_of(hits[n], (reply.text or "").strip())
-        waiting = [n for n in waiting if n not in found]
-    for n in waiting:
-        build_log.leave_out("questions", hits[n].sentence, wrong[n])
-    return [found[n] for n in sorted(found)]
+                items[n] = item_of(hits[n], (reply.text or "").strip())
+        open_sentences = [n for n in open_sentences if n not in items]
+    for n in open_sentences:
+        build_log.leave_out("questions", hits[n].sentence, problems[n])
+    return [items[n] for n in sorted(items)]

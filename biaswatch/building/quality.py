@@ -1,4 +1,4 @@
-"""How good a suite is as an instrument: balance, lengths, duplicates, twins, leaks, power."""
+"""Quality of a suite: balance, lengths, duplicates, twins, leaks, power."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ FEWEST_WORDS = 100
 
 
 def reading_ease(texts: Sequence[str]) -> tuple[float | None, str | None]:
-    """Return the ease (higher is easier, about 0 to 100), or None and why there is none.
+    """Return the reading ease (about 0 to 100, higher is easier), or None and the reason.
 
     Each text is a sentence or several; a text that does not end like one is a fragment, whose
     sentences have no length. Syllables are counted by a rule for English.
@@ -50,16 +50,16 @@ def _syllables(word: str) -> int:
 
 
 NEAR = 0.8
-"""Share of common word triples from which two prompts about one concept are near-duplicates."""
+"""Share of common word triples that makes two prompts near-duplicates."""
 COMMON = 200
-"""A triple in more prompts of a concept is its template's wording and tells nothing."""
+"""A triple in more prompts of a concept is wording of the template and is ignored."""
 SHOWN = 20
-"""How many examples of each fault a report holds."""
+"""Examples of each fault in a report."""
 
 LONGEST_SHARED = 8
-"""So many words in a row that stand in prompt and baseline say what the answer is to say."""
+"""Words in a row shared by prompt and baseline that give the answer away."""
 MOST_SHARE = 0.5
-"""A keyword with more of a concept's prompts is most of what the concept is measured by."""
+"""Largest share of a concept's prompts under one keyword without a fault."""
 
 Row = Mapping[str, Any]
 Terms = Mapping[str, Mapping[str, str]]
@@ -67,7 +67,7 @@ Terms = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class SuiteFault:
-    """Something a person should look at."""
+    """A fault for a person to review."""
 
     kind: str
     keys: tuple[str, ...]
@@ -76,28 +76,28 @@ class SuiteFault:
 
 @dataclass(frozen=True)
 class SuiteQuality:
-    """What a suite is like."""
+    """Description of a suite."""
 
     prompts: int
     by_concept: dict[str, int]
     by_source: dict[str, int]
     sets: int
     incomplete_sets: int
-    """Sets of the root that have fewer twins than others."""
+    """Sets with fewer twins than the largest."""
     words: dict[str, float | None]
     """Least, median, mean and most words of a prompt."""
     words_by_concept: dict[str, dict[str, float | None]]
     reading_ease: dict[str, float | None]
     """Flesch's reading ease, by concept; for English, with syllables counted by rule."""
     reading_ease_of: str
-    """What it is of: the prompts, or the baselines where prompts are fragments of sentences."""
+    """`prompts`, or `baselines` if the prompts are fragments of sentences."""
     reading_ease_reasons: dict[str, str]
-    """Why a concept has none."""
+    """Reason for a missing reading ease, by concept."""
     fault_counts: dict[str, int]
     balance: float | None
-    """Prompts of the rarest concept for one of the most frequent; None without prompts."""
+    """Prompts of the rarest concept divided by those of the most frequent."""
     presupposed: dict[str, int] = field(default_factory=dict)
-    """What prompts take a concept to have, and how many; somebody must know that all have it."""
+    """Things that prompts presuppose, with counts; check that every concept has them."""
     power: tuple[ComparisonPower, ...] = ()
     faults: tuple[SuiteFault, ...] = ()
 
@@ -135,7 +135,7 @@ def quality_of(rows: Sequence[Row], terms: Terms, *, features: int = 1) -> Suite
         balance=round(min(concepts.values()) / max(concepts.values()), 3) if concepts else None,
         presupposed=_presupposed(rows),
         power=tuple(power_table(list(concepts), _members(sets), features)),
-        faults=tuple(_first_of_each(faults)),
+        faults=tuple(_examples(faults)),
     )
 
 
@@ -155,13 +155,13 @@ def _near_duplicates(rows: Sequence[Row]) -> Iterator[SuiteFault]:
     for concept in dict.fromkeys(str(row["concept"]) for row in rows):
         own = [row for row in rows if row["concept"] == concept]
         triples = [_triples(str(row["prompt"])) for row in own]
-        where: dict[tuple[str, ...], list[int]] = {}
-        for index, some in enumerate(triples):
-            for triple in sorted(some):
-                where.setdefault(triple, []).append(index)
-        informative = [indices for indices in where.values() if len(indices) <= COMMON]
-        near = {pair for indices in informative for pair in combinations(indices, 2)}
-        for a, b in sorted(near):
+        prompts_by_triple: dict[tuple[str, ...], list[int]] = {}
+        for index, prompt_triples in enumerate(triples):
+            for triple in sorted(prompt_triples):
+                prompts_by_triple.setdefault(triple, []).append(index)
+        informative = [indices for indices in prompts_by_triple.values() if len(indices) <= COMMON]
+        candidate_pairs = {pair for indices in informative for pair in combinations(indices, 2)}
+        for a, b in sorted(candidate_pairs):
             share = len(triples[a] & triples[b]) / len(triples[a] | triples[b])
             if share >= NEAR:
                 yield SuiteFault(
@@ -209,18 +209,20 @@ def _differing(a: str, b: str) -> set[str]:
 
 
 def _leaks(rows: Sequence[Row], concepts: Sequence[str]) -> Iterator[SuiteFault]:
-    """Find prompts that name another concept, or give away what their baseline says."""
+    """Find prompts that name another concept or give their baseline away."""
     for row in rows:
         prompt, own = str(row["prompt"]), str(row["concept"])
-        others = [c for c in concepts if c not in own and own not in c and contains_word(prompt, c)]
-        if others:
-            said = f"it is about {own} and names {', '.join(others)}"
-            yield SuiteFault("names_another", (str(row["key"]),), said)
+        other_concepts = [
+            c for c in concepts if c not in own and own not in c and contains_word(prompt, c)
+        ]
+        if other_concepts:
+            detail = f"it is about {own} and names {', '.join(other_concepts)}"
+            yield SuiteFault("names_another", (str(row["key"]),), detail)
         baseline = str(row.get("baseline") or "")
         shared = _shared_run(tokens(prompt), tokens(baseline))
         if shared >= LONGEST_SHARED and not baseline.startswith(prompt) and prompt != baseline:
-            said = f"{shared} words in a row are its baseline's"
-            yield SuiteFault("gives_away", (str(row["key"]),), said)
+            detail = f"{shared} words in a row are its baseline's"
+            yield SuiteFault("gives_away", (str(row["key"]),), detail)
 
 
 def _shared_run(a: Sequence[str], b: Sequence[str]) -> int:
@@ -229,14 +231,14 @@ def _shared_run(a: Sequence[str], b: Sequence[str]) -> int:
 
 
 def _one_sided(rows: Sequence[Row]) -> Iterator[SuiteFault]:
-    """Find concepts most of whose own prompts stand under one of several keywords."""
+    """Find concepts with most prompts under one of several keywords."""
     own = [row for row in rows if not row.get("branched_from") and row.get("keyword")]
     for concept in dict.fromkeys(str(row["concept"]) for row in own):
-        counted = Counter(str(row["keyword"]) for row in own if row["concept"] == concept)
-        word, most = counted.most_common(1)[0]
-        if word != concept and len(counted) > 2 and most > MOST_SHARE * sum(counted.values()):
-            said = f"{most} of {sum(counted.values())} prompts of {concept} are under {word!r}"
-            yield SuiteFault("one_sided", (concept,), said)
+        keywords = Counter(str(row["keyword"]) for row in own if row["concept"] == concept)
+        word, most = keywords.most_common(1)[0]
+        if word != concept and len(keywords) > 2 and most > MOST_SHARE * sum(keywords.values()):
+            detail = f"{most} of {sum(keywords.values())} prompts of {concept} are under {word!r}"
+            yield SuiteFault("one_sided", (concept,), detail)
 
 
 def _members(sets: Mapping[str, Sequence[Row]]) -> list[list[str]]:
@@ -248,13 +250,13 @@ def _lengths(rows: Sequence[Row], concept: str) -> list[int]:
 
 
 def _presupposed(rows: Sequence[Row]) -> dict[str, int]:
-    """Count over the prompts that are no twins: their twins presuppose the same."""
+    """Count over prompts that are not twins; twins presuppose the same."""
     own = [row for row in rows if not row.get("branched_from")]
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for concept in dict.fromkeys(str(row["concept"]) for row in own):
-        some = [str(row["prompt"]) for row in own if row["concept"] == concept]
-        found.update(presupposed_things(some, concept))
-    return dict(found.most_common(SHOWN))
+        prompts = [str(row["prompt"]) for row in own if row["concept"] == concept]
+        counts.update(presupposed_things(prompts, concept))
+    return dict(counts.most_common(SHOWN))
 
 
 def _whole(rows: Sequence[Row], name: str) -> bool:
@@ -267,7 +269,7 @@ def _ease(rows: Sequence[Row], concept: str, of: str) -> tuple[float | None, str
     return reading_ease([str(row.get(name) or "") for row in rows if row["concept"] == concept])
 
 
-def _first_of_each(faults: Sequence[SuiteFault]) -> Iterator[SuiteFault]:
+def _examples(faults: Sequence[SuiteFault]) -> Iterator[SuiteFault]:
     seen: Counter[str] = Counter()
     for fault in faults:
         seen[fault.kind] += 1

@@ -1,4 +1,4 @@
-"""The report beside a suite, for people: what it holds, what it can find, what to look at."""
+"""Report on a suite: contents, detectable gaps, faults to review."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ FAULTS = {
     "gives_away": "gives its baseline away",
     "one_sided": "mostly one keyword",
 }
-"""What a report calls each kind of fault."""
+"""Label of each kind of fault."""
 
 
 def report_markdown(name: str, quality: SuiteQuality, build_log: BuildLog) -> str:
@@ -58,19 +58,23 @@ def _lines(name: str, quality: SuiteQuality, build_log: BuildLog) -> Iterator[st
     if not quality.fault_counts:
         yield "Nothing: no near-duplicates, leaks, or twins that differ in more than the concept.\n"
     else:
-        told = [(FAULTS[kind], n) for kind, n in quality.fault_counts.items()]
-        yield from _table(("fault", "how often"), told)
-        shown = [(FAULTS[each.kind], ", ".join(each.keys), each.detail) for each in quality.faults]
-        yield from _table(("fault", "where", "what"), shown)
+        counts = [(FAULTS[kind], n) for kind, n in quality.fault_counts.items()]
+        yield from _table(("fault", "how often"), counts)
+        examples = [
+            (FAULTS[fault.kind], ", ".join(fault.keys), fault.detail) for fault in quality.faults
+        ]
+        yield from _table(("fault", "where", "what"), examples)
     yield from _presupposed(quality)
     zero = [(concept, word) for concept, words in zero_hits(build_log).items() for word in words]
     if zero:
         yield "Keywords no sentence holds:\n"
         yield from _table(("concept", "keyword"), zero)
-    left = [(step, why, n) for step, some in build_log.counts().items() for why, n in some.items()]
-    if left:
+    omissions = [
+        (step, why, n) for step, reasons in build_log.counts().items() for why, n in reasons.items()
+    ]
+    if omissions:
         yield "## Left out\n"
-        yield from _table(("step", "why", "how often"), left)
+        yield from _table(("step", "why", "how often"), omissions)
         yield "Each of them, with its reason, is a line of `left_out.jsonl`.\n"
     for note in build_log.notes:
         yield f"- {_cell(note)}"
@@ -80,7 +84,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
     for row in rows:
-        yield "| " + " | ".join(_cell(each) for each in row) + " |"
+        yield "| " + " | ".join(_cell(cell) for cell in row) + " |"
     yield ""
 
 
@@ -110,7 +114,7 @@ def _power(quality: SuiteQuality) -> Iterator[str]:
 def _presupposed(quality: SuiteQuality) -> Iterator[str]:
     if quality.presupposed:
         yield (
-            "What prompts take a concept to have. Where a concept lacks it, say so in the plan"
+            "Things that prompts presuppose. If a concept lacks one, say so in the plan"
             " (`lacks`), and the prompt is left out for it:\n"
         )
         yield from _table(("taken for granted", "prompts"), list(quality.presupposed.items()))
@@ -119,8 +123,8 @@ def _presupposed(quality: SuiteQuality) -> Iterator[str]:
 def _cell(value: object) -> str:
     """Return a value that cannot become a row, a link, an image or markup of its own."""
     text = " ".join(on_one_line(str(value)).split())
-    # In one pass: what stands for one character holds others.
-    return isolated(MARKUP.sub(lambda found: f"&#{ord(found[0])};", text))
+    # In one pass: an entity contains characters that are themselves markup.
+    return isolated(MARKUP.sub(lambda match: f"&#{ord(match[0])};", text))
 
 
 INK, PALE = "#1f4e79", "#b8c9d9"
@@ -151,7 +155,7 @@ def draw_quality(name: str, quality: SuiteQuality, rows: Sequence[Row], file: Pa
         f"reading ease of {quality.reading_ease_of} (Flesch, higher is easier)",
     )
     _lengths(axes[1][0], [len(str(row["prompt"]).split()) for row in rows])
-    faults = {said: quality.fault_counts.get(kind, 0) for kind, said in FAULTS.items()}
+    faults = {label: quality.fault_counts.get(kind, 0) for kind, label in FAULTS.items()}
     _bars(axes[1][1], {**faults, "incomplete sets": quality.incomplete_sets}, "to look at")
     try:
         figure.savefig(file, dpi=110)

@@ -1,4 +1,4 @@
-"""Nearness in meaning: what a ranking offers, and what is chosen by it."""
+"""Similarity of meaning: rankings, and the texts chosen by them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -13,29 +13,29 @@ from biaswatch.shared.models.forward_passes import ModelUnavailable
 from biaswatch.shared.models.packaged import MINILM, installation_hint
 
 OFF_TOPIC = 0.15
-"""A sentence less near to its concept and its source than this is about something else."""
+"""Least similarity of a sentence to its concept and source."""
 ONE_SENSE = 0.79
-"""A name this near to itself with its domain beside it has one sense; below, it has several."""
+"""Least similarity of a name to itself with its domain if it has one sense."""
 SENSE_MARGIN = 0.02
-"""How much nearer a sentence may be to the bare word than to the word with its domain."""
+"""Largest excess of similarity to the bare word over the word with its domain."""
 
 
 class Ranking(Protocol):
-    """Says how near texts are to a topic."""
+    """Scores the similarity of texts to a topic."""
 
     name: str
-    """What it ranks by, as the suite and its report say it."""
+    """Method, as written in the suite and its report."""
     knows_meaning: bool
-    """Whether texts without a word in common can be near."""
+    """True if texts without a common word can be similar."""
     least: float
-    """A word of a source less near than this is no keyword."""
+    """Least similarity of a keyword to its topic."""
 
     def nearness(
         self, topic: str, texts: Sequence[str], context: Sequence[str] = ()
     ) -> list[float]:
         """Return a number for each text; a larger one is nearer.
 
-        `context` are the sentences in which the texts stand: they tell what else the topic is.
+        `context` holds sentences that contain the texts; it adds to the meaning of the topic.
         """
 
 
@@ -56,7 +56,7 @@ def nearest(
 
 
 def words_of(texts: Iterable[str]) -> list[str]:
-    """Return the words of texts that may mean something, by how often they stand there."""
+    """Return the content words of texts, most frequent first."""
     counted = Counter(_without_possessive(word) for text in texts for word in tokens(text))
     return [
         word
@@ -71,7 +71,7 @@ def _without_possessive(word: str) -> str:
 
 
 def topic_of(concept: Concept) -> str:
-    """Return what the concept means: the plan's words for it, or its name."""
+    """Return the plan's meaning of a concept, or its name."""
     return concept.meaning or concept.name
 
 
@@ -83,7 +83,7 @@ def on_topic(
     context: Sequence[str],
     build_log: BuildLog,
 ) -> list[SentenceMatch]:
-    """Leave out the sentences that hold a keyword and are about something else, with the reason."""
+    """Drop sentences that contain a keyword but are about something else."""
     texts = [hit.sentence for hit in hits]
     reasons = _reasons(texts, concept, domain, ranking, context) if texts else []
     kept = []
@@ -99,13 +99,13 @@ def _reasons(
     texts: Sequence[str], concept: Concept, domain: str, ranking: Ranking, context: Sequence[str]
 ) -> list[str | None]:
     topic = topic_of(concept)
-    plain = ranking.nearness(topic, texts)
-    others = {other: ranking.nearness(other, texts) for other in concept.other_meanings}
+    scores = ranking.nearness(topic, texts)
+    other_scores = {other: ranking.nearness(other, texts) for other in concept.other_meanings}
     reasons: list[str | None] = [None] * len(texts)
     if ranking.knows_meaning:
         reasons = _by_meaning(texts, concept, domain, ranking, context)
     for n in range(len(texts)):
-        nearer = [other for other, near in others.items() if near[n] > plain[n]]
+        nearer = [other for other, near in other_scores.items() if near[n] > scores[n]]
         if nearer:
             reasons[n] = f"nearer to {nearer[0]!r} than to {topic!r}"
     return reasons
@@ -114,7 +114,7 @@ def _reasons(
 def _by_meaning(
     texts: Sequence[str], concept: Concept, domain: str, ranking: Ranking, context: Sequence[str]
 ) -> list[str | None]:
-    """Find sentences far from concept and source, and those that use its name in another sense."""
+    """Find sentences far from the concept, or with its name in another sense."""
     topic = topic_of(concept)
     whole = ranking.nearness(topic, texts, context)
     sense = concept.meaning or f"{concept.name}, {domain}"
@@ -122,34 +122,34 @@ def _by_meaning(
     several = common and ranking.nearness(concept.name, [sense])[0] < ONE_SENSE
     bare = ranking.nearness(concept.name, texts)
     meant = ranking.nearness(sense, texts)
-    found: list[str | None] = []
+    reasons: list[str | None] = []
     for n, text in enumerate(texts):
         # A name of one sense is on topic wherever it stands.
         named = contains_word(text, concept.name)
         if several and bare[n] - meant[n] > SENSE_MARGIN:
-            found.append(f"another sense of {concept.name!r} than {sense!r}")
+            reasons.append(f"another sense of {concept.name!r} than {sense!r}")
         elif whole[n] < OFF_TOPIC and (several or not named):
-            found.append("about something else than its concept and source")
+            reasons.append("about something else than its concept and source")
         else:
-            found.append(None)
-    return found
+            reasons.append(None)
+    return reasons
 
 
 BATCH = 32
 LONGEST_TERM_WORDS = 8
-"""A text of more words is a sentence, and needs no others to say what it is about."""
+"""A longer text is a sentence and gets no context."""
 
 
 class Bm25Ranking:
-    """Ranks by the words that a text, and the sentences around it, share with a topic.
+    """Ranks by words shared with a topic, in a text and the sentences around it.
 
-    The score is BM25 in the form of Lucene, by bm25s: it knows no meanings.
+    The score is BM25 in Lucene's form, from bm25s. It does not model meaning.
     """
 
     name = "lexical: BM25 of words, without their meanings"
     knows_meaning = False
     least = 1e-9
-    """A word that stands in no sentence with the topic has a score of 0."""
+    """A word without a common sentence with the topic scores 0."""
 
     def nearness(
         self, topic: str, texts: Sequence[str], context: Sequence[str] = ()
@@ -172,7 +172,9 @@ class Bm25Ranking:
     def _with_context(text: str, context: Sequence[str]) -> str:
         if len(text.split()) > LONGEST_TERM_WORDS:
             return text
-        return " ".join([text, *(each for each in context if contains_word(each, text))])
+        return " ".join(
+            [text, *(sentence for sentence in context if contains_word(sentence, text))]
+        )
 
 
 def _content(text: str) -> list[str]:
@@ -203,7 +205,7 @@ class EmbeddingRanking:
         self._remember([topic, *texts, *context])
         direction = self._known[topic]
         if context:
-            mean = np.mean([self._known[each] for each in context], axis=0)
+            mean = np.mean([self._known[sentence] for sentence in context], axis=0)
             direction = (direction + mean / (np.linalg.norm(mean) or 1.0)) / 2
         return [round(float(self._known[text] @ direction), 6) for text in texts]
 

@@ -1,4 +1,4 @@
-"""Sentences of a text, found by rule, and those of them that hold a keyword, with their origin."""
+"""Splits texts into sentences by rule and finds those with a keyword."""
 
 import re
 import unicodedata
@@ -23,11 +23,11 @@ BULLET = re.compile(r"\s*(?:[-*+\u2022\u00b7\u2023\u2013]|\(?\d{1,3}[.)])\s+\S")
 MARKDOWN = re.compile(r"\s*#{1,6}\s+\S")
 UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*")
 EDIT = re.compile(r"\s*\[\s*edit(?:\s+source)?\s*\]\s*$", re.IGNORECASE)
-"""What an encyclopaedia's page shows behind its headings."""
+"""Edit links behind headings of encyclopaedia pages."""
 ENDED = re.compile(rf"[.!?\u2026:;,][{re.escape(CLOSING)}]*$")
 MOST_HEADING_WORDS = 10
 SHORT = 0.6
-"""A line this much shorter than the one after it was not broken because the page was full."""
+"""Shorter than this share of the next line, a line was not wrapped."""
 
 
 def paragraphs(text: str) -> Iterator[str]:
@@ -37,26 +37,28 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def _of_block(lines: Sequence[str]) -> Iterator[str]:
-    together: list[str] = []
+    paragraph: list[str] = []
     for n, line in enumerate(lines):
         following = lines[n + 1] if n + 1 < len(lines) else ""
         if UNDERLINE.fullmatch(line):
             continue
-        own = bool(EDIT.search(line) or MARKDOWN.match(line) or UNDERLINE.fullmatch(following))
-        opens = not together or ENDED.search(together[-1].strip()) is not None
-        if BULLET.match(line) and (opens or _is_entry(together)):
-            yield from _joined(together)
-            together = [line]
-        elif own or (opens and _is_heading(line.strip(), following.strip())):
-            yield from _joined(together)
+        is_heading = bool(
+            EDIT.search(line) or MARKDOWN.match(line) or UNDERLINE.fullmatch(following)
+        )
+        starts_paragraph = not paragraph or ENDED.search(paragraph[-1].strip()) is not None
+        if BULLET.match(line) and (starts_paragraph or _is_entry(paragraph)):
+            yield from _joined(paragraph)
+            paragraph = [line]
+        elif is_heading or (starts_paragraph and _is_heading(line.strip(), following.strip())):
+            yield from _joined(paragraph)
             yield EDIT.sub("", line)
-            together = []
-        elif together and _is_entry(together) and _begins_anew(line.strip()):
-            yield from _joined(together)
-            together = [line]
+            paragraph = []
+        elif paragraph and _is_entry(paragraph) and _begins_anew(line.strip()):
+            yield from _joined(paragraph)
+            paragraph = [line]
         else:
-            together.append(line)
-    yield from _joined(together)
+            paragraph.append(line)
+    yield from _joined(paragraph)
 
 
 def _joined(lines: Sequence[str]) -> Iterator[str]:
@@ -76,14 +78,14 @@ def _begins_anew(line: str) -> bool:
 def _is_heading(line: str, following: str) -> bool:
     """Tell whether a line that begins a paragraph is a title of what follows it.
 
-    A wrapped line is about as long as its neighbours and may break anywhere; a title has no verb,
-    ends in no word that needs another, and what follows begins a sentence.
+    A wrapped line is about as long as its neighbours and may break anywhere. A title has no verb,
+    does not end in a function word, and is followed by the start of a sentence.
     """
     words = line.split()
     if not following or ENDED.search(line) or len(words) > MOST_HEADING_WORDS:
         return False
     lower = [word.strip(OPENING + CLOSING).lower() for word in words]
-    # What a line begins with is no verb of a statement: "Pay and shortage" is a title.
+    # The first word is not counted as a verb: "Pay and shortage" is a title.
     if lower[-1] in STOP or lower[-1] in NOUN_MARKS or FINITE & set(lower[1:]):
         return False
     if not _begins_anew(following):
@@ -107,7 +109,7 @@ INITIALS = re.compile(r"^(?:[^\W\d_]\.)*[^\W\d_]$")
 HEADING = re.compile(r"=.*=", re.DOTALL)
 SPACE = re.compile(r"[^\S\n]+")
 AROUND = 200
-"""Characters before and after a mark that decide whether it ends a sentence."""
+"""Characters around a mark that decide if it ends a sentence."""
 
 
 def cleaned(text: str) -> str:
@@ -119,15 +121,15 @@ def cleaned(text: str) -> str:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Return the sentences of a text; a blank line ends one whatever stands before it.
+    """Return the sentences of a text; a blank line always ends one.
 
-    What does not end like a sentence (a heading, an entry of a list) is left out.
+    Parts without a final stop (headings, list entries) are dropped.
     """
     return (part for part in parts_of(text) if WHOLE.search(part))
 
 
 def parts_of(text: str) -> Iterator[str]:
-    """Return sentences and what is none, in their order: headings and entries of lists too."""
+    """Return sentences, headings and list entries in their order."""
     for paragraph in paragraphs(cleaned(text)):
         yield from _of(" ".join(paragraph.split()))
 
@@ -167,30 +169,30 @@ MatchesByKeyword = Mapping[str, Sequence[SentenceMatch]]
 def sentences_by_keyword(
     concept: str, keywords: Sequence[str], documents: Documents
 ) -> dict[str, list[SentenceMatch]]:
-    """Return the hits of every keyword; one without any has an empty list.
+    """Return the matches of every keyword, possibly none.
 
-    A sentence that several documents share is found once, in the first of them.
+    A sentence in several documents is matched once, in the first of them.
     """
-    found: dict[str, list[SentenceMatch]] = {keyword: [] for keyword in keywords}
+    matches: dict[str, list[SentenceMatch]] = {keyword: [] for keyword in keywords}
     seen: set[str] = set()
     for document in documents:
         tag, licence = document.tag, document.licence
         for position, sentence in enumerate(sentences(document.text), start=1):
-            for keyword in found if sentence not in seen else ():
+            for keyword in matches if sentence not in seen else ():
                 if contains_word(sentence, keyword):
                     hit = SentenceMatch(concept, keyword, sentence, tag, position, licence)
-                    found[keyword].append(hit)
+                    matches[keyword].append(hit)
             seen.add(sentence)
-    return found
+    return matches
 
 
-def distinct_matches(found: MatchesByKeyword) -> list[SentenceMatch]:
+def distinct_matches(matches: MatchesByKeyword) -> list[SentenceMatch]:
     """Return each sentence once, under the first of its keywords, in the order of the sources."""
-    order: dict[str, SentenceMatch] = {}
-    for hits in found.values():
+    distinct: dict[str, SentenceMatch] = {}
+    for hits in matches.values():
         for hit in hits:
-            known = order.setdefault(hit.sentence, hit)
+            known = distinct.setdefault(hit.sentence, hit)
             if known is not hit:
-                order[hit.sentence] = replace(known, others=(*known.others, hit.keyword))
-    tags = {tag: n for n, tag in enumerate(dict.fromkeys(h.source_tag for h in order.values()))}
-    return sorted(order.values(), key=lambda hit: (tags[hit.source_tag], hit.position))
+                distinct[hit.sentence] = replace(known, others=(*known.others, hit.keyword))
+    tags = {tag: n for n, tag in enumerate(dict.fromkeys(h.source_tag for h in distinct.values()))}
+    return sorted(distinct.values(), key=lambda hit: (tags[hit.source_tag], hit.position))

@@ -1,4 +1,4 @@
-"""Reads the sources of a plan, each once: files, pages, Wikipedia through its API, and articles."""
+"""Reads a plan's sources: files, web pages, Wikipedia, and written articles."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -20,11 +20,11 @@ from biaswatch.shared.errors import UsageError
 READ: Mapping[str, Callable[[str], str]] = {
     "text/html": text_of, "application/xhtml+xml": text_of, "text/plain": str,
 }  # fmt: skip
-"""How the text of a page is read, by its media type."""
+"""Text extractor by media type."""
 
 
 class WebPages:
-    """Fetches pages once, and remembers them."""
+    """Fetches each page once and caches it."""
 
     def __init__(self, fetch: PageFetcher, cache: PageCache) -> None:
         self._fetch = fetch
@@ -32,11 +32,11 @@ class WebPages:
         self._robots = Robots(fetch)
 
     async def page(self, url: str) -> Page:
-        """Return a page robots may read."""
+        """Return a page that robots.txt allows."""
         return self._cache.get(url) or self._kept(url, await self._fetch.get(url, self._robots))
 
     async def answer(self, url: str) -> Page:
-        """Return what an interface for programs answers."""
+        """Return the reply of an API."""
         return self._cache.get(url) or self._kept(url, await self._fetch.get(url))
 
     def _kept(self, url: str, page: Page) -> Page:
@@ -49,15 +49,15 @@ class WebPages:
 
 
 MOST_LINK_PAGES = 10
-"""How many answers of links are read for one page, 500 links in each."""
+"""Most result pages of links read for one page, 500 links in each."""
 
 
 @dataclass
 class Wikipedia:
     """Reads pages and their neighbours.
 
-    `get` fetches an address; the API is made for programs and has its own rules (a name, one
-    question at a time), so robots.txt, which keeps robots off the address `/w/`, is not asked.
+    `get` fetches an address. The API has its own rules for programs (a user agent, one request at a
+    time), so robots.txt, which bars robots from `/w/`, does not apply.
     """
 
     get: Callable[[str], Any]
@@ -70,32 +70,32 @@ class Wikipedia:
     async def read(self, source: WikipediaSource, concept: str) -> Sequence[Document]:
         """Return the page, and related pages by nearness to the concept.
 
-        Raise UsageError where there is no such page, or Wikipedia does not answer.
+        Raise UsageError if the page does not exist or Wikipedia does not answer.
         """
         title, first = await self._page(source, source.page)
-        found, visited = [first], {source.page, title}
+        documents, visited = [first], {source.page, title}
         frontier, context = [first], list(sentences(first.text))
         for depth in range(source.depth if source.related else 0):
             titles = {title for page in frontier for title in page.links}
             if depth == 0 and source.backlinks:
                 titles |= set(await self._backlinks(source, title))
-            left = source.related - (len(found) - 1)
+            left = source.related - (len(documents) - 1)
             chosen = nearest(self.ranking, concept, titles - visited, left, context)
             pages = await self._pages(source, chosen)
             visited |= {*chosen, *pages}
             frontier = list(pages.values())
-            found += frontier
-        return list({document.tag: document for document in found}.values())
+            documents += frontier
+        return list({document.tag: document for document in documents}.values())
 
     async def _pages(self, source: WikipediaSource, titles: Sequence[str]) -> dict[str, Document]:
-        found: dict[str, Document] = {}
-        for each in titles:
+        pages: dict[str, Document] = {}
+        for title in titles:
             try:
-                title, page = await self._page(source, each)
-                found[title] = page
+                title, page = await self._page(source, title)
+                pages[title] = page
             except UsageError as error:
                 self.notes.append(f"A related page was left out: {error}")
-        return found
+        return pages
 
     async def _page(self, source: WikipediaSource, title: str) -> tuple[str, Document]:
         """Return a page and its own title, which a redirect may lead to."""
@@ -110,15 +110,15 @@ class Wikipedia:
 
     async def _links(self, source: WikipediaSource, title: str) -> list[str]:
         wanted = {"titles": title, "prop": "links", "plnamespace": "0", "pllimit": "max"}
-        found: list[str] = []
+        titles: list[str] = []
         for _ in range(MOST_LINK_PAGES):
             answer = await self._ask(source, wanted)
             for page in _pages_of(answer, source):
-                found += _titles(page.get("links"))
+                titles += _titles(page.get("links"))
             if not isinstance(more := answer.get("continue"), dict):
-                return found
+                return titles
             wanted = {**wanted, **{key: str(word)[:LONGEST_TITLE] for key, word in more.items()}}
-        return found
+        return titles
 
     async def _backlinks(self, source: WikipediaSource, title: str) -> list[str]:
         """Return the pages that link to this title; to that of a redirect hardly any do."""
@@ -141,9 +141,11 @@ class Wikipedia:
         except (ValueError, RecursionError):
             raise UsageError(f"{url} is not what Wikipedia's API answers.") from None
         if not isinstance(answer, dict) or not isinstance(answer.get("query"), dict):
-            said = answer.get("error") if isinstance(answer, dict) else None
+            error = answer.get("error") if isinstance(answer, dict) else None
             why = (
-                str(said.get("info") or "no query")[:200] if isinstance(said, dict) else "no query"
+                str(error.get("info") or "no query")[:200]
+                if isinstance(error, dict)
+                else "no query"
             )
             raise UsageError(f"Wikipedia does not answer about {wanted}: {why}.")
         return answer
@@ -160,14 +162,14 @@ def _pages_of(answer: Mapping[str, Any], source: WikipediaSource) -> list[dict[s
 
 
 def _titles(links: Any) -> list[str]:
-    named = links if isinstance(links, list) else []
-    titles = [each.get("title") for each in named if isinstance(each, dict)]
-    return [each for each in titles if isinstance(each, str) and len(each) <= LONGEST_TITLE]
+    entries = links if isinstance(links, list) else []
+    titles = [link.get("title") for link in entries if isinstance(link, dict)]
+    return [link for link in titles if isinstance(link, str) and len(link) <= LONGEST_TITLE]
 
 
 @dataclass
 class ReadSources:
-    """Reads sources; what two concepts share is read for the first and kept for the second."""
+    """Reads sources; one shared by two concepts is read once."""
 
     web: WebPages
     wikipedia: Wikipedia
@@ -177,7 +179,7 @@ class ReadSources:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Say what could not be read and was not needed."""
+        """Optional pages that could not be read."""
         return self.wikipedia.notes
 
     async def read(self, source: Source, concept: str, home: Path) -> Sequence[Document]:
@@ -195,8 +197,8 @@ class ReadSources:
         if isinstance(source, UrlSource):
             page = await self.web.page(source.url)
             if page.kind not in READ:
-                said = f"is not a page but {page.kind}; only text and HTML are read."
-                raise UsageError(f"{source.url} {said}")
+                problem = f"is not a page but {page.kind}; only text and HTML are read."
+                raise UsageError(f"{source.url} {problem}")
             return [Document(page.url, READ[page.kind](page.text), source.licence)]
         if isinstance(source, WikipediaSource):
             return await self.wikipedia.read(source, concept)

@@ -1,4 +1,4 @@
-"""A suite and the report beside it as text: the same bytes for the same content."""
+"""Serialises a suite and its report deterministically."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,9 @@ Row = dict[str, Any]
 
 
 def rows_of(items: Sequence[PromptItem], domain: str) -> list[Row]:
-    """Return a line of the suite for each item: what the platform reads, then what the field does.
+    """Return a line of the suite for each item.
 
-    Two prompts that are the same about the same concept would be one question asked twice; the
-    second is left to the caller to refuse: keys are derived from the set and the concept.
+    Keys are derived from set and concept, so the caller drops repeated prompts of a concept.
     """
     return [
         {
@@ -78,24 +77,24 @@ def report_json(quality: SuiteQuality, build_log: BuildLog) -> dict[str, Any]:
         "hits": build_log.hits,
         "zero_hits": zero_hits(build_log),
         "left_out": build_log.counts(),
-        "examples_left_out": [_omission(each) for each in build_log.left[:EXAMPLES]],
+        "examples_left_out": [_omission(omission) for omission in build_log.left[:EXAMPLES]],
         "notes": build_log.notes,
     }
 
 
 def left_out_text(build_log: BuildLog) -> str:
-    """Return everything that was left out, a line each: step, what, why, keyword."""
-    lines = (json.dumps(_omission(each), ensure_ascii=False) for each in build_log.left)
+    """Return all omissions as JSON lines: step, what, why, keyword."""
+    lines = (json.dumps(_omission(omission), ensure_ascii=False) for omission in build_log.left)
     return "".join(line + "\n" for line in lines)
 
 
-def _omission(each: Omission) -> dict[str, str]:
-    return {name: value for name, value in asdict(each).items() if value is not None}
+def _omission(omission: Omission) -> dict[str, str]:
+    return {name: value for name, value in asdict(omission).items() if value is not None}
 
 
 def zero_hits(build_log: BuildLog) -> dict[str, list[str]]:
-    """Return the keywords no sentence holds, by concept."""
-    found = {
+    """Return the keywords without a sentence, by concept."""
+    words_by_concept = {
         c: [word for word, n in words.items() if n == 0] for c, words in build_log.hits.items()
     }
-    return {concept: words for concept, words in found.items() if words}
+    return {concept: words for concept, words in words_by_concept.items() if words}

@@ -80,13 +80,13 @@ class RuleVerbs:
     def main_verb(self, words: list[str]) -> int | None:
         """Return the first likely verb that follows a subject of some length, or else the first."""
         candidates = [index for index in range(1, len(words)) if _is_finite(words, index)]
-        found = _first_likely(words, candidates)
-        by_subject = [n for n in range(1, found or len(words)) if _follows_subject(words, n)]
+        likely = _first_likely(words, candidates)
+        by_subject = [n for n in range(1, likely or len(words)) if _follows_subject(words, n)]
         by_name = [index for index in range(1, len(words)) if _follows_name(words, index)]
         early = next(iter(by_subject), None)
-        if found is not None:
+        if likely is not None:
             # A verb of the main clause comes before those of its subordinate clauses.
-            return found if early is None or early > found else early
+            return likely if early is None or early > likely else early
         return early if early is not None else next(iter(by_name), None)
 
 

@@ -24,12 +24,12 @@ MOVED = {301, 302, 303, 307, 308}
 READABLE = {"application/xhtml+xml", "application/json"}
 LONGEST_WAIT_S = 120.0
 NO_CHARSETS = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "mbcs"}
-"""What Python decodes beside them, slowly or into something else than was written."""
+"""Python codecs that are not charsets of web pages."""
 
 
 @dataclass(frozen=True)
 class FetchLimits:
-    """How often and how long a server is asked, and for how much."""
+    """Limits on requests to a server: pauses, time-outs, sizes and attempts."""
 
     user_agent: str
     pause_s: float
@@ -40,17 +40,17 @@ class FetchLimits:
 
 @dataclass(frozen=True)
 class Page:
-    """A page, as its server sent it."""
+    """A fetched page."""
 
     url: str
-    """Where it was found at last."""
+    """Final URL after redirects."""
     kind: str
     """Its media type."""
     text: str
 
 
 class PageMissingError(UsageError):
-    """The server says that there is no such page."""
+    """The server reports that the page does not exist."""
 
 
 class PageFetcher:
@@ -82,33 +82,33 @@ class PageFetcher:
         await self._http.aclose()
 
     def slow_down(self, url: str, delay_s: float) -> None:
-        """Keep a longer pause towards a server that asks for one."""
+        """Lengthen the pause between requests to a server."""
         self._delay_s[_server_of(url)] = delay_s
 
     async def get(self, url: str, check: Callable[[str], Any] | None = None) -> Page:
-        """Return the page; `check` is awaited with the address of every hop before it is asked.
+        """Return the page; `check` is awaited with the URL of every hop.
 
-        Raise PageMissingError where there is no such page, UsageError where it cannot be fetched:
-        refused, too large, too slow, redirected in circles, or not text.
+        Raise PageMissingError if the page does not exist, UsageError if it cannot be fetched
+        (refused, too large, too slow, redirected in circles, not text).
         """
         at = url
         for _ in range(MOST_HOPS + 1):
             if check:
                 await check(at)
-            there = await self._asked(at)
-            if isinstance(there, Page):
-                return there
-            at = _moved(at, there)
+            outcome = await self._with_retries(at)
+            if isinstance(outcome, Page):
+                return outcome
+            at = _moved(at, outcome)
         raise UsageError(f"{url} is redirected more than {MOST_HOPS} times.")
 
-    async def _asked(self, url: str) -> Page | str:
-        """Ask until the server has time; return the page, or where it has moved."""
+    async def _with_retries(self, url: str) -> Page | str:
+        """Retry while the server is busy; return the page or its new location."""
         for attempt in range(self.limits.tries):
             outcome = await self._once(url)
             if not isinstance(outcome, float):
                 return outcome
             if outcome > LONGEST_WAIT_S:
-                raise UsageError(f"{url}: the server asks to come again in {outcome:g} s.")
+                raise UsageError(f"{url}: the server asks for a retry in {outcome:g} s.")
             if attempt < self.limits.tries - 1:
                 await self._sleep(max(outcome, self.limits.pause_s * 2**attempt))
         raise UsageError(
@@ -116,7 +116,7 @@ class PageFetcher:
         )
 
     async def _once(self, url: str) -> Page | str | float:
-        """Return the page, or where it has moved, or after how long to ask again."""
+        """Return the page, its new location, or the seconds to wait before a retry."""
         server = _server_of(url)
         async with self._locks.setdefault(server, asyncio.Lock()):
             wait_s = self._next_at.get(server, 0.0) - self._clock()
@@ -182,15 +182,15 @@ def _decoded(body: bytes, charset: str) -> str:
     return body.decode(charset)
 
 
-def _moved(url: str, there: str) -> str:
+def _moved(url: str, location: str) -> str:
     try:
-        return urljoin(url, there)
+        return urljoin(url, location)
     except ValueError:
-        raise UsageError(f"{url} is redirected to what is no address.") from None
+        raise UsageError(f"{url} redirects to an invalid address.") from None
 
 
 def _server_of(url: str) -> tuple[str, int]:
-    """Return the host and the port of a page's URL; raise UsageError where it is none."""
+    """Return host and port of a URL; raise UsageError if it is not a page's URL."""
     try:
         parts = urlsplit(url)
         port = parts.port

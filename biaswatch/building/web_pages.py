@@ -1,4 +1,4 @@
-"""Web pages: fetched once where robots.txt allows it, kept on disk, and turned into text."""
+"""Cache of web pages, robots.txt, and extraction of text from HTML."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ class PageCache:
         self._now = now
 
     def get(self, url: str) -> Page | None:
-        """Return the page, if it was kept and is not too old; a damaged file is as good as none."""
+        """Return the cached page; None if it is missing, too old or damaged."""
         try:
             kept = json.loads(self._file(url).read_text(encoding="utf-8"))
             if self._now() - datetime.fromisoformat(kept["at"]) < self._age:
@@ -36,7 +36,7 @@ class PageCache:
         return None
 
     def keep(self, url: str, page: Page) -> None:
-        """Keep a page; another process never reads half of it."""
+        """Store a page atomically."""
         self._folder.mkdir(parents=True, exist_ok=True)
         kept = {"asked": url, "at": self._now().isoformat(), "page": asdict(page)}
         with tempfile.NamedTemporaryFile(
@@ -50,7 +50,7 @@ class PageCache:
 
 
 class Robots:
-    """The robots.txt of every server that was asked."""
+    """The robots.txt of each server."""
 
     def __init__(self, fetch: PageFetcher) -> None:
         self._fetch = fetch

@@ -1,12 +1,12 @@
-"""What the rules know of English, and how a word is found as a whole word."""
+"""English word lists of the rules, and whole-word matching."""
 
 import re
 from functools import lru_cache
 
 OPENING = "\"'\u201c\u2018\u00ab(["
-"""Quotes and brackets a sentence may begin with."""
+"""Quotes and brackets before a sentence."""
 CLOSING = "\"'\u201d\u2019\u00bb)]"
-"""Quotes and brackets a sentence may end with."""
+"""Quotes and brackets after a sentence."""
 QUOTES = "\"'\u201c\u201d\u2018\u2019\u00ab\u00bb"
 APOSTROPHES = "'\u2019"
 DASH = "\u2013"
@@ -22,9 +22,9 @@ NEVER_ENDS = word_set(
     " vs v e.g i.e cf viz ca c no nos vol pp p fig figs sec ch eq ed eds trans al approx est dept"
     " univ jan feb mar apr jun jul aug sep sept oct nov dec"
 )
-"""Abbreviations something always follows."""
+"""Abbreviations that never end a sentence."""
 MAY_END = word_set("etc inc ltd co corp bros plc a.m p.m b.c a.d b.c.e c.e")
-"""Abbreviations a sentence may end in: what follows decides."""
+"""Abbreviations that end a sentence if the next word starts one."""
 OPENERS = word_set(
     "a an the this that these those it its he she they we i you his her their our in on at by for"
     " from with after before during since until when while where although because if as but and"
@@ -41,7 +41,7 @@ FINITE = word_set(
 )
 """Verbs in forms that need no other verb."""
 NOUN_MARKS = word_set("a an the its his her their our my your this that these those no")
-"""Words after which comes no verb."""
+"""Determiners: no verb follows them."""
 STOP = word_set(
     "a an the this that these those it its he she they we you i his her their our your and or but"
     " nor so yet of in on at by for from with to into over under after before during since until"
@@ -50,11 +50,11 @@ STOP = word_set(
     " why how all any each few more most other some such only own same too very one two three"
     " many much several both every between within without through across against among"
 )
-"""Words too common to tell what a text is about."""
+"""Stop words."""
 
 
 AFTER = r"(?![\w+#])"
-"""What may not follow: `C` is not a word of `C++`, nor of `C#`."""
+"""Rejects a word followed by these: `C` does not match `C++` or `C#`."""
 
 
 @lru_cache(maxsize=8192)
@@ -70,7 +70,7 @@ def whole_words_only(escaped: str) -> str:
 
 
 def contains_word(text: str, word: str) -> bool:
-    """Tell whether the word stands in the text."""
+    """Tell whether the text contains the word."""
     return word_pattern(word).search(text) is not None
 
 

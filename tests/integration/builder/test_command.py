@@ -27,7 +27,7 @@ def test_a_model_that_does_not_do_what_it_is_asked_ends_in_a_sentence(tmp_path: 
     out = tmp_path / "out"
     done = biaswatch(tmp_path, "build", str(PLAN), "-o", str(out), "--model", "simulator:unbiased")
     assert done.returncode == 2
-    assert "Nothing is left of the plan countries" in done.stderr
+    assert "The plan countries yields no prompts" in done.stderr
     assert "questions: 75 x " in done.stderr
     assert "Traceback" not in done.stderr
     assert not out.exists()

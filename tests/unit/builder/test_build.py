@@ -145,7 +145,7 @@ def test_replies_that_fail_the_check_are_asked_again_and_counted(tmp_path: Path)
     counts = suite.build_log.counts()
     assert counts["replies"]["it declines"] == 1
     assert counts["replies"]["it does not name the concept"] == 1
-    assert counts["questions"] == {"nothing is written for it in the script": 3}
+    assert counts["questions"] == {"the script has no reply to it": 3}
 
 
 def test_a_hostile_reply_is_only_text(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_hostile_reply_is_only_text(tmp_path: Path) -> None:
     ]
     concept = plan_of().concepts[0].model_dump(exclude_none=True)
     concept["keywords"] = {"by_hand": ["Velmora"], "by_model": {"rounds": 1}}
-    with pytest.raises(UsageError, match="Nothing is left"):
+    with pytest.raises(UsageError, match="yields no prompts"):
         built(
             tmp_path, {"a.txt": ARTICLE, "s.jsonl": "\n".join(map(json.dumps, script))},
             concepts=[concept], prompts={"kind": "questions"}, model={"script": "s.jsonl"},
@@ -271,7 +271,7 @@ def test_keywords_are_ranked_from_the_sources_words_and_named_by_a_model(tmp_pat
     assert any("BM25" in note for note in suite.build_log.notes)
     left = suite.build_log.counts()["keywords"]
     assert left == {
-        "nothing is written for it in the script": 1,
+        "the script has no reply to it": 1,
         "the reply holds no list of terms": 1,
         "a sentence of the model, no term": 1,
     }
