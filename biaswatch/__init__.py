@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from biaswatch.api.assertions import assert_no_disparity
-    from biaswatch.api.frame_diagnosis import FrameDiagnosis, diagnose
-    from biaswatch.api.measurements import measure
+    from biaswatch.api.diagnosis import FrameDiagnosis, diagnose
     from biaswatch.api.platforms import (
         AsyncPlatform,
         ConnectedPlatform,
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
         run,
         run_async,
     )
-    from biaswatch.api.two_by_two import TableFindings, table
+    from biaswatch.api.tables import TableFindings, measure, table
 
 __all__ = [
     "AsyncPlatform",
@@ -41,11 +40,10 @@ __all__ = [
 ]  # fmt: skip
 _MODULES = {
     "assertions": ("assert_no_disparity",),
-    "frame_diagnosis": ("FrameDiagnosis", "diagnose"),
-    "measurements": ("measure",),
+    "diagnosis": ("FrameDiagnosis", "diagnose"),
     "platforms": ("AsyncPlatform", "FinishedRun", "ConnectedPlatform", "connect", "connect_async",
                   "run", "run_async"),
-    "two_by_two": ("TableFindings", "table"),
+    "tables": ("TableFindings", "measure", "table"),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -28,7 +28,7 @@ def main() -> None:
         sys.stderr.write(f"biaswatch: {printable(str(error))}\n")
         sys.exit(error.exit_code)
     except ModuleNotFoundError as error:
-        from biaswatch.cli.extras import missing_library
+        from biaswatch.cli.application import missing_library
 
         if (said := missing_library(error.name)) is None:
             raise

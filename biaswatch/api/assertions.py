@@ -1,13 +1,95 @@
 """`bw.assert_no_disparity`: fails a test, and says which groups differ or were not measured."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from biaswatch.api.frame_diagnosis import FrameDiagnosis, comparison_sentence, diagnose
+import pandas as pd
+
+from biaswatch.api.diagnosis import (
+    RELABELLINGS,
+    FrameDiagnosis,
+    Names,
+    comparison_plan,
+    comparison_sentence,
+    diagnose,
+    diagnosed_parts,
+    listed,
+)
 from biaswatch.api.platforms import FinishedRun
-from biaswatch.api.run_diagnosis import diagnose_run
-from biaswatch.checks import CheckCode, CheckRule, check_result, checked_table, ungrouped
+from biaswatch.checks import (
+    CheckCode,
+    CheckRule,
+    check_result,
+    checked_table,
+    measurement_warnings,
+    ungrouped,
+)
+from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE
 from biaswatch.shared.errors import UsageError
+
+DECLARED = ComparisonPlan()
+"""The level and the tolerance where the run has no findings that name them."""
+
+
+def diagnose_run(
+    table: RunTable,
+    *,
+    group: Names = (),
+    feature: Names = (),
+    unit: str | None = None,
+    set: str | None = None,  # noqa: A002 - the word of the command line
+    domain: Names = (),
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    tolerance: float | None = None,
+    alpha: float | None = None,
+    correction: str = DECLARED.correction,
+    claim: str | None = None,
+    compare: str | None = None,
+    permutations: int = RELABELLINGS,
+    seed: int = 0,
+) -> FrameDiagnosis:
+    """Return the diagnosis of a run; each option replaces what its suite declares.
+
+    Parameters
+    ----------
+    group, feature, unit, set, domain
+        Fields of probes and features, by the names of columns of `run.answers()`. Every target and
+        scaffold is a domain of its own.
+    ranges
+        By feature, without its extractor.
+
+    Raises
+    ------
+    UsageError
+        The run has no such field or feature, or an option cannot be used.
+    """
+    declared = table.declared
+    dimensions = listed(group)
+    columns = RunColumns(
+        dimensions, listed(feature), unit, listed(domain), set, ranges=dict(ranges or {})
+    )
+    rows = run_observations(table, columns)
+    plan = comparison_plan(
+        _given(alpha, declared.alpha, DECLARED.alpha),
+        _given(tolerance, declared.tolerance, DECLARED.tolerance),
+        correction,
+        claim or declared.claim,
+        compare or declared.compared,
+    )
+    parts = diagnosed_parts(rows, plan, unit or "unit", permutations=permutations, seed=seed)
+    missing = measurement_warnings(checked_table(parts["comparisons"]), CheckRule())
+    warnings = [*run_warnings(table, rows), *missing]
+    return FrameDiagnosis(parts, warnings, pd, (), dimensions)
+
+
+def _given(option: float | None, declared: float | None, default: float) -> float:
+    """Return the option, or else the level of the run, or else the default."""
+    if option is not None:
+        return option
+    return default if declared is None else declared
+
 
 MOST_SAID = 10
 """Disparities that one message lists."""

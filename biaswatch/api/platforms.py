@@ -13,15 +13,13 @@ from typing import Any, TypeVar
 import pandas as pd
 from pydantic_core import to_jsonable_python
 
-from biaswatch.api.html import html_of
-from biaswatch.api.native_frames import native_frame
+from biaswatch.api.frames import html_of, native_frame
 from biaswatch.checks import CheckResult, CheckRule, check_result, checked_diagnoses
 from biaswatch.exporting.answers import exported_rows, in_store, runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.gateway_requests import path
-from biaswatch.local.run_measurements import run_table
-from biaswatch.local.run_results import RunResults, run_results
+from biaswatch.local.runs import RunResults, run_results, run_table
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file

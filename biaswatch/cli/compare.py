@@ -76,8 +76,8 @@ def compare(
 ) -> None:
     """Say what changed between two runs: gaps, means, shares of missing answers."""
     from biaswatch.checks import CHANGED, CheckRule, checked_changes, measurement_warnings
-    from biaswatch.cli.comparison_input import RunPart, comparison_input
     from biaswatch.cli.diagnose import check_levels
+    from biaswatch.diagnosis.comparison import RunPart, comparison_input
     from biaswatch.render import run_changes
     from biaswatch.shared.analysis.changes.run_changes import ChangePlan, compare_runs
     from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biaswatch.cli.log_options import FormatOption, MapOption
 from biaswatch.cli.options import (
     Everything,
     FailOn,
+    FormatOption,
     Json,
+    MapOption,
     MinMeasured,
     OnlyScaffolds,
     OnlyTargets,
@@ -28,8 +29,8 @@ from biaswatch.shared.contracts import Against, Claim
 from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
-    from biaswatch.cli.diagnosed_rows import DiagnosisOptions
-    from biaswatch.cli.diagnosis_input import DiagnosisInput
+    from biaswatch.diagnosis.rows import DiagnosisOptions
+    from biaswatch.diagnosis.sources import DiagnosisInput
     from biaswatch.readers.tables import TableColumns
 
 ALWAYS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")
@@ -120,8 +121,8 @@ def diagnose(
     from rich.console import Console
 
     from biaswatch.checks import CheckRule, checked_table, measurement_warnings, ungrouped
-    from biaswatch.cli.diagnosed_rows import DiagnosisOptions, corrected_rows, diagnosed_rows
-    from biaswatch.cli.diagnosis_input import declared_ranges
+    from biaswatch.diagnosis.rows import DiagnosisOptions, corrected_rows, diagnosed_rows
+    from biaswatch.diagnosis.sources import declared_ranges
     from biaswatch.readers.tables import TableColumns
     from biaswatch.render import table_diagnosis
     from biaswatch.render.corrections import print_table_corrections, table_correction_rows
@@ -176,7 +177,7 @@ def diagnose(
 def check_there(source: str) -> None:
     """Refuse a file that is not there, before anything is said of what should be in it."""
     from biaswatch.engines.parquet_tables import is_dataset
-    from biaswatch.local.run_ids import may_name_run, neither_run_nor_file
+    from biaswatch.local.runs import may_name_run, neither_run_nor_file
 
     if not (may_name_run(source) or is_dataset(source) or Path(source).exists()):
         raise neither_run_nor_file(source)
@@ -184,7 +185,7 @@ def check_there(source: str) -> None:
 
 def _columns(columns: "TableColumns", labels: list[str], probability: str | None) -> "TableColumns":
     """Return the columns with those of labels."""
-    from biaswatch.readers.labelled_columns import named_labels
+    from biaswatch.readers.labels import named_labels
 
     if probability and not labels:
         raise UsageError("--probability is that of labels: name their column with --labels.")
@@ -229,7 +230,7 @@ def _input(
     token: str | None,
 ) -> "DiagnosisInput":
     """Return the rows of a run, where its id is given, or of a file."""
-    from biaswatch.cli.diagnosis_input import run_input, table_input
+    from biaswatch.diagnosis.sources import run_input, table_input
     from biaswatch.engines.parquet_tables import is_dataset
     from biaswatch.readers.run_tables import RunColumns
 
@@ -237,7 +238,7 @@ def _input(
         if targets or scaffolds or server:
             raise UsageError("--target, --scaffold and --server are for a run, not for a table.")
         if is_dataset(source):
-            from biaswatch.cli.dataset_input import dataset_input
+            from biaswatch.diagnosis.large_tables import dataset_input
 
             return dataset_input(source, columns)
         return table_input(Path(source), columns)
@@ -252,7 +253,7 @@ def _input(
 
 def is_run(source: str) -> bool:
     """Tell whether a source is the id of a run, and no file."""
-    from biaswatch.local.run_ids import may_name_run
+    from biaswatch.local.runs import may_name_run
 
     return may_name_run(source) and not Path(source).exists()
 
@@ -265,7 +266,7 @@ def _log(
     mapping: Path | None,
 ) -> "DiagnosisInput":
     """Return the rows of a log of answers, which are measured now."""
-    from biaswatch.cli.log_diagnosis import log_input
+    from biaswatch.diagnosis.logs import log_input
     from biaswatch.readers.run_tables import RunColumns
 
     if columns.baseline is not None:

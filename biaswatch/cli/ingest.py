@@ -13,10 +13,9 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.progress import Progress
 
-from biaswatch.cli.log_options import FormatOption, MapOption, log_file
-from biaswatch.cli.options import Server, Token
-from biaswatch.importing.log_files import LogFile, left_out_in_words
-from biaswatch.importing.repeated_ids import RepeatedIds
+from biaswatch.cli.options import FormatOption, MapOption, Server, Token
+from biaswatch.importing.log_files import LogFile, left_out_in_words, log_file
+from biaswatch.importing.rows import RepeatedIds
 from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected

@@ -24,10 +24,10 @@ from biaswatch.cli.options import (
     Where,
     cases_given,
 )
-from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
-from biaswatch.local.run_results import InterpretedGap
+from biaswatch.local.runs import InterpretedGap
+from biaswatch.readers.targets import sent_target
 from biaswatch.render.interpretations import evaluation_lines
 from biaswatch.render.tables import print_json, print_lines
 from biaswatch.shared.contracts import Diagnosis, Evaluation, Verdict

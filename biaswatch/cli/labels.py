@@ -23,8 +23,8 @@ from biaswatch.exporting.labels import (
 )
 from biaswatch.local.client import POLL_EVERY_S
 from biaswatch.local.connections import connected
-from biaswatch.local.run_results import corrections_of
-from biaswatch.readers.label_files import labels_in
+from biaswatch.local.runs import corrections_of
+from biaswatch.readers.labels import labels_in
 from biaswatch.render.labels import (
     MOST_DISAGREEMENTS,
     print_corrected,

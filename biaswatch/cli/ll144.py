@@ -11,7 +11,7 @@ from rich.console import Console
 
 from biaswatch.cli.options import Server, Token
 from biaswatch.local.connections import connected
-from biaswatch.local.run_ids import may_name_run, neither_run_nor_file, whole_run_id
+from biaswatch.local.runs import may_name_run, neither_run_nor_file, whole_run_id
 from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
 from biaswatch.render.tables import write_document
 from biaswatch.shared.errors import UsageError
@@ -110,7 +110,7 @@ async def _of_run(
 
 
 def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocument:
-    from biaswatch.readers.exact_columns import label_form_warnings
+    from biaswatch.readers.row_ids import label_form_warnings
     from biaswatch.readers.table_files import frame_of
     from biaswatch.readers.tables import TableColumns, frame_observations
 
@@ -143,7 +143,7 @@ def _of_table(path: Path, unit: str | None, asked: dict[str, Any]) -> ImpactDocu
 
 def _check_unknown(path: Path, named: list[str], labels: dict[str, list[str | None]]) -> None:
     """Refuse a label for unknown categories that no row has."""
-    from biaswatch.readers.named_values import NAME, check_value_keys
+    from biaswatch.readers.columns import NAME, check_value_keys
 
     every = [label for of in labels.values() for label in of if label is not None]
     unused = unused_unknown_labels(named, every)
@@ -159,8 +159,8 @@ def _with_applicant(frame: "pd.DataFrame", unit: str, path: Path) -> "pd.DataFra
     UsageError
         There is no such column.
     """
-    from biaswatch.readers.exact_columns import column_labels
-    from biaswatch.readers.table_columns import check_columns
+    from biaswatch.readers.columns import check_columns
+    from biaswatch.readers.row_ids import column_labels
 
     check_columns([unit], frame, path)
     named = [label is not None for label in column_labels(frame[unit])]

@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 
 from biaswatch.cli.options import Everything, Json, Server, Token, is_there
-from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient, Reply
 from biaswatch.local.connections import connected
-from biaswatch.readers.monitors import load_monitor
+from biaswatch.readers.suites import load_monitor
+from biaswatch.readers.targets import sent_target
 from biaswatch.render.monitors import (
     monitor_line,
     print_accounts,
@@ -227,8 +227,8 @@ def plan(
 ) -> None:
     """Say how long a monitor needs to find a gap: units, rounds, tokens, money."""
     # The mathematics is slow to load.
-    from biaswatch.monitor_planning.assumptions import Assumptions
-    from biaswatch.monitor_planning.plan import explained, planned
+    from biaswatch.planning.monitor_assumptions import Assumptions
+    from biaswatch.planning.monitors import explained, planned
     from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of, upkeep_of
 
     asked, suite = load_monitor(file)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from biaswatch.importing.formats import LogFormat
 from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +43,14 @@ Ranges = Annotated[
         metavar="FEATURE=LOW:HIGH",
         help="The least and the largest value there can be, or `unknown`; may be repeated.",
     ),
+]
+FormatOption = Annotated[
+    LogFormat | None,
+    typer.Option("--format", help="What the file is; else it is seen from its first row."),
+]
+MapOption = Annotated[
+    Path | None,
+    typer.Option("--map", help="A YAML file that says which field is what (docs/importing.md)."),
 ]
 OnlyTargets = Annotated[
     list[str] | None, typer.Option("--target", help="Of a run, only this target; may be repeated.")

@@ -13,7 +13,7 @@ from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 
 if TYPE_CHECKING:
-    from biaswatch.run_planning.observed_spread import ObservedSpread
+    from biaswatch.planning.observed import ObservedSpread
     from biaswatch.shared.analysis.findings.observations import Observations
 
 
@@ -74,8 +74,8 @@ def plan(
 ) -> None:
     """Say how many sets and repeats of a suite find a gap, and what it finds as it is."""
     # The mathematics is slow to load.
-    from biaswatch.run_planning.explanation import explained, seen_sentence
-    from biaswatch.run_planning.plan import Assumed, PlanOptions, like_a_run, planned_run
+    from biaswatch.planning.findable_gaps import explained, seen_sentence
+    from biaswatch.planning.runs import Assumed, PlanOptions, like_a_run, planned_run
 
     given = {"--gap": gap, "--rate": rate, "--level": level, "--tolerance": tolerance}
     for name, number in given.items():
@@ -111,9 +111,9 @@ def _seen(
         if feature or server:
             raise UsageError("--feature and --server are for the run of --like: name one.")
         return None
-    from biaswatch.cli.diagnosis_input import read_runs
+    from biaswatch.diagnosis.sources import read_runs
+    from biaswatch.planning.observed import observed_spread
     from biaswatch.readers.run_tables import RunColumns, run_observations
-    from biaswatch.run_planning.observed_spread import observed_spread
 
     [table] = read_runs([run], server, token)
     observed = run_observations(table, RunColumns(features=[feature] if feature else []))

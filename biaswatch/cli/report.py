@@ -1,11 +1,15 @@
 """The verb `report`: a run's findings as a document to hand on."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import Progress
 
 from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
@@ -19,9 +23,16 @@ from biaswatch.cli.options import (
     check_rule,
     end_check,
 )
+from biaswatch.exporting.answers import (
+    Row,
+    exported_rows,
+    in_store,
+    runs_named,
+    write_rows,
+    writer_of,
+)
 from biaswatch.local.connections import connected
-from biaswatch.local.run_ids import whole_run_id
-from biaswatch.local.run_results import RunResults, run_results, with_background
+from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_background
 from biaswatch.render.figures import can_draw, check_can_draw, draw
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.tables import write_document
@@ -119,3 +130,39 @@ def _check_possible(form: ReportFormat, *, interpret: bool, drawn: bool) -> None
         )
     if drawn:
         check_can_draw()
+
+
+def export(
+    source: Annotated[
+        str, typer.Argument(metavar="RUN | MONITOR | SOURCE", help="What is exported.")
+    ],
+    output: Annotated[Path, typer.Option("-o", help="A .parquet, .csv or .jsonl file.")],
+    since: Annotated[
+        datetime | None, typer.Option(help="Of a monitor or live system, from then on (UTC).")
+    ] = None,
+    server: Server = None,
+    token: Token = None,
+) -> None:
+    """Write every answer with its groups, facts, baselines and measurements to a file."""
+    writer_of(output)  # a wrong ending is told before anything is read
+    begin = since if since is None or since.tzinfo else since.replace(tzinfo=UTC)
+    count = asyncio.run(_export(source, output, begin, server, token))
+    typer.echo(f"Wrote {count} answers to {output}.", err=True)
+
+
+async def _export(
+    source: str, output: Path, since: datetime | None, server: str | None, token: str | None
+) -> int:
+    async with connected(server, token, with_models=False) as client:
+        runs, left_out = in_store(await runs_named(client, source, since))
+        if left_out:
+            typer.echo(left_out, err=True)
+        with Progress(console=Console(stderr=True), transient=True) as bars:
+            task = bars.add_task("exporting", total=None)
+
+            async def counted() -> AsyncIterator[Row]:
+                async for row in exported_rows(client, runs):
+                    bars.advance(task)
+                    yield row
+
+            return await write_rows(counted(), output)

@@ -21,7 +21,6 @@ from rich.progress import (
 )
 
 from biaswatch.checks import CheckRule, checked_diagnoses
-from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     Controls,
     FailOn,
@@ -34,10 +33,11 @@ from biaswatch.cli.options import (
     check_rule,
     end_check,
 )
-from biaswatch.cli.sent_targets import sent_target
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, connected
-from biaswatch.local.run_results import InterpretedGap, RunResults, run_results
+from biaswatch.local.runs import InterpretedGap, RunResults, run_results
+from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
+from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.readers.suites import DEMO_SUITE, load_suite
 from biaswatch.readers.targets import (
     check_means,
@@ -45,14 +45,10 @@ from biaswatch.readers.targets import (
     check_scaffolds,
     check_simulated,
     read_target,
+    sent_target,
 )
 from biaswatch.render.run_results import DEMO_JUDGES, DEMO_WRITER, print_results
 from biaswatch.render.tables import print_json, printable
-from biaswatch.run_planning.estimated_spending import (
-    EstimatedSpending,
-    estimated_spending,
-    in_words,
-)
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target
 from biaswatch.shared.errors import TransientError, UsageError

@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 
 from biaswatch.checks import checked_diagnoses
-from biaswatch.cli.findable import with_findable
 from biaswatch.cli.options import (
     CountFailed,
     Everything,
@@ -22,8 +21,8 @@ from biaswatch.cli.options import (
 )
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform, connected
-from biaswatch.local.run_ids import whole_run_id
-from biaswatch.local.run_results import RunResults, run_results
+from biaswatch.local.runs import RunResults, run_results, whole_run_id
+from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.render.run_results import print_results
 from biaswatch.render.tables import print_json, print_sentence, printable
 from biaswatch.shared.bus.server import check_unused

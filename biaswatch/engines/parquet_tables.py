@@ -10,8 +10,8 @@ import pandas as pd
 
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import EngineTable
-from biaswatch.readers.exact_columns import exact_frame
-from biaswatch.readers.table_columns import check_names
+from biaswatch.readers.columns import check_names
+from biaswatch.readers.row_ids import exact_frame
 from biaswatch.readers.tables import TableColumns, check_named
 from biaswatch.shared.errors import UsageError
 

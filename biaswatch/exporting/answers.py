@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from biaswatch.local.run_ids import may_name_run, whole_run_id
+from biaswatch.local.runs import may_name_run, whole_run_id
 from biaswatch.shared.contracts.identity import is_id
 from biaswatch.shared.contracts.traffic import TRAFFIC
 from biaswatch.shared.errors import UsageError

@@ -14,10 +14,11 @@ from biaswatch.importing.formats import (
     LogFormat,
     RowReader,
     detected,
+    id_label,
     merged,
     named_content,
+    plain_answer,
 )
-from biaswatch.importing.plain_answers import id_label, plain_answer
 from biaswatch.importing.rows import Row, rows_of
 from biaswatch.shared.conventions.answers import AnswerPart, joined, moment_of, part_of, sent_fields
 from biaswatch.shared.conventions.mapping import (
@@ -33,6 +34,7 @@ from biaswatch.shared.conventions.messages import label_of, opened
 from biaswatch.shared.conventions.recorded import reason_of
 from biaswatch.shared.conventions.signals import signals_of_json
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked, not_a_file, read_text, yaml_mapping
 
 DIGITS_OF_UNITS = ((11, 10**9), (14, 10**6), (17, 10**3), (20, 1))
 """Unix time in seconds, milliseconds, microseconds and nanoseconds, by how long it is."""
@@ -206,3 +208,25 @@ def _written(where: str, text: str) -> datetime:
 def left_out_in_words(left_out: Mapping[str, int]) -> list[str]:
     """Return what of a file is no answer, and how often."""
     return [f"Left out: {count} {what}." for what, count in sorted(left_out.items())]
+
+
+EXPECTED = "a mapping file names fields: id, time, text, unit, groups and others"
+
+
+def log_file(
+    path: Path, format_: LogFormat | None, mapping: Path | None, source: str | None = None
+) -> LogFile:
+    """Return a file of recorded answers, with the mapping that a file holds.
+
+    Raises
+    ------
+    UsageError
+        The mapping file is wrong, or the path is a folder, a pipe or a device.
+    """
+    if why := not_a_file(path):
+        raise UsageError(why)
+    found = None
+    if mapping is not None:
+        fields = yaml_mapping(read_text(mapping, "mapping file"), mapping, EXPECTED, UsageError)
+        found = checked(MappingFile, fields, mapping)
+    return LogFile(path, format_, found, source)

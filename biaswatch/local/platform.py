@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from biaswatch.local.bus_supervision import BusSupervision, free_bytes
 from biaswatch.local.connections import RunningPlatform, embedded_bus_limits
-from biaswatch.local.processes import supervised_processes
-from biaswatch.local.recordings import recordings_folder
+from biaswatch.local.supervision import BusSupervision, free_bytes, supervised_processes
+from biaswatch.readers.targets import recordings_folder
 from biaswatch.services.diagnoser import app as diagnoser
 from biaswatch.services.diagnoser.settings import DiagnoserSettings
 from biaswatch.services.evaluator import app as evaluator

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from biaswatch.exporting.labels import drawn_sample, send_labels, tasks_of
 from biaswatch.local.client import POLL_EVERY_S, GatewayClient
 from biaswatch.local.platform import embedded_platform
-from biaswatch.local.run_results import corrections_of
+from biaswatch.local.runs import corrections_of
 from biaswatch.planted_labels.rows import LabelledOutcome, LabelledRow, labelled_row, outcome
 from biaswatch.planted_monitors.watching import measurable
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel, ReadingErrors

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.readers.named_values import (
+from biaswatch.readers.columns import (
     NAME,
     as_booleans,
+    check_columns,
     check_value_keys,
     check_values,
     column_keys,
     value_key,
 )
-from biaswatch.readers.table_columns import check_columns
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.estimate import IntervalEstimate
 from biaswatch.shared.stats.tables.odds_ratio import adjusted_odds_ratio
@@ -66,7 +66,7 @@ class RowFilter:
             raise UsageError(
                 f"{self.column}{self.sign} needs a number, not {self.value!r}."
             ) from None
-        from biaswatch.readers.exact_columns import floats_in
+        from biaswatch.readers.row_ids import floats_in
 
         numbers = floats_in(as_booleans(column))
         wrong = numbers.isna() & ~column.isna()
@@ -245,7 +245,7 @@ def _coded(path: Path, frame: "pd.DataFrame", name: str) -> NDArray[np.float64]:
     """Return a covariate's columns: numbers unchanged, categories as 0 and 1 without the first."""
     import pandas as pd
 
-    from biaswatch.readers.exact_columns import floats_in
+    from biaswatch.readers.row_ids import floats_in
 
     numbers = floats_in(frame[name])
     if not numbers.isna().any():

@@ -5,17 +5,22 @@ from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from biaswatch.building.suite_files import version_of
-from biaswatch.shared.contracts import Suite
+from biaswatch.readers.targets import check_scaffolds, with_file
+from biaswatch.shared.contracts import TRAFFIC, Suite
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.contracts.suite_limits import check_suite
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.files import json_lines, read_text, yaml_mapping
+from biaswatch.shared.files import json_lines, read_text, sentence, yaml_mapping
 from biaswatch.shared.parsing.labels import label_text
+
+if TYPE_CHECKING:
+    from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
+
 
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
@@ -171,3 +176,37 @@ def _probe(row: Mapping[str, Any], number: int) -> Probe:
     facts = {name.removeprefix(FACT): c for name, c in cells.items() if name.startswith(FACT)}
     plain = {name: cells[name] for name in (*PLAIN, *FACTS) if name in cells}
     return {"key": f"row-{number}", **plain, "groups": groups, "facts": facts}
+
+
+def load_monitor(
+    path: Path, sent: Callable[[str], str] = with_file
+) -> "tuple[MonitorRequest | TrafficMonitorRequest, Suite | None]":
+    """Read a monitor's file and its suite, which the file names beside itself.
+
+    A monitor of production traffic has none. `sent` returns a target as it is sent to the gateway.
+
+    Raises
+    ------
+    UsageError
+        Something cannot be read, or is wrong; the file and the field are named.
+    """
+    from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of
+    from biaswatch.shared.requests.monitors import MONITOR_REQUEST
+
+    fields = yaml_mapping(read_text(path, "monitor"), path, "a monitor is a mapping of its fields")
+    suite = None
+    if isinstance(fields.get("target"), str):
+        fields["target"] = sent(fields["target"])
+    if not str(fields.get("target")).startswith(f"{TRAFFIC}:"):
+        if not isinstance(fields.get("suite"), str):
+            raise UsageError(f"{path}: `suite` is the path of a suite; only traffic has none.")
+        suite = load_suite(path.parent / fields.pop("suite"))
+        fields["suite_hash"] = suite.hash
+    try:
+        asked = MONITOR_REQUEST.validate_python(fields)
+        plan = plan_of(asked, AskedSets.of_suite(suite) if suite else None)
+    except ValidationError as error:
+        raise UsageError(sentence(error, path)) from None
+    if suite is not None:
+        check_scaffolds(suite, [plan.target], [plan.scaffold])
+    return asked, suite

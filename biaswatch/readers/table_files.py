@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -11,11 +11,50 @@ from typing import Any
 
 import pandas as pd
 
-from biaswatch.readers.csv_mistakes import not_text, not_utf8, other_separator
-from biaswatch.readers.exact_columns import exact_frame
-from biaswatch.readers.table_columns import NESTED, REPEATED
+from biaswatch.readers.columns import NESTED, REPEATED
+from biaswatch.readers.row_ids import exact_frame
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_rows_of_file, not_a_file
+
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+BEGINNINGS = {
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"PK\x03\x04": "a workbook, or another archive",
+    b"PAR1": "Parquet",
+    b"\x1f\x8b": "compressed",
+}
+REMEDY = "Save it as CSV in UTF-8."
+
+
+def not_utf8(path: Path) -> str:
+    """Return a sentence for a file whose bytes are no UTF-8."""
+    return f"{path} is not text in UTF-8{_seen(path)}. {REMEDY}"
+
+
+def not_text(path: Path) -> str:
+    """Return a sentence for a file that holds NUL characters."""
+    return f"{path} is no text{_seen(path)}. {REMEDY}"
+
+
+def other_separator(path: Path, names: Sequence[str]) -> str | None:
+    """Return a sentence where the first line is one name that holds another separator."""
+    between = [said for sign, said in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
+    if not between:
+        return None
+    return (
+        f"{path} has {between[0]} between its columns: save it with commas, and with points in its"
+        " numbers."
+    )
+
+
+def _seen(path: Path) -> str:
+    """Return what a file is by its first bytes, as a part of a sentence."""
+    with path.open("rb") as file:
+        first = file.read(4)
+    known = [said for begins, said in BEGINNINGS.items() if first.startswith(begins)]
+    return f", but {known[0]}" if known else ""
+
 
 MIB = 1024 * 1024
 LARGEST_BYTES = 512 * MIB

@@ -7,10 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaswatch.readers.exact_columns import column_labels, floats_in, label_form_warnings
-from biaswatch.readers.named_values import MISSING_WORDS, as_booleans, is_boolean
-from biaswatch.readers.repeated_rows import repeats_warning
-from biaswatch.readers.table_columns import check_columns, listed_names
+from biaswatch.readers.columns import (
+    MISSING_WORDS,
+    as_booleans,
+    check_columns,
+    is_boolean,
+    listed_names,
+)
+from biaswatch.readers.row_ids import column_labels, floats_in, label_form_warnings, repeats_warning
 from biaswatch.readers.table_files import frame_of
 from biaswatch.shared.analysis.findings.observations import Floats, Observations
 from biaswatch.shared.contracts.response import LARGEST_VALUE

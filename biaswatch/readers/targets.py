@@ -1,8 +1,12 @@
 """Targets on the command line: read with their files, and checked before a run starts."""
 
+import hashlib
+import re
+import shutil
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from biaswatch.services.generator.domain.model_calls import price_of
 from biaswatch.services.generator.domain.questions import UnfitProbe
@@ -15,6 +19,7 @@ from biaswatch.shared.contracts.target import ROLE
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.llm.http_app import read_application
 from biaswatch.shared.llm.replay import read_recording
+from biaswatch.shared.runtime.settings import load_settings
 
 
 def read_target(written: str) -> Target:
@@ -89,3 +94,62 @@ def check_simulated(targets: Sequence[Target], known: Collection[str]) -> None:
             raise UsageError(
                 f"The simulator has no model {target.model!r}; it has {', '.join(sorted(known))}."
             )
+
+
+KEPT = "recordings"
+"""The folder within the state directory, and the only one whose files a generator here opens."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+def recordings_folder(state_dir: Path) -> Path:
+    """Return the folder of a platform on this machine, unless its generator names another."""
+    return state_dir / KEPT
+
+
+def kept_name(file: Path) -> str:
+    """Keep a copy of a file of recorded answers; return the name by which a generator here has it.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read or kept.
+    """
+    settings = load_settings(GeneratorSettings)
+    if (own := settings.generator_recordings_dir) is not None:
+        inside = file.resolve().is_relative_to(own.resolve())
+        return str(file.resolve().relative_to(own.resolve()) if inside else file.absolute())
+    folder = recordings_folder(settings.state_dir)
+    try:
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        name = f"{_NOT_IN_NAMES.sub('-', file.stem)[:64]}-{digest[:12]}{file.suffix}"
+        if not (folder / name).exists():
+            _copy(file, folder / name)
+    except OSError as error:
+        raise UsageError(
+            f"The recorded answers {file} cannot be copied to {folder} ({error.strerror})."
+        ) from None
+    return name
+
+
+def _copy(file: Path, to: Path) -> None:
+    """Copy in one step: whoever reads meanwhile never meets half a file."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=to.parent, delete=False) as half, file.open("rb") as opened:
+        shutil.copyfileobj(opened, half)
+    Path(half.name).replace(to)
+
+
+def sent_target(written: str, server: str | None) -> str:
+    """Return a target as the gateway takes it; recorded answers are kept for one on this machine.
+
+    Raises
+    ------
+    UsageError
+        Its file is wrong, or cannot be read or kept.
+    """
+    name, _, rest = written.partition(":")
+    if name not in PROVIDERS or not PROVIDERS[name].recorded:
+        return with_file(written)
+    here = server is None and Path(rest).is_file()
+    return f"{name}:{kept_name(Path(rest))}" if here else written

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from biaswatch.local.run_results import InterpretedGap
+from biaswatch.local.runs import InterpretedGap
 from biaswatch.render.tables import escape_md
 from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding, UncheckedSentence
 from biaswatch.shared.formatting import number

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from markdown_it import MarkdownIt
 from pydantic_core import to_jsonable_python
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from biaswatch.render.report_markdown import FIGURES_HERE, anchor, as_csv, as_markdown

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render import interpretations, studies
 from biaswatch.render.assessments import SUMMARY_HEAD, summary_rows, tables_of_all
 from biaswatch.render.report_sections import first_page, limits, method, provenance_table

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.studies import left_out
 from biaswatch.render.tables import escape_md, markdown_table
 from biaswatch.services.gateway.runs.provenance import AnsweringModel, RunProvenance

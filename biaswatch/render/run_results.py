@@ -7,7 +7,7 @@ from itertools import groupby
 import typer
 from rich.console import Console
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.assessments import print_assessments
 from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies

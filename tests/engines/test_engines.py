@@ -208,9 +208,9 @@ def test_a_group_too_small_for_sums_says_what_to_do(
 def diagnosed(
     source: str, words: list[str], monkeypatch: pytest.MonkeyPatch, most: int
 ) -> tuple[str, int]:
-    from biaswatch.cli import dataset_input
+    from biaswatch.diagnosis import large_tables
 
-    monkeypatch.setattr(dataset_input, "MOST_CELLS", most)
+    monkeypatch.setattr(large_tables, "MOST_CELLS", most)
     monkeypatch.setattr(sys, "argv", ["biaswatch", "diagnose", source, *words])
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:

@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx2
 
-from biaswatch.local.processes import A_PERSON_IS_NEEDED
+from biaswatch.local.supervision import A_PERSON_IS_NEEDED
 from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.dead_letters import DeadLetter, dead_letters
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision

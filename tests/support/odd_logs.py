@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from biaswatch.cli.diagnosed_rows import DiagnosisOptions, diagnosed_rows
-from biaswatch.cli.diagnosis_input import DiagnosisInput
-from biaswatch.cli.log_diagnosis import log_input
+from biaswatch.diagnosis.logs import log_input
+from biaswatch.diagnosis.rows import DiagnosisOptions, diagnosed_rows
+from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.importing.formats import LogFormat
 from biaswatch.readers.run_tables import RunColumns
 from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.local.bus_supervision import LOW_BYTES, free_bytes
+from biaswatch.local.supervision import LOW_BYTES, free_bytes
 
 SIZE_BYTES = 3 * LOW_BYTES
 

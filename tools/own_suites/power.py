@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from biaswatch.planning.runs import Assumed, PlanOptions, planned_run
 from biaswatch.readers.suites import load_suite
-from biaswatch.run_planning.plan import Assumed, PlanOptions, planned_run
 from tools.own_suites.__main__ import own_suites
 from tools.own_suites.parts import SUITES
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.names import FromTarget, ModelNames
 from biaswatch.shared.shown_text import on_one_line, shown, visible

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import (
     COLOURS,
     INK,

@@ -10,7 +10,7 @@ from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import DARK, MINUS, PALE, WORDS, new_figure, shortened, target_names
 from biaswatch.render.figures.facets import facet_titles
 from biaswatch.shared.contracts import CriterionGap, Diagnosis, Estimate, Gap, Verdict

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 import pytest_asyncio
 
-from biaswatch.local.bus_supervision import BusSupervision, free_bytes
+from biaswatch.local.supervision import BusSupervision, free_bytes
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.bus.stage import Stage

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.local.bus_supervision import BusSupervision, free_bytes
+from biaswatch.local.supervision import BusSupervision, free_bytes
 from biaswatch.shared.contracts import Run
 from tests.support.chaos_platform import SERVICES, ChaosPlatform, chaos_platform, now
 from tests.support.exact_study import ExactStudy

@@ -17,8 +17,7 @@ from biaswatch.building.build_files import load_plan
 from biaswatch.cli.ingest import answers_in
 from biaswatch.importing.log_files import LogFile
 from biaswatch.readers.cases import CasesQuestion, cases_of, row_filter
-from biaswatch.readers.monitors import load_monitor
-from biaswatch.readers.suites import load_suite, read_probes
+from biaswatch.readers.suites import load_monitor, load_suite, read_probes
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.services.gateway.callers import read_tokens_file
 from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of

@@ -14,8 +14,8 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow, read_rows
 from biaswatch.bbq.suite import MARKS, order_of, paired, recording_of, suite_of
-from biaswatch.local.processes import supervised_processes
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
+from biaswatch.local.supervision import supervised_processes
 from biaswatch.render.report_markdown import as_markdown
 from biaswatch.render.studies import MOST_PAIRS
 from biaswatch.services.extractor import app as extractor

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.local.bus_supervision import (
+from biaswatch.local.supervision import (
     FULL_BYTES,
-    LONGEST_PAUSE_S,
     LOW_BYTES,
+    MAX_BUS_PAUSE_S,
     STEADY_S,
     BusSupervision,
 )
@@ -118,9 +118,9 @@ def test_a_bus_that_does_not_start_is_tried_ever_more_rarely_and_at_last_runs(
     watching = supervised(server, always(LOW_BYTES), every_second())
     for _ in range(600):
         watching.look()
-    assert 600 / LONGEST_PAUSE_S < server.starts < 20
+    assert 600 / MAX_BUS_PAUSE_S < server.starts < 20
     server.refuses = False
-    for _ in range(int(LONGEST_PAUSE_S) + 1):
+    for _ in range(int(MAX_BUS_PAUSE_S) + 1):
         watching.look()
     assert server.runs
 

@@ -8,14 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
+from biaswatch.planning.costs import ANSWER_TOKENS, EstimatedSpending, estimated_spending, in_words
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target
-from biaswatch.run_planning.estimated_spending import (
-    ANSWER_TOKENS,
-    EstimatedSpending,
-    estimated_spending,
-    in_words,
-)
 from biaswatch.services.generator.domain.model_calls import Price
 from biaswatch.shared.contracts import Suite
 

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import biaswatch as bw
 from biaswatch.cli.application import app
-from biaswatch.cli.dataset_input import dataset_input
-from biaswatch.readers.label_files import labels_in
+from biaswatch.diagnosis.large_tables import dataset_input
+from biaswatch.readers.labels import labels_in
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.shared.analysis.findings.observations import Observations
 from tests.support.fuzzing import succeeds_or_says_why

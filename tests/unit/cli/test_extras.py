@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.cli.extras import EXTRAS, missing_library
+from biaswatch.cli.application import EXTRAS, missing_library
 
 ROOT = Path(__file__).parents[3]
 LIGHT = """

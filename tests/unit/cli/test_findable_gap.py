@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from biaswatch.run_planning import findable_gap
-from biaswatch.run_planning.observed_spread import ObservedSpread
-from biaswatch.run_planning.plan import Assumed, assumed_answers, like_a_run
-from biaswatch.run_planning.suite_shape import ComparedShape
+from biaswatch.planning import findable_gaps
+from biaswatch.planning.observed import ComparedShape, ObservedSpread
+from biaswatch.planning.runs import Assumed, assumed_answers, like_a_run
 from biaswatch.shared.stats.comparisons.planned_power import (
     PlannedTest,
     StudyShape,
@@ -26,16 +25,16 @@ def power(gap: float, test: PlannedTest = TEST, shape: ComparedShape = SHAPE) ->
 
 @pytest.mark.parametrize("test", [TEST, replace(TEST, family=40), replace(TEST, tolerance=0.3)])
 def test_other_simulations_find_it_about_as_often_and_half_of_it_rarely(test: PlannedTest) -> None:
-    gap = findable_gap._least(SHAPE, SEEN, test)
+    gap = findable_gaps._least_findable(SHAPE, SEEN, test)
     assert gap is not None
     assert power(gap, test) == pytest.approx(0.8, abs=0.1)
     assert power((gap + test.tolerance) / 2, test) < 0.6
 
 
 def test_more_sets_find_less(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(findable_gap, "SIMULATIONS", 60)
+    monkeypatch.setattr(findable_gaps, "SIMULATIONS", 60)
     more = replace(SHAPE, shape=StudyShape(pairs=48))
-    few, many = (findable_gap._least(each, SEEN, TEST) for each in (SHAPE, more))
+    few, many = (findable_gaps._least_findable(each, SEEN, TEST) for each in (SHAPE, more))
     assert few is not None
     assert many is not None
     assert many < 0.7 * few
@@ -44,4 +43,4 @@ def test_more_sets_find_less(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_two_pairs_find_not_even_the_largest_gap() -> None:
     none = replace(SHAPE, shape=StudyShape(pairs=2))
     strict = replace(TEST, alpha=0.001)
-    assert findable_gap._least(none, SEEN, strict) is None
+    assert findable_gaps._least_findable(none, SEEN, strict) is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from biaswatch.exporting.labels import TaskFormat, tasks_text
-from biaswatch.readers.label_files import labels_in
+from biaswatch.readers.labels import labels_in
 from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.errors import UsageError
 from tests.support.records import make_label_sample

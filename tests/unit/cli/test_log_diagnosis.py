@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from biaswatch.cli.log_diagnosis import log_input
+from biaswatch.diagnosis.logs import log_input
 from biaswatch.readers.run_tables import RunColumns
 from biaswatch.shared.errors import UsageError
 

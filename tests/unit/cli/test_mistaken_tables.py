@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.readers.label_files import labels_in
+from biaswatch.readers.labels import labels_in
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.shared.errors import UsageError
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from biaswatch.readers.monitors import load_monitor
+from biaswatch.readers.suites import load_monitor
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.monitors import MonitorRequest

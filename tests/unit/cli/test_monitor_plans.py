@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from biaswatch.cli.monitors import plan
-from biaswatch.monitor_planning.assumptions import Assumptions
-from biaswatch.monitor_planning.plan import Row, explained, planned
-from biaswatch.readers.monitors import load_monitor
+from biaswatch.planning.monitor_assumptions import Assumptions
+from biaswatch.planning.monitors import Row, explained, planned
+from biaswatch.readers.suites import load_monitor
 from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of, upkeep_of
 from biaswatch.shared.errors import UsageError
 

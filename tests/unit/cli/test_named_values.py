@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import biaswatch as bw
 from biaswatch.cli.application import app
 from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
-from biaswatch.readers.named_values import as_booleans, is_boolean, value_key
+from biaswatch.readers.columns import as_booleans, is_boolean, value_key
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.shared.errors import UsageError
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from biaswatch.run_planning.observed_spread import observed_spread
-from biaswatch.run_planning.plan import Assumed, assumed_answers, like_a_run
+from biaswatch.planning.observed import observed_spread
+from biaswatch.planning.runs import Assumed, assumed_answers, like_a_run
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.errors import UsageError
 

@@ -1,6 +1,11 @@
 """How long a service that has died is left alone before it is started again."""
 
-from biaswatch.local.processes import FIRST_PAUSE_S, LIVED_S, LONGEST_PAUSE_S, next_pause_s
+from biaswatch.local.supervision import (
+    FIRST_SERVICE_PAUSE_S,
+    LIVED_S,
+    MAX_SERVICE_PAUSE_S,
+    next_pause_s,
+)
 
 
 def test_a_service_that_dies_at_once_is_started_ever_more_rarely() -> None:
@@ -8,10 +13,10 @@ def test_a_service_that_dies_at_once_is_started_ever_more_rarely() -> None:
     for _ in range(10):
         last = next_pause_s(last, lived_s=1)
         pauses.append(last)
-    assert pauses[0] == FIRST_PAUSE_S
+    assert pauses[0] == FIRST_SERVICE_PAUSE_S
     assert pauses == sorted(pauses)
-    assert pauses[-1] == LONGEST_PAUSE_S
+    assert pauses[-1] == MAX_SERVICE_PAUSE_S
 
 
 def test_a_service_that_has_worked_is_started_again_soon() -> None:
-    assert next_pause_s(LONGEST_PAUSE_S, lived_s=LIVED_S) == FIRST_PAUSE_S
+    assert next_pause_s(MAX_SERVICE_PAUSE_S, lived_s=LIVED_S) == FIRST_SERVICE_PAUSE_S

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.cli.sent_targets import sent_target
-from biaswatch.local.recordings import recordings_folder
+from biaswatch.readers.targets import recordings_folder, sent_target
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.llm.replay import path_within
 

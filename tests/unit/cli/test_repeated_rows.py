@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaswatch.readers.repeated_rows import intraclass_correlation
+from biaswatch.readers.row_ids import intraclass_correlation
 from biaswatch.readers.tables import TableColumns, observations
 
 RNG = np.random.default_rng(5)

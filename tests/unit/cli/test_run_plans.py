@@ -9,9 +9,9 @@ import yaml
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.run_planning.explanation import explained
-from biaswatch.run_planning.plan import Assumed, PlanOptions, RunPlan, planned_run
-from biaswatch.run_planning.suite_shape import compared_shapes
+from biaswatch.planning.findable_gaps import explained
+from biaswatch.planning.observed import compared_shapes
+from biaswatch.planning.runs import Assumed, PlanOptions, RunPlan, planned_run
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.planned_power import StudyShape

@@ -7,8 +7,14 @@ import httpx2
 import pytest
 
 from biaswatch.local.client import GatewayClient
-from biaswatch.readers.field_names import full_name, short_names
-from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from biaswatch.readers.run_tables import (
+    RunColumns,
+    RunTable,
+    full_name,
+    run_observations,
+    run_warnings,
+    short_names,
+)
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.exports import (

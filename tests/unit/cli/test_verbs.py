@@ -9,8 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import biaswatch
-from biaswatch.cli.application import app
-from biaswatch.cli.loaded_verbs import LoadedVerbs
+from biaswatch.cli.application import LoadedVerbs, app
 from biaswatch.cli.verbs import VERBS, Verb
 
 RUNNER = CliRunner()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.cli.audit import print_entries
+from biaswatch.cli.admin.audit import print_entries
 from biaswatch.services.gateway.dashboard.overview_pages import GIVEN_REPORT, names_of
 from biaswatch.shared.contracts import parse_target
 from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry

@@ -1,6 +1,6 @@
 """What rows call the model they are about, and that a plain question says so beside others."""
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.report_markdown import as_markdown
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.presentation.bias_scores import score_conclusions

@@ -9,7 +9,7 @@ from markupsafe import escape
 from rich.console import Console
 
 from biaswatch.building.quality_report import _cell
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import draw
 from biaswatch.render.report import ReportFormat, report_text
 from biaswatch.render.report_markdown import as_csv, as_markdown

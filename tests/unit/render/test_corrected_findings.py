@@ -5,7 +5,7 @@ from typing import Any
 from rich.console import Console
 
 from biaswatch.api.platforms import FinishedRun
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.corrections import correction_rows, correction_table, print_corrections
 from biaswatch.shared.contracts import Correction, Estimate
 from tests.support.records import make_correction, make_diagnosis, make_progress

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import draw, target_names
 from biaswatch.render.figures.distributions import groups as groups_picture
 from biaswatch.render.figures.forest import comparisons

@@ -10,7 +10,7 @@ from lxml import html
 from rich.console import Console
 
 from biaswatch.cli.report import format_of
-from biaswatch.local.run_results import RunResults
+from biaswatch.local.runs import RunResults
 from biaswatch.render.report import ReportFormat, picture_lines, report_page, report_text
 from biaswatch.render.report_markdown import anchor, as_csv, as_markdown
 from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, findings_table

@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from biaswatch.local.run_results import InterpretedGap, RunResults
+from biaswatch.local.runs import InterpretedGap, RunResults
 from biaswatch.render.run_results import print_diagnoses, print_results
 from biaswatch.render.tables import escape, fitted, print_sentence, printable
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict

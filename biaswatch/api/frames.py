@@ -1,0 +1,110 @@
+"""Frames of pandas, polars and Arrow: read as pandas has them, made in the caller's kind."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import number
+
+Row = Mapping[str, Any]
+KINDS = "a frame of pandas, polars or Arrow"
+
+
+def backend_of(frame: Any) -> Any:
+    """Return which library's frames these are.
+
+    Raises
+    ------
+    UsageError
+        It is no frame.
+    """
+    try:
+        return nw.get_native_namespace(nw.from_native(frame, eager_only=True))
+    except TypeError:
+        raise UsageError(f"{type(frame).__name__} is not {KINDS}.") from None
+
+
+def as_pandas(frame: Any, labels: Sequence[str]) -> pd.DataFrame:
+    """Return a frame as pandas has it; labels become texts, floats and booleans later.
+
+    pandas has no integers beside missing values, and floats of 64-bit ids are not exact.
+
+    Raises
+    ------
+    UsageError
+        It is no frame.
+    """
+    backend_of(frame)
+    found = nw.from_native(frame, eager_only=True)
+    if not found.implementation.is_pandas():
+        schema = found.schema
+        there = [n for n in dict.fromkeys(labels) if n in schema and _is_cast(schema[n])]
+        found = found.with_columns(nw.col(*there).cast(nw.String)) if there else found
+    converted: pd.DataFrame = found.to_pandas()
+    return converted
+
+
+def _is_cast(dtype: Any) -> bool:
+    """Return whether labels of a type become text in their own library, and not here."""
+    return not (dtype.is_float() or dtype.is_decimal() or dtype == nw.Boolean)
+
+
+def native_frame(rows: Iterable[Row], backend: Any) -> Any:
+    """Return rows as a frame of the caller's library; what is nested gets columns of its own."""
+    flat = [flattened(row) for row in rows]
+    names = list(dict.fromkeys(name for row in flat for name in row))
+    columns = {name: [row.get(name) for row in flat] for name in names}
+    return nw.from_dict(columns, backend=backend).to_native()
+
+
+def flattened(row: Row) -> dict[str, Any]:
+    """Return a row without nesting: `ci` is `ci_low` and `ci_high`, fields of objects have dots."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, list | tuple) or name == "ci" or name.endswith("_ci"):
+            low, high = value or (None, None)
+            flat |= {f"{name}_low": low, f"{name}_high": high}
+        elif isinstance(value, Mapping):
+            inner = {f"{name}.{key}": each for key, each in value.items()}
+            flat |= flattened(inner)
+        else:
+            flat[name] = value
+    return flat
+
+
+MOST_ROWS = 60
+STYLE = "text-align:left;padding:2px 12px 2px 0;font-variant-numeric:tabular-nums"
+
+
+def html_of(sentences: Iterable[str], tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Return sentences and tables; of a long table the first rows, and how many more there are."""
+    parts = [f"<p>{escape(each)}</p>" for each in sentences]
+    parts += [_table(title, rows) for title, rows in tables.items() if rows]
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _table(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    # A column in which nothing stands is left out.
+    filled = (name for row in rows[:MOST_ROWS] for name in row if row[name] not in (None, ""))
+    said = set(filled)
+    names = [name for name in dict.fromkeys(n for row in rows for n in row) if name in said]
+    head = "".join(f'<th style="{STYLE}">{escape(name)}</th>' for name in names)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="{STYLE}">{_cell(row.get(n))}</td>' for n in names) + "</tr>"
+        for row in rows[:MOST_ROWS]
+    )
+    left = len(rows) - MOST_ROWS
+    more = f"<p>and {left} more rows</p>" if left > 0 else ""
+    return f"<h4>{escape(title)}</h4><table><tr>{head}</tr>{body}</table>{more}"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return escape(number(value))
+    return escape(str(value))

@@ -1,0 +1,1 @@
+"""Verbs of the platform's own machine: `biaswatch admin ...`."""

@@ -1,0 +1,226 @@
+"""The verbs of the audit trail: show who did what, and verify that nobody changed it."""
+
+import asyncio
+import getpass
+import json
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from biaswatch.cli.options import Json, Server, Token, moment_of
+from biaswatch.local.connections import bus_connection, bus_url, connected
+from biaswatch.render.tables import print_json, print_sentence
+from biaswatch.services.gateway.dashboard.overview_pages import names_of
+from biaswatch.shared.bus.audit_anchors import audit_anchors
+from biaswatch.shared.bus.jetstream import Admin
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, faults_of
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import json_lines, read_text
+from biaswatch.shared.presentation.names import ActWords, act_words
+from biaswatch.shared.runtime.auditing import AuditWriter
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.audit import AuditFilter
+from biaswatch.shared.telemetry import configure_logs
+
+app = typer.Typer(
+    name="audit", help="Who did what, when and from where: show, verify.", no_args_is_help=True
+)
+DEFAULT_TENANT = "default"
+EVENT = "audit entry"
+"""How an entry's line in the log begins."""
+BROKEN_CODE = 2
+Anchor = tuple[int, str]
+
+
+@app.command("show")
+def show(
+    about: Annotated[
+        str | None, typer.Option(help="Of this monitor, run, target or token alone.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="Of this person or program alone.")] = None,
+    action: Annotated[
+        str | None, typer.Option(help="monitor.pause, or monitor for all about monitors.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Since this date or moment (UTC).")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Of this tenant alone.")] = None,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Show who did what, the newest first: of the store here, or of a tenant by its gateway."""
+    moment = moment_of(since) if since else None
+    if server is None:
+        wanted = AuditFilter(about, by, action, moment, tenant)
+        with Store.open(load_settings(Settings).store, statement_s=None) as store:
+            found = store.audit.latest(last, wanted)
+            names = names_of(found, store)
+    elif tenant is not None:
+        raise UsageError("A gateway shows the tenant of the token; leave out --tenant.")
+    else:
+        found = asyncio.run(_from_gateway(server, token, about, by, action, moment, last))
+        names = {}
+    if as_json:
+        print_json(found)
+    elif found:
+        print_entries(found, names)
+    else:
+        typer.echo("There is no such entry.")
+
+
+@app.command("verify")
+def verify(
+    anchor: Annotated[
+        list[str] | None, typer.Option(help="NUMBER:HASH of an entry, noted somewhere else.")
+    ] = None,
+    log: Annotated[
+        list[Path] | None, typer.Option(help="A log of the gateway, one JSON object a line.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check every entry against its hash, the one before, and the anchors on the bus and in logs.
+
+    Ends with 2 where something was changed or removed.
+    """
+    settings = load_settings(Settings)
+    known = [_anchor(each) for each in anchor or ()]
+    known += [each for path in log or () for each in _anchors_in(path)]
+
+    async def anchors_on(url: str) -> list[Anchor]:
+        async with bus_connection(settings, url) as connection:
+            return [(a.number, a.hash) async for a in audit_anchors(Admin(connection))]
+
+    with Store.open(settings.store, statement_s=None) as store:
+        with bus_url(settings) as url:
+            on_bus = asyncio.run(anchors_on(url))
+        entries = list(store.audit.all())
+    faults = faults_of(entries, [*known, *on_bus])
+    head = f"{entries[-1].number}:{entries[-1].hash}" if entries else None
+    if as_json:
+        counts = {"entries": len(entries), "anchors": len(known) + len(on_bus), "head": head}
+        told = [{"number": fault.number, "what": fault.what} for fault in faults]
+        typer.echo(json.dumps({**counts, "faults": told}, indent=2))
+    else:
+        for fault in faults:
+            typer.echo(f"Entry {fault.number}: {fault.what}")
+        typer.echo(_summary(len(entries), len(on_bus), len(known), len(faults), head))
+    if faults:
+        raise typer.Exit(BROKEN_CODE)
+
+
+def _summary(entries: int, on_bus: int, known: int, faults: int, head: str | None) -> str:
+    checked = f"{entries} entries were checked against {on_bus} anchors on the bus and {known} more"
+    if faults:
+        return f"{checked}: the trail is not as it was written."
+    noted = f" Note the head somewhere else: {head}" if head else ""
+    return f"{checked}: the trail is whole.{noted}"
+
+
+async def _from_gateway(
+    server: str,
+    token: str | None,
+    about: str | None,
+    by: str | None,
+    action: str | None,
+    since: datetime | None,
+    last: int,
+) -> list[AuditEntry]:
+    asked = {"about": about, "by": by, "action": action, "since": since, "last": last}
+    async with connected(server, token) as client:
+        return await client.audit(asked)
+
+
+def print_entries(entries: Sequence[AuditEntry], names: Mapping[str, str]) -> None:
+    """Print entries for people, in lines of the screen's width; `names` are those of ids."""
+    console = Console(emoji=False)
+    for entry in entries:
+        _print_entry(console, entry, act_words(entry, names))
+
+
+def _print_entry(console: Console, entry: AuditEntry, about: ActWords) -> None:
+    """Print what was done, of what, and by whom, each on a line of its own."""
+    of_what = " ".join(filter(None, (about.name, about.id)))
+    whose = f" of tenant {entry.tenant}" if entry.tenant not in (None, DEFAULT_TENANT) else ""
+    number = f"{entry.number}  "
+    print_sentence(console, f"{entry.action} {of_what}{whose}", bullet=number)
+    indent = " " * len(number)
+    moment = f"{entry.at:%Y-%m-%d %H:%M:%S} UTC"
+    print_sentence(
+        console, f"{moment}  {entry.actor} ({entry.role}) from {entry.source}", bullet=indent
+    )
+    if about.more:
+        print_sentence(console, about.more, bullet=indent)
+    if entry.failure is not None:
+        print_sentence(console, f"It failed: {entry.failure}", bullet=indent)
+
+
+def _anchor(written: str) -> Anchor:
+    number, _, hash_ = written.partition(":")
+    if not number.isdecimal() or len(hash_) != 64:
+        raise UsageError(
+            f"--anchor is {written!r}; write NUMBER:HASH, as `audit verify` prints it."
+        )
+    return int(number), hash_
+
+
+def _anchors_in(path: Path) -> list[Anchor]:
+    """Return the anchors of a log; other lines are passed over, and may be no JSON."""
+    lines = [line for line in read_text(path, "log").split("\n") if EVENT in line]
+    found = [value for _, value in json_lines("\n".join(lines), path)]
+    return [
+        (each["number"], each["hash"])
+        for each in found
+        if isinstance(each, dict)
+        and each.get("event") == EVENT
+        and isinstance(each.get("number"), int)
+        and isinstance(each.get("hash"), str)
+    ]
+
+
+OPERATOR_ROLE = "operator"
+
+
+def this_user() -> str:
+    """Return who types the command, as this machine knows them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user often has no name
+        return f"user {os.getuid()}"
+
+
+def operator_act(
+    action: AuditAction, subject: str, *, tenant: str | None = None, **details: str
+) -> AuditedAct:
+    """Return what the operator at this machine does."""
+    return AuditedAct(
+        tenant=tenant,
+        actor=this_user(),
+        role=OPERATOR_ROLE,
+        source=f"command line on {socket.gethostname()}",
+        action=action,
+        subject=subject,
+        details=details,
+    )
+
+
+async def write_acts(
+    settings: Settings, store: Store, publisher: Publisher | None, acts: Sequence[AuditedAct]
+) -> None:
+    """Append acts to the trail, before they are done.
+
+    Raises
+    ------
+    TransientError
+        The store is not available, so nothing may be done.
+    """
+    # Standard output belongs to the command; whoever wants the anchors there too sets the level.
+    configure_logs(settings.log_level if "log_level" in settings.model_fields_set else "ERROR")
+    await AuditWriter(store, publisher, now=lambda: datetime.now(UTC)).append(acts)

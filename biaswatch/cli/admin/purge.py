@@ -1,0 +1,150 @@
+"""The verb that removes texts for good: at the store and the bus, or of a tenant by its gateway."""
+
+import asyncio
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from biaswatch.cli.admin.archive import purge_archive
+from biaswatch.cli.admin.audit import operator_act, write_acts
+from biaswatch.cli.options import Json, Server, Token, moment_of
+from biaswatch.local.connections import bus_connection, bus_url, connected
+from biaswatch.services.gateway.administration import (
+    RemovedTexts,
+    check_purge,
+    purge_texts,
+    remains_of,
+)
+from biaswatch.shared.bus.dead_letters import PurgedMessages, purge_messages
+from biaswatch.shared.bus.jetstream import Admin, JetStreamPublisher
+from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.contracts.identity import is_id
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import checked
+from biaswatch.shared.requests.platform import PurgedTexts, PurgeRequest
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.engine import Scope
+
+PENDING = "pending"
+"""What the audit trail says where copies on the bus alone are removed."""
+
+
+def purge(
+    run: Annotated[str | None, typer.Option(help="The texts of this run.")] = None,
+    before: Annotated[
+        str | None, typer.Option(help="The texts of all records made before this date (UTC).")
+    ] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="The texts of this unit: a prompt, a user, a conversation.")
+    ] = None,
+    pending: Annotated[
+        bool, typer.Option("--pending", help="Copies on the bus of what the gateway has purged.")
+    ] = False,
+    tenant: Annotated[str | None, typer.Option(help="Only those of this tenant.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
+    server: Server = None,
+    token: Token = None,
+    as_json: Json = False,
+) -> None:
+    """Remove texts for good from store, archive, streams and dead letters; numbers remain."""
+    request = _request(run, before, unit, pending)
+    if server is not None and (tenant is not None or pending):
+        raise UsageError(
+            "A gateway purges the token's tenant in the store: no --tenant, --pending."
+        )
+    if not yes:
+        typer.confirm("Texts that are purged cannot be brought back. Go on?", abort=True)
+    if server is not None and request is not None:
+        _tell_gateway(asyncio.run(_by_gateway(server, token, request)), as_json)
+        return
+    gone, removed = _here(request, tenant)
+    _tell(gone, removed, remains_of(request) if request else "", as_json)
+
+
+def _request(
+    run: str | None, before: str | None, unit: str | None, pending: bool
+) -> PurgeRequest | None:
+    """Return what is asked for; None where only the bus is swept."""
+    given = {"run": run, "unit": unit, "before": moment_of(before) if before else None}
+    named = {name: value for name, value in given.items() if value is not None}
+    if len(named) + pending != 1:
+        raise UsageError("Say what to purge with one of --run, --before, --unit and --pending.")
+    if run is not None and not is_id(run):
+        raise UsageError(f"There is no run {run}. `biaswatch runs` lists them.")
+    return checked(PurgeRequest, named, "purge") if named else None
+
+
+async def _by_gateway(server: str, token: str | None, request: PurgeRequest) -> PurgedTexts:
+    async with connected(server, token) as client:
+        return await client.purge(request.model_dump(mode="json", exclude_none=True))
+
+
+def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedTexts, PurgedMessages]:
+    """Purge the store and the bus; return which texts and which messages were removed."""
+    settings = load_settings(Settings)
+    scope = Scope(tenant=tenant)
+
+    async def work(url: str, whole: Store) -> tuple[RemovedTexts, PurgedMessages]:
+        async with bus_connection(settings, url) as connection:
+            act = operator_act(
+                AuditAction.TEXTS_PURGE,
+                request.subject if request else PENDING,
+                tenant=tenant,
+                what=request.what if request else PENDING,
+            )
+            publisher = JetStreamPublisher(connection)
+            await write_acts(settings, whole, publisher, [act])
+            now, texts = datetime.now(UTC), RemovedTexts(0)
+            if request is not None:
+                texts = purge_texts(whole.scoped(lambda: scope), request, now)
+            archived = purge_archive(whole)
+            covers = whole.purges.so_far().covers
+            messages = await purge_messages(Admin(connection), publisher, covers)
+            return replace(texts, archived=archived), messages
+
+    with Store.open(settings.store, statement_s=None) as store:
+        if request is not None:
+            check_purge(store.scoped(lambda: scope), request)
+        with bus_url(settings) as url:
+            return asyncio.run(work(url, store))
+
+
+def _tell_gateway(purged: PurgedTexts, as_json: bool) -> None:
+    if as_json:
+        typer.echo(purged.model_dump_json(indent=2))
+        return
+    typer.echo(f"{_said(purged.texts, purged.prompts)}. {purged.remains}")
+
+
+def _said(texts: int, prompts: int) -> str:
+    suites = f", and {prompts} prompts from its suites" if prompts else ""
+    return f"Removed {texts} texts from the store{suites}"
+
+
+def _tell(gone: RemovedTexts, removed: PurgedMessages, remains: str, as_json: bool) -> None:
+    messages, unread = removed.messages, removed.unreadable
+    if as_json:
+        told = {
+            "texts": gone.texts,
+            "archived_texts": gone.archived,
+            "prompts": gone.prompts,
+            "messages": dict(messages),
+            "unreadable_dead_letters": unread,
+            "remains": remains,
+        }
+        typer.echo(json.dumps(told, indent=2))
+        return
+    sentence = f"{_said(gone.texts, gone.prompts)}, and {messages.total()} messages."
+    if gone.archived:
+        sentence += f" Removed {gone.archived} texts from the archive."
+    sentence += f" {remains}" if remains else ""
+    if unread:
+        sentence += (
+            f" {unread} dead letters are no record, so nobody can tell whose they are:"
+            " `biaswatch dead-letters list` shows them, `discard` removes them."
+        )
+    typer.echo(sentence)

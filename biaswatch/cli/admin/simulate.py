@@ -1,0 +1,148 @@
+"""The verb calibrate: plants effects and errors of known sizes, and counts what is said of them."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biaswatch.cli.options import Json
+from biaswatch.planted_monitors.cases import PlantedCase, cases_of
+from biaswatch.planted_monitors.rows import Row, relapse_in_words
+from biaswatch.render.tables import print_json, print_rows
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.shared.telemetry import configure_logs
+
+if TYPE_CHECKING:
+    from biaswatch.planted_labels.monitors import LabelledMonitorRow
+    from biaswatch.planted_labels.rows import LabelledRow
+
+
+EFFECTS = (0.3, 0.6)
+EFFECTS_SAID = "The effect 0 shows false alarms; units are sets asked until the alarm."
+MISSING_SAID = (
+    "Missing is the share of answers refused to everybody, missing gap what is refused to one group"
+    " beyond that, and missing alarmed the share of monitors with an alarm about missing answers."
+)
+LABELS = (100, 150, 300)
+LABELLED_SAID = (
+    "Shares of studies with a disparity of two groups, with so many labels of each. The instrument"
+    " errs more for one of them. By readings a disparity is found that is not there; corrected by"
+    " labels, in at most the share of the last column. A gap that is there is found more often than"
+    " by labels alone, and at most as often as if the instrument never erred."
+)
+LABELLED_MONITORS_SAID = (
+    "Shares of monitors that alarmed in any of their rounds, each labelled and looked at. The"
+    " instrument errs more for one group: by readings they alarm of a gap that is not there, by"
+    " labels in at most the share of the last column."
+)
+ANSWERS_OF_A_ROUND, LABELS_OF_A_ROUND = 100, 40
+"""Of each group."""
+ABOUT_MISSING = ("missing", "missing_gap", "missing_alarmed")
+"""Columns that say nothing where none is planted."""
+ABOUT_ERRORS = ("monitors", "standard_error", "looking_once", "ratio")
+"""Columns that stand in the first table alone, so that the second fits a terminal."""
+
+
+def calibrate(
+    effect: Annotated[
+        list[float] | None, typer.Option(help="Points less for one group, of 5; may be repeated.")
+    ] = None,
+    missing: Annotated[
+        float,
+        typer.Option(
+            help="Share of answers refused to everybody, with no effect and the largest; 0: not."
+        ),
+    ] = 0.02,
+    missing_gap: Annotated[
+        float, typer.Option(help="Share of answers refused to one group alone; 0: not.")
+    ] = 0.3,
+    relapse: Annotated[
+        float, typer.Option(help="Points less for one group, which end and come back; 0: not.")
+    ] = 2.0,
+    monitors: Annotated[int, typer.Option(min=0, help="Monitors of each kind; 0: none.")] = 10,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Rounds of each monitor, but for a relapse.")
+    ] = 12,
+    labelled: Annotated[
+        int,
+        typer.Option(min=0, help="Studies of each kind whose instrument errs and people label."),
+    ] = 2,
+    labels: Annotated[
+        list[int] | None, typer.Option(min=20, help="Labels of each group; may be repeated.")
+    ] = None,
+    answers: Annotated[int, typer.Option(min=40, help="Answers of each group of a study.")] = 300,
+    labelled_rounds: Annotated[
+        int,
+        typer.Option(min=0, help="Rounds of monitors that people label, as many as studies; 0: no"),
+    ] = 6,
+    as_json: Json = False,
+) -> None:
+    """Plant effects in models, and errors in an instrument; count alarms and false disparities."""
+    effects = [*EFFECTS] if effect is None else effect
+    if min([*effects, relapse]) < 0:
+        raise UsageError("An effect is at least 0: it is taken from one group's ratings.")
+    if not (0 <= missing < 1 and 0 <= missing_gap <= 1):
+        raise UsageError("A share of missing answers is at least 0 and below 1: 0.02 for 2 %.")
+    steps = sorted({*(labels or LABELS)})
+    if labelled and steps[-1] > answers:
+        raise UsageError(f"Of {answers} answers of a group {steps[-1]} cannot be labelled.")
+    configure_logs("ERROR")
+    cases = cases_of(effects, missing, missing_gap, relapse)
+    watched = _watched(cases, monitors, rounds) if monitors else {}
+    studies = _labelled(labelled, answers, steps) if labelled else []
+    by_labels = _labelled_monitors(labelled, labelled_rounds) if labelled * labelled_rounds else []
+    if as_json:
+        print_json({**watched, "labelled": studies, "labelled_monitors": by_labels})
+    else:
+        _print(watched, studies)
+        if by_labels:
+            print_rows(by_labels, LABELLED_MONITORS_SAID, as_json=False)
+
+
+def _watched(cases: Sequence[PlantedCase], monitors: int, rounds: int) -> dict[str, list[Row]]:
+    from biaswatch.planted_monitors.watching import watched_cases
+
+    with _empty_state() as settings:
+        return asyncio.run(watched_cases(settings, cases, monitors, rounds))
+
+
+def _labelled(studies: int, answers: int, labels: Sequence[int]) -> "list[LabelledRow]":
+    from biaswatch.planted_labels.studies import CASES, labelled_cases
+
+    with _empty_state() as settings:
+        return asyncio.run(
+            labelled_cases(settings, CASES, studies=studies, answers=answers, labels=labels)
+        )
+
+
+def _labelled_monitors(monitors: int, rounds: int) -> "list[LabelledMonitorRow]":
+    from biaswatch.planted_labels.monitors import RoundsToLabel, labelled_monitors
+
+    asked = RoundsToLabel(rounds, answers=ANSWERS_OF_A_ROUND, labels=LABELS_OF_A_ROUND)
+    with _empty_state() as settings:
+        return asyncio.run(labelled_monitors(settings, monitors, asked))
+
+
+def _print(watched: Mapping[str, Sequence[Row]], studies: "Sequence[LabelledRow]") -> None:
+    if watched.get("effects"):
+        print_rows(watched["effects"], EFFECTS_SAID, as_json=False, left_out=ABOUT_MISSING)
+    if watched.get("missing"):
+        print_rows(watched["missing"], MISSING_SAID, as_json=False, left_out=ABOUT_ERRORS)
+    for relapsed in watched.get("relapses", []):
+        typer.echo(relapse_in_words(relapsed))
+    if studies:
+        print_rows(studies, LABELLED_SAID, as_json=False)
+
+
+@contextmanager
+def _empty_state() -> Iterator[Settings]:
+    """Return settings of a platform that knows nothing yet."""
+    with TemporaryDirectory(prefix="biaswatch-calibrate-") as folder:
+        yield load_settings(Settings).model_copy(
+            update={"state_dir": Path(folder), "store_url": None, "log_level": "ERROR"}
+        )

@@ -1,0 +1,1 @@
+"""From a file, a log or a run to statistics: what `diagnose` and `compare` compute."""

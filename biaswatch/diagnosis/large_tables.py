@@ -1,0 +1,100 @@
+"""What `diagnose` reads of many Parquet files: all rows where they fit, or else their sums."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+
+from biaswatch.diagnosis.sources import DiagnosisInput, frame_input
+from biaswatch.engines.parquet_tables import (
+    MOST_CELLS,
+    check_measured,
+    checked_rows,
+    column_warnings,
+    parquet_table,
+    whole_frame,
+)
+from biaswatch.engines.queries import DUCKDB, named
+from biaswatch.engines.summed_diagnosis import summed_diagnosis
+from biaswatch.readers.tables import TableColumns
+from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
+
+if TYPE_CHECKING:
+    from biaswatch.diagnosis.rows import DiagnosisOptions
+
+
+SAID = (
+    "The table is larger than memory should hold, so DuckDB summed it: intervals are Student's t"
+    " from the sums, and medians, relabelling and the test over all groups are left out."
+)
+
+
+@dataclass(frozen=True)
+class SummedTable:
+    """A table that stays where it is."""
+
+    source: str
+    columns: TableColumns
+    rows: int
+    units: int
+
+    def diagnosis(self, asked: "DiagnosisOptions", *, named_statistics: bool) -> TableDiagnosis:
+        """Return what follows from the sums of the table.
+
+        Raises
+        ------
+        UsageError
+            Something was asked for that takes the values themselves.
+        """
+        refused = {
+            "--statistic": named_statistics,
+            "--permutations": bool(asked.permutations),
+            "--claim bank": asked.claim is Claim.BANK,
+        }
+        if wrong := [option for option, given in refused.items() if given]:
+            raise UsageError(f"{wrong[0]} takes all values at once. {_sample(self)}")
+        plan = ComparisonPlan(
+            asked.alpha, asked.tolerance, asked.correction, 0, asked.claim, asked.compared
+        )
+        console = Console(stderr=True)
+        with console.status(f"summing {self.rows:,} rows"), parquet_table(self.source) as table:
+            return summed_diagnosis(table, self.columns, plan, asked.ddof)
+
+
+def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
+    """Return the rows of many files where they fit into memory, or else the table as it is.
+
+    Raises
+    ------
+    UsageError
+        There are none, a column is missing, or a large table is to be paired or calibrated.
+    """
+    with parquet_table(source) as table:
+        rows = checked_rows(table, source, columns)
+        check_measured(table, source, columns)
+        warnings = column_warnings(table, source, columns)
+        if rows * len(columns.all) <= MOST_CELLS:
+            whole = frame_input(whole_frame(table, columns), columns, source)
+            return replace(whole, warnings=[*warnings, *whole.warnings])
+        units = rows
+        if columns.unit:
+            unit = named(columns.unit, DUCKDB)
+            [(units,)] = table.run(f"SELECT COUNT(DISTINCT {unit}) FROM {table.source}")  # noqa: S608
+    summed = SummedTable(source, columns, rows, int(units))
+    if columns.set or columns.baseline or columns.labels:
+        option = "--set" if columns.set else "--baseline" if columns.baseline else "--labels"
+        raise UsageError(f"{option} compares answers one by one. {_sample(summed)}")
+    nothing = Observations(tuple(columns.features), np.empty((0, len(columns.features))), {})
+    return DiagnosisInput(nothing, [SAID, *warnings], columns.unit, None, summed=summed)
+
+
+def _sample(table: SummedTable) -> str:
+    return (
+        f"{table.source} has {table.rows:,} rows, which is more than fits into memory: name fewer"
+        " features, or write a sample of whole units to one file and diagnose that."
+    )

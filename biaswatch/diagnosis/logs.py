@@ -1,0 +1,78 @@
+"""What `diagnose --extract` reads: recorded answers, measured here and now."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from biaswatch.diagnosis.sources import DiagnosisInput
+from biaswatch.importing.formats import LogFormat
+from biaswatch.importing.log_files import left_out_in_words, log_file
+from biaswatch.importing.rows import RepeatedIds, Row
+from biaswatch.measuring import TextMeasurer
+from biaswatch.readers.columns import listed_names
+from biaswatch.readers.row_ids import rounded_id_warnings
+from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
+
+
+def log_input(
+    path: Path,
+    columns: RunColumns,
+    extractors: list[str],
+    format_: LogFormat | None,
+    mapping: Path | None,
+) -> DiagnosisInput:
+    """Return the measured answers of a log; an answer that is in it twice counts once.
+
+    Raises
+    ------
+    UsageError
+        The log, its mapping, an extractor, a group or a feature cannot be used.
+    """
+    measurer = TextMeasurer.named(extractors)
+    left_out: Counter[str] = Counter()
+    rows, repeated = _distinct(log_file(path, format_, mapping).answers(left_out))
+    _check_answered(path, [row for _, row in rows], left_out)
+    repeated += rounded_id_warnings(
+        {name: [row.get(name) for _, row in rows] for name in ("id", "unit")}
+    )
+    answers = [{"id": where, **row} for where, row in rows]
+    console = Console(stderr=True)
+    table = RunTable(measurer.declared(str(path), len(answers)), of=f"The log {path}")
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("measuring", total=len(answers))
+        for answer in measurer.measured_answers(answers):
+            table.add(answer)
+            bars.advance(task)
+    seen = run_observations(table, columns)
+    warnings = [*left_out_in_words(left_out), *repeated, *run_warnings(table, seen)]
+    return DiagnosisInput(seen, warnings, columns.unit or "unit", columns.set, Claim.POPULATION)
+
+
+def _check_answered(path: Path, rows: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> None:
+    """Raise UsageError where no row has an answer or a reason for having none."""
+    if not rows:
+        why = " ".join(left_out_in_words(left_out))
+        raise UsageError(f"{path} holds no answer. {why}".strip())
+    if not any(row.keys() & {"text", "reason"} for row in rows):
+        fields = f"Row 1 has {listed_names(list(rows[0]))}." if rows[0] else "Row 1 is empty."
+        raise UsageError(
+            f"{path} holds no answer: no row has a `text`, or a `reason` for having none. Name the"
+            f" field of the answer with --map. {fields}"
+        )
+
+
+def _distinct(rows: Iterable[Row]) -> tuple[list[Row], list[str]]:
+    """Return rows without those that are repeated word for word, and a warning about others."""
+    seen = RepeatedIds()
+    distinct = [row for row in rows if seen.is_new(row[1])]
+    warning = (
+        f"{seen.differing} rows repeat the id of another row with another text, group or unit. Each"
+        " counts as an answer of its own; without a unit, rows with one id are one unit."
+    )
+    return distinct, [warning] if seen.differing else []

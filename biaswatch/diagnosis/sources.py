@@ -1,0 +1,203 @@
+"""What `diagnose` reads: the rows of a table in a file, or of a run from the gateway."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.progress import Progress
+
+from biaswatch.readers.labels import label_warnings, labelled_columns
+from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from biaswatch.readers.table_files import frame_of
+from biaswatch.readers.tables import TableColumns, check_named, frame_observations
+from biaswatch.render.corrections import correction_rows, print_corrections
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
+from biaswatch.shared.contracts import Against, Claim, Correction
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+
+if TYPE_CHECKING:
+    from biaswatch.diagnosis.large_tables import SummedTable
+    from biaswatch.local.client import GatewayClient
+
+
+DECLARED = ComparisonPlan()
+"""What holds unless something else is asked for, or a run declares it."""
+
+
+@dataclass(frozen=True)
+class DiagnosisInput:
+    """The rows that are diagnosed, and what is known of them."""
+
+    rows: Observations
+    warnings: list[str]
+    unit: str | None
+    """What names the unit; None where each row is one."""
+    set: str | None
+    claim: Claim = Claim.POPULATION
+    alpha: float = DECLARED.alpha
+    """Unless another is asked for; so is the next."""
+    tolerance: float = DECLARED.tolerance
+    compared: Against = DECLARED.against
+    corrections: Sequence[Correction] | None = None
+    """What labels make of the findings of a run; None for what is no run."""
+    extractors: Sequence[str] = ()
+    """What read the numbers of a run."""
+    labelled: Sequence[LabelledColumn] = ()
+    """What people said of the rows of a table."""
+    summed: "SummedTable | None" = None
+    """The table itself, where it is too large to be read; then there are no rows here."""
+
+    @property
+    def corrected_parts(self) -> dict[str, list[dict[str, Any]]]:
+        """What labels make of a run's declared findings, as one more part; nothing for a table."""
+        if self.corrections is None:
+            return {}
+        return {"corrections": correction_rows(self.corrections)}
+
+    def print_corrections(self) -> None:
+        """Print the same for people, or that nobody has labelled answers of the run."""
+        if self.corrections is not None:
+            print_corrections(Console(emoji=False), self.corrections, self.extractors)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the rows are, for whoever reads the numbers."""
+        summed = self.summed
+        return {
+            "rows": summed.rows if summed else self.rows.rows,
+            "unit": self.unit,
+            "units": summed.units if summed else len(np.unique(self.rows.unit_codes)),
+            "set": self.set,
+        }
+
+
+UNKNOWN = "unknown"
+"""In the place of a range: the values are not to be asked for it."""
+
+
+def declared_ranges(given: Sequence[str]) -> dict[str, Bounds | None]:
+    """Return the ranges of features, written as `rating=1:10`; None for `words=unknown`.
+
+    Raises
+    ------
+    UsageError
+        One is not written so, or its first number is not the smaller one.
+    """
+    found: dict[str, Bounds | None] = {}
+    for text in given:
+        name, _, ends = text.rpartition("=")
+        if name and ends == UNKNOWN:
+            found[name] = None
+            continue
+        least, _, most = ends.partition(":")
+        try:
+            low, high = float(least), float(most)
+        except ValueError:
+            raise UsageError(f"--range {text} is not written like rating=1:10.") from None
+        if not (name and isfinite(low) and low < high < inf):
+            raise UsageError(f"--range {text} needs a feature, a number and a larger one.")
+        found[name] = low, high
+    return found
+
+
+def table_input(path: Path, columns: TableColumns) -> DiagnosisInput:
+    """Return the rows of a file.
+
+    Raises
+    ------
+    UsageError
+        The file, a column or a value cannot be used; the sentence names it.
+    """
+    frame = frame_of(path)
+    check_named(columns, frame.columns, path)
+    return frame_input(frame, columns, path)
+
+
+def frame_input(frame: pd.DataFrame, columns: TableColumns, source: Path | str) -> DiagnosisInput:
+    """Return the rows of a frame, and its labels where it has any."""
+    rows, warnings = frame_observations(frame, columns, source)
+    labelled = labelled_columns(frame, columns, rows, source)
+    warnings = [*warnings, *label_warnings(labelled, rows)]
+    return DiagnosisInput(rows, warnings, columns.unit, columns.set, labelled=labelled)
+
+
+def run_input(
+    run_id: str, columns: RunColumns, server: str | None, token: str | None
+) -> DiagnosisInput:
+    """Return the measured answers of a run; nothing is asked of any model.
+
+    Raises
+    ------
+    UsageError
+        The run has no such field or feature, or the gateway refuses to show it.
+    """
+    table, corrections = asyncio.run(_labelled(run_id, server, token))
+    declared, rows = table.declared, run_observations(table, columns)
+    return DiagnosisInput(
+        rows,
+        run_warnings(table, rows),
+        columns.unit or "unit",
+        columns.set or ("set" if rows.sets is not None else None),
+        declared.claim,
+        DECLARED.alpha if declared.alpha is None else declared.alpha,
+        DECLARED.tolerance if declared.tolerance is None else declared.tolerance,
+        declared.compared,
+        corrections,
+        [each.name for each in declared.extractors],
+    )
+
+
+def read_runs(run_ids: Sequence[str], server: str | None, token: str | None) -> list[RunTable]:
+    """Return the measured answers of runs, from one gateway.
+
+    Raises
+    ------
+    UsageError
+        There is no such run, or the gateway refuses to show it.
+    """
+    return asyncio.run(_read(run_ids, server, token))
+
+
+async def _labelled(
+    run_id: str, server: str | None, token: str | None
+) -> tuple[RunTable, Sequence[Correction]]:
+    """Return a run's measured answers, and what labels make of its findings."""
+    from biaswatch.local.connections import connected
+    from biaswatch.local.runs import corrections_of, whole_run_id
+
+    async with connected(server, token, with_models=False) as client:
+        whole = await whole_run_id(client, run_id, or_file=True)
+        found = await corrections_of(client, whole)
+        return await read_run(client, whole), found.corrections
+
+
+async def _read(run_ids: Sequence[str], server: str | None, token: str | None) -> list[RunTable]:
+    from biaswatch.local.connections import connected
+    from biaswatch.local.runs import whole_run_id
+
+    async with connected(server, token, with_models=False) as client:
+        return [await read_run(client, await whole_run_id(client, each)) for each in run_ids]
+
+
+async def read_run(client: "GatewayClient", run_id: str) -> RunTable:
+    """Return the measured answers of a run from a gateway that is connected."""
+    from biaswatch.local.runs import run_table
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task("reading answers", total=None)
+        return await run_table(
+            client,
+            run_id,
+            lambda answers: bars.update(task, total=answers),
+            lambda: bars.advance(task),
+        )

@@ -1,1 +1,0 @@
-"""How long a monitor needs to find a gap, computed before it starts."""

@@ -1,0 +1,150 @@
+"""How long a monitor is likely to need, before it starts: units, rounds, tokens, money."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from biaswatch.planning.costs import CallPrices, PlannedRounds, SuiteRound, TrafficWindow
+from biaswatch.planning.monitor_assumptions import (
+    HALF,
+    AssumedValues,
+    Assumptions,
+    arrivals_of,
+    check_options,
+    values_of,
+)
+from biaswatch.render.tables import printable
+from biaswatch.shared.analysis.monitors.method import PlannedGap, method_of
+from biaswatch.shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.anytime.judging import WHOLE, alpha_of_gap_test
+from biaswatch.shared.stats.anytime.planning import PlannedUnits
+from biaswatch.shared.stats.anytime.units import MissingAnswers
+
+Row = dict[str, str | int | float | None]
+ANSWER_TOKENS = 200
+
+
+def planned(
+    plan: MonitorPlan, upkeep: Upkeep, suite: Suite | None, assumed: Assumptions
+) -> list[Row]:
+    """Return one row for each comparison of the features that are planned for.
+
+    Raises
+    ------
+    UsageError
+        The effect is within the tolerance or cannot be, there is no such feature, or what is
+        assumed says nothing of this monitor.
+    """
+    names, name = [_name(each) for each in plan.features], assumed.feature
+    if name is not None and name not in names:
+        known = ", ".join(dict.fromkeys(names))
+        raise UsageError(f"The monitor watches no feature {name}; it watches {known}.")
+    features = [each for each in plan.features if name in (None, _name(each))]
+    check_options(assumed, features, traffic=suite is None)
+    brought: SuiteRound | TrafficWindow
+    if suite is None:
+        brought = TrafficWindow(assumed.new_users, upkeep.most_rounds)
+    else:
+        tokens = ANSWER_TOKENS if assumed.answer_tokens is None else assumed.answer_tokens
+        brought = SuiteRound(plan, suite, CallPrices(tokens, assumed.prices), upkeep.most_rounds)
+    return [
+        _row(comparison, found, values, assumed, brought)
+        for comparison, found, values in _simulated(plan, features, assumed, brought)
+    ]
+
+
+def explained(rows: Sequence[Row], *, traffic: bool) -> str:
+    """Say what the numbers are, and why there are none."""
+    lines = []
+    if any(row["units"] is not None for row in rows):
+        gap = f"{rows[0]['effect']:g}"
+        lines.append(f"By these units 80 % of monitors with a gap of {gap} have alarmed")
+    if any(row["tokens"] is not None for row in rows):
+        lines[-1] += "; tokens are a guess"
+    if traffic and any(row["rounds"] is not None for row in rows):
+        lines[-1] += "; a round is a window"
+    reasons = dict.fromkeys(row["why"] for row in rows if row["why"])
+    for why in reasons:
+        keys = ", ".join(str(row["comparison"]) for row in rows if row["why"] == why)
+        lines.append(f"{keys}: {why}")
+    return printable("\n".join(f"{line}." for line in lines))
+
+
+def _name(watched: WatchedFeature) -> str:
+    return f"{watched.extractor}.{watched.feature}"
+
+
+def _simulated(
+    plan: MonitorPlan,
+    features: Sequence[WatchedFeature],
+    assumed: Assumptions,
+    brought: SuiteRound | TrafficWindow,
+) -> Iterator[tuple[Comparison, PlannedUnits, AssumedValues]]:
+    """Simulate each comparison; those that are asked alike, once."""
+    for watched in features:
+        known: dict[PlannedGap, PlannedUnits] = {}
+        try:
+            values = values_of(watched, assumed)
+            for pair in plan.comparisons:
+                gap = PlannedGap(
+                    assumed.effect, values.sd, values.sd_first, values.level, assumed.binary,
+                    alpha=_alpha_of(plan, watched), family=len(plan.watched),
+                    missing=MissingAnswers(assumed.missing, brought.shapes(pair)),
+                    spread=assumed.spread, arrivals=arrivals_of(plan.traffic, assumed),
+                    bank=plan.claim is Claim.BANK, twins=brought.twins(pair),
+                )  # fmt: skip
+                if gap not in known:
+                    # The same seed each time, so that the same question has the same answer.
+                    rng = np.random.default_rng(1)
+                    known[gap] = method_of(watched.method).planned_units(watched, gap, rng)
+                yield Comparison(watched=watched, pair=pair), known[gap], values
+        except ValueError as error:
+            raise UsageError(f"{_name(watched)}: {error}.") from None
+
+
+def _alpha_of(plan: MonitorPlan, watched: WatchedFeature) -> float:
+    """Return the share of alpha of the first test, for gaps that are there from the beginning."""
+    alpha = alpha_of_gap_test(plan.alpha, 1)
+    searched = plan.traffic is None and not watched.method.of_selections
+    return alpha * WHOLE if searched else alpha
+
+
+def _row(
+    comparison: Comparison,
+    found: PlannedUnits,
+    values: AssumedValues,
+    assumed: Assumptions,
+    brought: SuiteRound | TrafficWindow,
+) -> Row:
+    traffic = isinstance(brought, TrafficWindow)
+    return {
+        "comparison": comparison.key,
+        "effect": assumed.effect,
+        "first_share": (assumed.first_share or HALF) if traffic else None,
+        "sd_first": _short(values.sd_first),
+        "sd": _short(values.sd),
+        "level": _short(values.level),
+        "spread": _short(assumed.spread or None),
+        "missing": _short(assumed.missing or None),
+        "units": found.units,
+        "looking_once": found.fixed,
+        **vars(_needed(comparison, found, brought)),
+    }
+
+
+def _needed(
+    comparison: Comparison, found: PlannedUnits, brought: SuiteRound | TrafficWindow
+) -> PlannedRounds:
+    if found.units is not None:
+        return brought.until(found.units, comparison)
+    if found.why is not None:
+        return PlannedRounds(why=found.why)
+    return PlannedRounds(
+        why=f"fewer than 80 % of monitors with such a gap have alarmed by {found.looked} units,"
+        " which is as far as is planned for"
+    )
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

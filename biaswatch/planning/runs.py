@@ -1,0 +1,254 @@
+"""How many sets and repeats a run needs to find a gap: rows and the sentences that explain them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from biaswatch.planning.observed import ComparedShape, ObservedSpread, compared_shapes, smallest
+from biaswatch.shared.contracts import Claim, Suite
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.comparisons.planned_power import (
+    Enough,
+    PlannedTest,
+    simulated_power,
+    smallest_enough,
+)
+
+Row = dict[str, str | int | float | None]
+Told = Callable[[str], None]
+AS_IT_IS, ENOUGH = "as it is", "enough"
+MOST_REPEATS = 1024
+SET_CORRELATION = 0.5
+"""Of twins, where neither a run nor anybody says it."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What whoever plans believes of the answers; None is a default that the plan then says."""
+
+    gap: float
+    sd: float | None = None
+    between_sd: float | None = None
+    set_correlation: float | None = None
+    rate: float | None = None
+    level: float | None = None
+    bounds: Bounds | None = None
+    missing: float | None = None
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """What is declared, and how it is looked for."""
+
+    alpha: float = 0.05
+    tolerance: float = 0.0
+    power: float = 0.8
+    repeats: tuple[int, ...] = (1, 3, 10)
+    features: int | None = None
+    parts: int = 1
+    """Targets times scaffolds that are run together."""
+    dimension: str | None = None
+    claim: Claim | None = None
+    simulations: int = 200
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """What was planned for, and what came of it."""
+
+    compared: ComparedShape
+    answers: AssumedAnswers
+    test: PlannedTest
+    rows: list[Row]
+    power: float
+    comparisons: int
+    """Of one feature, target and scaffold."""
+
+
+def planned_run(suite: Suite, assumed: Assumed, options: PlanOptions, told: Told) -> RunPlan:
+    """Return what the suite finds as it is, and the least that finds the gap, by repeats.
+
+    Raises
+    ------
+    UsageError
+        Nothing is compared, the gap is within the tolerance, or no answers are as assumed.
+    """
+    _check(assumed, options)
+    found = compared_shapes(suite)
+    compared = smallest(found, options.dimension)
+    comparisons = sum(each.testable for each in found)
+    features = options.features or len(suite.features) or 1
+    claim = options.claim or suite.claim
+    test = PlannedTest(
+        options.alpha, options.tolerance, comparisons * features * options.parts,
+        claim is Claim.BANK,
+    )  # fmt: skip
+    ranged = _with_range(assumed, suite)
+    _check_means(ranged)
+    try:
+        answers = assumed_answers(ranged)
+    except ValueError as error:
+        raise UsageError(f"{str(error).capitalize()}.") from None
+    search = _Search(suite, compared, answers, test, options, told)
+    rows = search.of_fixed_prompts() if test.fixed_prompts else search.of_sets()
+    return RunPlan(compared, answers, test, rows, options.power, comparisons)
+
+
+def _with_range(assumed: Assumed, suite: Suite) -> Assumed:
+    """Take the range that the suite declares, where it is one for all and no other was given."""
+    declared = set(suite.ranges.values())
+    if assumed.rate is not None or assumed.bounds is not None or len(declared) != 1:
+        return assumed
+    return replace(assumed, bounds=declared.pop())
+
+
+def like_a_run(assumed: Assumed, seen: ObservedSpread) -> Assumed:
+    """Fill in what a run shows, wherever nothing else was given; groups lie about its mean."""
+    level = seen.mean - assumed.gap / 2 if assumed.level is None else assumed.level
+    known = replace(
+        assumed,
+        between_sd=_first(assumed.between_sd, seen.between_sd),
+        set_correlation=_first(assumed.set_correlation, seen.set_correlation),
+        missing=_first(assumed.missing, seen.missing),
+    )
+    if seen.sd is None or assumed.rate is not None:
+        return replace(known, rate=_first(assumed.rate, level))
+    bounds = seen.bounds if assumed.bounds is None else assumed.bounds
+    return replace(known, sd=_first(assumed.sd, seen.sd), level=level, bounds=bounds)
+
+
+def _first(given: float | None, seen: float | None) -> float | None:
+    return seen if given is None else given
+
+
+def assumed_answers(assumed: Assumed) -> AssumedAnswers:
+    """Fill in the defaults: a quarter of the range, half of it between prompts, the middle.
+
+    Raises
+    ------
+    ValueError
+        No answers are like that, or nothing says how they are spread.
+    """
+    correlation = SET_CORRELATION if assumed.set_correlation is None else assumed.set_correlation
+    missing = assumed.missing or 0.0
+    if assumed.rate is not None:
+        between = 0.1 if assumed.between_sd is None else assumed.between_sd
+        return AssumedAnswers(
+            assumed.rate + assumed.gap, assumed.rate, None, between, correlation,
+            (0.0, 1.0), missing,
+        )  # fmt: skip
+    sd, bounds, level = assumed.sd, assumed.bounds, assumed.level
+    if sd is None and bounds is None:
+        raise ValueError("nothing says how answers are spread: give --sd, --range or --rate")
+    if sd is None and bounds is not None:
+        sd = (bounds[1] - bounds[0]) / 4
+    if level is None:
+        level = (sum(bounds) / 2 if bounds else 0.0) - assumed.gap / 2
+    between = (sd or 0.0) / 2 if assumed.between_sd is None else assumed.between_sd
+    return AssumedAnswers(level + assumed.gap, level, sd, between, correlation, bounds, missing)
+
+
+def _check(assumed: Assumed, options: PlanOptions) -> None:
+    if assumed.gap == 0 or abs(assumed.gap) <= options.tolerance:
+        raise UsageError(
+            f"A --gap of {assumed.gap:g} is within the tolerance of {options.tolerance:g}, and no"
+            " run calls it a disparity. Plan for a larger one."
+        )
+    if assumed.rate is not None and (assumed.sd, assumed.level, assumed.bounds) != (None,) * 3:
+        raise UsageError(
+            "--rate is for answers that are yes or no; --sd, --level and --range say nothing of"
+            " these. Leave them out."
+        )
+    if assumed.bounds is not None and not assumed.bounds[0] < assumed.bounds[1]:
+        raise UsageError("--range is two numbers, the lower one first.")
+    for name, value in {"--alpha": options.alpha, "--power": options.power}.items():
+        if not 0 < value < 1:
+            raise UsageError(f"{name} is {value:g}, but it has to lie between 0 and 1.")
+
+
+def _check_means(assumed: Assumed) -> None:
+    """Refuse groups whose means no answers can have; name the options that make them."""
+    option, second = (
+        ("--level", assumed.level) if assumed.rate is None else ("--rate", assumed.rate)
+    )
+    bounds = assumed.bounds if assumed.rate is None else (0.0, 1.0)
+    if bounds is not None and abs(assumed.gap) >= bounds[1] - bounds[0]:
+        raise UsageError(
+            f"A --gap of {assumed.gap:g} is more than the range from {bounds[0]:g} to"
+            f" {bounds[1]:g} allows: plan for a smaller one, or give another --range."
+        )
+    if second is None or bounds is None:
+        return
+    low, high = bounds
+    if not low < second < high:
+        raise UsageError(
+            f"{option} is {second:g}, but the second group's mean has to lie between {low:g} and"
+            f" {high:g}."
+        )
+    if not low < second + assumed.gap < high:
+        raise UsageError(
+            f"With {option} {second:g} and --gap {assumed.gap:g} the first group's mean would be"
+            f" {second + assumed.gap:g}, but it has to lie between {low:g} and {high:g}: change one"
+            " of the two."
+        )
+
+
+@dataclass(frozen=True)
+class _Search:
+    suite: Suite
+    compared: ComparedShape
+    answers: AssumedAnswers
+    test: PlannedTest
+    options: PlanOptions
+    told: Told
+
+    def of_sets(self) -> list[Row]:
+        """Return two rows for each number of repeats: the suite as it is, and enough sets."""
+        size, rows = self.compared.shape.size, list[Row]()
+        for repeats in self.options.repeats:
+            rows.append(self._row(AS_IT_IS, size, repeats, self._power(size, repeats)))
+            enough = smallest_enough(
+                lambda sets, repeats=repeats: self._power(sets, repeats),  # type: ignore[misc]
+                power=self.options.power,
+            )
+            rows.append(self._enough(enough, repeats))
+        return rows
+
+    def of_fixed_prompts(self) -> list[Row]:
+        """Return a row for each number of repeats, and one with enough of them."""
+        size = self.compared.shape.size
+        rows = [
+            self._row(AS_IT_IS, size, repeats, self._power(size, repeats))
+            for repeats in self.options.repeats
+        ]
+        enough = smallest_enough(
+            lambda repeats: self._power(size, repeats),
+            power=self.options.power, furthest=MOST_REPEATS,
+        )  # fmt: skip
+        if enough is None:
+            return [*rows, self._row(ENOUGH, size, None, None)]
+        return [*rows, self._row(ENOUGH, size, enough.number, enough.power)]
+
+    def _power(self, size: int, repeats: int) -> float:
+        self.told(f"{size} sets or prompts a group, {repeats} repeats")
+        return simulated_power(
+            self.compared.shape.scaled(size), repeats, self.answers, self.test,
+            runs=self.options.simulations, seed=self.options.seed,
+        )  # fmt: skip
+
+    def _enough(self, enough: Enough | None, repeats: int) -> Row:
+        if enough is None:
+            return self._row(ENOUGH, None, repeats, None)
+        return self._row(ENOUGH, enough.number, repeats, enough.power)
+
+    def _row(self, suite: str, size: int | None, repeats: int | None, power: float | None) -> Row:
+        prompts = calls = None
+        if size is not None:
+            prompts = round(len(self.suite.probes) * size / self.compared.shape.size)
+            calls = None if repeats is None else prompts * repeats * self.options.parts
+        return {
+            "suite": suite, "sets": size, "repeats": repeats,
+            "prompts": prompts, "calls": calls, "power": power,
+        }  # fmt: skip

@@ -1,0 +1,225 @@
+"""Columns of a frame whose ids keep every digit, and warnings about labels that lost some."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from biaswatch.shared.formatting import number
+from biaswatch.shared.parsing.labels import label_text
+
+MAX_SHOWN_FORMS = 3
+EXACT_FLOAT_LIMIT = 2.0**53
+"""From here on, a double holds only some of the whole numbers."""
+EXACT_LIMITS = {2: 2.0**11, 4: 2.0**24}
+"""The same limit for smaller floats, by their bytes."""
+_ROUNDED = re.compile(r"[+-]?\d(?:\.\d+)?[eE]\+\d+")
+"""How Python and spreadsheets write a large number whose last digits they dropped."""
+_WHOLE_FLOAT = re.compile(r"([+-]?\d+)\.0+")
+
+
+def exact_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Return a frame of these columns, with every integer exact."""
+    return pd.DataFrame({name: _exact_column(values) for name, values in columns.items()})
+
+
+def _exact_column(values: Sequence[Any]) -> "pd.Series[Any]":
+    """Return a column; integers beside anything else (None, a float) stay Python's integers."""
+    kinds = set(map(type, values))
+    return pd.Series(values, dtype=object if int in kinds and len(kinds) > 1 else None)
+
+
+def floats_in(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return the numbers of a column of anything, NaN for other values."""
+    try:
+        return pd.to_numeric(column, errors="coerce")
+    except OverflowError:  # an integer larger than any float
+        return pd.to_numeric(column.map(str, na_action="ignore"), errors="coerce")
+
+
+def column_labels(column: "pd.Series[Any]") -> list[str | None]:
+    """Return the label of each row; None where the cell is empty or blank."""
+    return [
+        None if absent else _label(value)
+        for value, absent in zip(column, column.isna(), strict=True)
+    ]
+
+
+def _label(value: Any) -> str | None:
+    label = label_text(value.item() if isinstance(value, np.generic) else value)
+    return label if label.strip() else None
+
+
+def label_form_warnings(
+    frame: pd.DataFrame, groups: Mapping[str, Iterable[str | None]], ids: Iterable[str]
+) -> list[str]:
+    """Return what is doubtful about the labels of groups and of ids (units, sets)."""
+    names = dict.fromkeys([*groups, *ids])
+    rounded = [_rounded_sentence(name) for name in names if has_rounded_values(frame[name])]
+    return [*rounded, *(line for item in groups.items() for line in _form_sentences(*item))]
+
+
+def rounded_id_warnings(ids: Mapping[str, Iterable[object]]) -> list[str]:
+    """Return a warning for each kind of id with values whose last digits were dropped."""
+    return [
+        _rounded_sentence(name) for name, values in ids.items() if any(map(_is_rounded, values))
+    ]
+
+
+def has_rounded_values(column: "pd.Series[Any]") -> bool:
+    """Return whether a value is a float so large that different integers become equal."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
+        limit = EXACT_LIMITS.get(column.dtype.itemsize, EXACT_FLOAT_LIMIT)
+        return bool((np.isfinite(column) & (column.abs() >= limit)).any())
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
+        return False
+    return any(_is_rounded(value) for value in column)
+
+
+def _is_rounded(value: object) -> bool:
+    if isinstance(value, str):
+        return "+" in value and _ROUNDED.fullmatch(value.strip()) is not None
+    return isinstance(value, float) and EXACT_FLOAT_LIMIT <= abs(value) < np.inf
+
+
+def _rounded_sentence(name: str) -> str:
+    return (
+        f"Values of {name} are floats too large to be exact, so different ids may have become one."
+        f" Write {name} as text or as whole numbers where the table is made."
+    )
+
+
+def _form_sentences(name: str, labels: Iterable[str | None]) -> Iterator[str]:
+    """Say it where labels of a group differ only in case, blanks or as 1 and 1.0."""
+    forms: dict[str, list[str]] = defaultdict(list)
+    for label in dict.fromkeys(labels):
+        if label is not None:
+            forms[_WHOLE_FLOAT.sub(r"\1", label.strip().casefold())].append(label)
+    variants = [" and ".join(map(repr, same)) for same in forms.values() if len(same) > 1]
+    if variants:
+        more = (
+            f" (and {len(variants) - MAX_SHOWN_FORMS} more)"
+            if len(variants) > MAX_SHOWN_FORMS
+            else ""
+        )
+        yield (
+            f"Labels of {name} differ only in form, and count as different groups:"
+            f" {'; '.join(variants[:MAX_SHOWN_FORMS])}{more}. Write each label in one way."
+        )
+
+
+NAMED_SO = re.compile(
+    r"(^|[_\W])(prompt|question|item|case|stem|template|probe|unit|key|cv|vignette|scenario"
+    r"|sentence|stimulus|user|conversation|id)s?([_\W]|$)"
+)
+"""What columns of prompts are called, among other words."""
+LEAST_SHARE = 0.5
+"""Of the rows that share their group and the column's value with another row."""
+LEAST_VALUES = 5
+"""A column of another name needs so many values, alike so surely, to be taken for prompts."""
+SURE = 0.001
+MOST_COLUMNS = 100
+
+
+@dataclass(frozen=True)
+class RepeatedColumn:
+    """A column whose values repeat within groups."""
+
+    name: str
+    values: int
+    """How many different ones."""
+    is_named_so: bool
+    """Whether its name says that it names prompts."""
+    correlation: float | None
+    """How alike the feature is within them: the intraclass correlation."""
+    p_value: float | None
+    """For no such correlation."""
+
+
+def repeats_warning(
+    frame: pd.DataFrame,
+    *,
+    used: Sequence[str],
+    groups: Sequence[str],
+    feature: str,
+    values: NDArray[np.float64],
+) -> str | None:
+    """Return a sentence where a column that is not used looks as if it named the prompts."""
+    found = list(_repeated(frame, used, groups, values))
+    if not found:
+        return None
+    best = max(found, key=lambda each: (each.is_named_so, each.correlation or 0.0))
+    alike = ""
+    if best.correlation is not None and best.p_value is not None and best.p_value < SURE:
+        alike = f", and {feature} is alike within them (correlation {number(best.correlation, 2)})"
+    return (
+        f"Every row counted as independent, but {len(frame)} rows share {best.values} values of"
+        f" {best.name}{alike}. If rows with the same {best.name} answer the same prompt, add"
+        f" --unit {best.name}; otherwise p-values are too small."
+    )
+
+
+def _repeated(
+    frame: pd.DataFrame, used: Sequence[str], groups: Sequence[str], values: NDArray[np.float64]
+) -> Iterator[RepeatedColumn]:
+    group = pd.factorize(pd.MultiIndex.from_frame(frame[list(groups)].astype(str)))[0]
+    for name in [name for name in frame.columns if name not in used][:MOST_COLUMNS]:
+        named_so = NAMED_SO.search(str(name).lower()) is not None
+        labels = _labels(frame[name], named_so)
+        if labels is None:
+            continue
+        count = int(labels.max()) + 1
+        _, cell, sizes = np.unique(group * count + labels, return_inverse=True, return_counts=True)
+        if np.mean(sizes[cell] > 1) < LEAST_SHARE:
+            continue
+        correlation, p_value = intraclass_correlation(values, group, cell)
+        alike = p_value is not None and p_value < SURE and count >= LEAST_VALUES
+        if named_so or alike:
+            yield RepeatedColumn(str(name), count, named_so, correlation, p_value)
+
+
+def _labels(column: "pd.Series[Any]", named_so: bool) -> NDArray[np.intp] | None:
+    """Return codes of the values; None where they cannot name prompts: they differ, or measure."""
+    if column.isna().any():
+        return None
+    try:
+        codes, found = pd.factorize(column)
+    except TypeError:  # lists and mappings
+        return None
+    if not 2 <= len(found) < len(column):
+        return None
+    numeric = not floats_in(pd.Series(found)).isna().any()
+    return None if numeric and not named_so else codes
+
+
+def intraclass_correlation(
+    values: NDArray[np.float64], groups: NDArray[np.intp], cells: NDArray[np.intp]
+) -> tuple[float | None, float | None]:
+    """Return the correlation of values in one cell, beyond that of their group, and its p-value.
+
+    ICC(1) of a one-way analysis of variance of cells within groups (Shrout and Fleiss 1979), with
+    its F test; None where it is undefined.
+    """
+    present = np.isfinite(values)
+    value, group, cell = values[present], groups[present], cells[present]
+    if not len(value):
+        return None, None
+    _, of_cell, sizes = np.unique(cell, return_inverse=True, return_counts=True)
+    means = np.bincount(of_cell, value) / sizes
+    group_means = np.bincount(group, value) / np.maximum(np.bincount(group), 1)
+    k, n, g = len(sizes), len(value), len(np.unique(group))
+    if k <= g or n <= k:
+        return None, None
+    between = float(np.sum((means[of_cell] - group_means[group]) ** 2)) / (k - g)
+    within = float(np.sum((value - means[of_cell]) ** 2)) / (n - k)
+    size = (n - float(np.sum(sizes**2)) / n) / (k - 1)
+    if between + (size - 1) * within <= 0:
+        return None, None
+    p_value = float(stats.f.sf(between / within, k - g, n - k)) if within > 0 else 0.0
+    return (between - within) / (between + (size - 1) * within), p_value
