@@ -11,8 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import BiaswatchError, UsageError
-from biaswatch.shared.parsing.json_objects import encodable
-from biaswatch.shared.parsing.nesting import MOST_LEVELS, is_too_deep
+from biaswatch.shared.parsing.json_objects import MOST_LEVELS, encodable, is_too_deep
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 Model = TypeVar("Model", bound=BaseModel)

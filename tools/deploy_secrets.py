@@ -9,9 +9,8 @@ from pathlib import Path
 
 import yaml
 
-from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import key_names
+from biaswatch.shared.bus.permissions import key_names, server_config
 from biaswatch.shared.errors import BiaswatchError, UsageError
 from tools.deployment.compose import PASSWORD
 from tools.deployment.services import (

@@ -8,8 +8,8 @@ from typing import Protocol
 from biaswatch.building.plan import Inquiry
 from biaswatch.building.words import DASH, QUOTES, contains_word
 from biaswatch.shared.parsing import json_in
-from biaswatch.shared.parsing.quoting import quoted
 from biaswatch.shared.parsing.refusals import declines
+from biaswatch.shared.parsing.texts import quoted
 
 LONGEST_QUESTION_WORDS = 45
 TRIES = 3

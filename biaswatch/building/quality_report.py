@@ -10,7 +10,7 @@ from biaswatch.building.build_data import BuildLog
 from biaswatch.building.quality import SuiteQuality
 from biaswatch.building.suite_files import Row, zero_hits
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.shown_text import isolated, on_one_line, visible
+from biaswatch.shared.formatting import isolated, on_one_line, visible
 
 MARKUP = re.compile(r"[&\\`*_\[\]<>|!#]")
 FAULTS = {

@@ -8,9 +8,8 @@ from biaswatch.building.build_data import BuildLog, SentenceMatch
 from biaswatch.building.plan import Concept
 from biaswatch.building.words import APOSTROPHES, STOP, contains_word, tokens
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.device import MINILM, ModelOptions, installation_hint
 from biaswatch.shared.models.forward_passes import ModelUnavailable
-from biaswatch.shared.models.packaged import MINILM, installation_hint
 
 OFF_TOPIC = 0.15
 """Least similarity of a sentence to its concept and source."""

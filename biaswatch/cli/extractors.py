@@ -52,7 +52,7 @@ def try_one(
     as_json: Json = False,
 ) -> None:
     """Try whether a drop-in keeps the contract. Exit code 1 where it does not."""
-    from biaswatch.services.extractor.handlers.dropin_conformance import ConformanceTest
+    from biaswatch.services.extractor.handlers.dropin_testing import ConformanceTest
 
     async def work(url: str) -> ConformanceTest:
         async with bus_connection(load_settings(Settings), url) as connection:
@@ -78,7 +78,7 @@ def serve(
     name: Annotated[str | None, typer.Option(help="Its name; else the file's.")] = None,
 ) -> None:
     """Serve a one-file extractor as a drop-in; nothing else is restarted. Ctrl-C stops it."""
-    from biaswatch.services.extractor.handlers.dropin_server import (
+    from biaswatch.services.extractor.handlers.dropin_testing import (
         answers_of,
         code_digest,
         spec_for,
@@ -182,10 +182,13 @@ def cluster(
     models = ModelOptions(settings.extractor_device, settings.extractor_download)
     try:
         models.require()
-        from biaswatch.services.extractor.domain.cluster_assignments import cluster_assignments
-        from biaswatch.services.extractor.domain.combining import CombinedBy, Combining
+        from biaswatch.services.extractor.domain.clusters import (
+            CombinedBy,
+            Combining,
+            cluster_assignments,
+        )
+        from biaswatch.shared.models.device import MINILM
         from biaswatch.shared.models.forward_passes import ModelUnavailable
-        from biaswatch.shared.models.packaged import MINILM
         from biaswatch.shared.models.text_models import Embedder
     except ModuleNotFoundError as error:
         raise ConfigurationError(

@@ -6,11 +6,11 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from biaswatch.shared.conventions import langfuse, openai_logs, openinference
+from biaswatch.shared.conventions import openai_logs
 from biaswatch.shared.conventions.mapping import FieldMapping, value_at
 from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of, opened, parsed
-from biaswatch.shared.conventions.recorded import RecordedContent
-from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.conventions.signals import RecordedContent, Signal
+from biaswatch.shared.conventions.spans import read_observation, read_openinference
 from biaswatch.shared.errors import UsageError
 
 
@@ -54,7 +54,7 @@ def _span(row: Fields) -> RecordedContent | None:
     fields.setdefault("openinference.span.kind", row.get("span_kind"))
     failed = str(row.get("status_code", "")).upper() == "ERROR"
     error = str(fields.get("error.type") or "error") if failed else None
-    return openinference.read(Signal("", "", "", 0, fields, {}, error=error))
+    return read_openinference(Signal("", "", "", 0, fields, {}, error=error))
 
 
 def _dotted(value: Any, name: str) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _dotted(value: Any, name: str) -> dict[str, Any]:
 
 
 def _observation(row: Fields) -> RecordedContent | None:
-    return langfuse.read_observation(_with_opened(row, "input", "output"))
+    return read_observation(_with_opened(row, "input", "output"))
 
 
 def _logged_call(row: Fields) -> RecordedContent | None:

@@ -31,8 +31,7 @@ from biaswatch.shared.conventions.mapping import (
     value_at,
 )
 from biaswatch.shared.conventions.messages import label_of, opened
-from biaswatch.shared.conventions.recorded import reason_of
-from biaswatch.shared.conventions.signals import signals_of_json
+from biaswatch.shared.conventions.signals import reason_of, signals_of_json
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, not_a_file, read_text, yaml_mapping
 

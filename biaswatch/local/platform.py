@@ -36,8 +36,8 @@ from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.open_files import raise_open_files
 from biaswatch.shared.runtime.own_telemetry import own_telemetry
+from biaswatch.shared.runtime.process import raise_open_files
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.runtime.settings import Settings
 from biaswatch.shared.runtime.web import free_port, web_server

@@ -15,8 +15,7 @@ from biaswatch.local.platform import embedded_platform
 from biaswatch.local.runs import corrections_of
 from biaswatch.planted_labels.rows import LabelledOutcome, LabelledRow, labelled_row, outcome
 from biaswatch.planted_monitors.watching import measurable
-from biaswatch.services.simulator.domain.planted_bias import PlantedModel, ReadingErrors
-from biaswatch.services.simulator.domain.planted_reading import truth_in
+from biaswatch.services.simulator.domain.planted_bias import PlantedModel, ReadingErrors, truth_in
 from biaswatch.shared.contracts import CorrectedGap, LabelDraw, Suite, SuiteProbe
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.requests.exports import AnswersPage

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from biaswatch.shared.formatting import number
-from biaswatch.shared.parsing.labels import label_text
+from biaswatch.shared.parsing.texts import label_text
 
 MAX_SHOWN_FORMS = 3
 EXACT_FLOAT_LIMIT = 2.0**53

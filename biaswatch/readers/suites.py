@@ -16,7 +16,7 @@ from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.contracts.suite_limits import check_suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines, read_text, sentence, yaml_mapping
-from biaswatch.shared.parsing.labels import label_text
+from biaswatch.shared.parsing.texts import label_text
 
 if TYPE_CHECKING:
     from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest

@@ -21,9 +21,9 @@ from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from biaswatch.render.report_markdown import FIGURES_HERE, anchor, as_csv, as_markdown
 from biaswatch.render.studies import FOLD_BEGINS, FOLD_ENDS, as_jsonl
+from biaswatch.shared.formatting import shown
 from biaswatch.shared.lookup import first
 from biaswatch.shared.requests.run_views import FlaggedPair
-from biaswatch.shared.shown_text import shown
 
 STYLE = """
 :root { color-scheme: light dark; }

@@ -17,10 +17,9 @@ from rich.table import Table
 from rich.text import Text
 
 from biaswatch.shared.contracts import Verdict
-from biaswatch.shared.formatting import TOO_SMALL, UNDEFINED
+from biaswatch.shared.formatting import TOO_SMALL, UNDEFINED, isolated, on_one_line, shown
 from biaswatch.shared.presentation.columns import Column, Row, Shown, columns
 from biaswatch.shared.presentation.tables import csv_text
-from biaswatch.shared.shown_text import isolated, on_one_line, shown
 from biaswatch.written_files import write_whole
 
 STYLES = {"disparity": "bold red", "no_disparity": "green"}

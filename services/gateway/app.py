@@ -65,10 +65,9 @@ from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.requests.traffic import SentBatch
 from biaswatch.shared.runtime.auditing import AuditWriter
 from biaswatch.shared.runtime.jobs import Job
-from biaswatch.shared.runtime.limited_protocol import ConnectionLimits
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
-from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.runtime.web import ConnectionLimits, web_server
 from biaswatch.shared.store import Store
 
 STEADY_AFTER_S = 10.0

@@ -17,9 +17,9 @@ from biaswatch.shared.bus.jetstream import most_waiting
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Exchange, Features, Response
-from biaswatch.shared.runtime.header_files import headers_in
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.service import StageHost
+from biaswatch.shared.runtime.settings import headers_in
 from biaswatch.shared.store import Store
 
 INGESTED_AT_ONCE = 256

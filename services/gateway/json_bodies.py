@@ -13,8 +13,8 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from biaswatch.shared.parsing.json_objects import is_too_deep
 from biaswatch.shared.parsing.json_stream import ListInObject
-from biaswatch.shared.parsing.nesting import is_too_deep
 from biaswatch.shared.runtime.blocking import in_thread
 
 IN_LOOP_BYTES = 64 * 1024

@@ -14,7 +14,7 @@ from pydantic_settings import SettingsError
 from starlette.exceptions import HTTPException
 
 from biaswatch.services.simulator.routes.answering import SimulatedModels
-from biaswatch.services.simulator.routes.openai_format import OPENAI_CHAT
+from biaswatch.services.simulator.routes.formats import OPENAI_CHAT
 from biaswatch.services.simulator.settings import SimulatorSettings
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import ConfigurationError, UsageError

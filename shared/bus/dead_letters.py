@@ -14,7 +14,7 @@ from biaswatch.shared.bus.topology import (
     DEAD_ROOT,
     DEAD_STREAMS,
 )
-from biaswatch.shared.contracts import ROUTES, Record, Route, record_of
+from biaswatch.shared.contracts import ROUTES, AuditAnchor, Record, Route, record_of, route_of
 from biaswatch.shared.contracts.routes import ROOT
 from biaswatch.shared.errors import PoisonError, UsageError
 
@@ -290,3 +290,14 @@ async def _purge_dead_letters(
         if covers(record):
             await discard(letter, shelf)
             removed.messages[letter.stream] += 1
+
+
+async def audit_anchors(messages: MessageStore) -> AsyncIterator[AuditAnchor]:
+    """Return every anchor, the oldest first; what is none is passed over."""
+    route, sequence = route_of(AuditAnchor), 1
+    while message := await messages.next_message(route.stream, route.subjects, sequence):
+        sequence = message.sequence + 1
+        try:
+            yield AuditAnchor.decode(message.data)
+        except PoisonError:
+            continue

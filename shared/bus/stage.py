@@ -1,8 +1,13 @@
 """A stage: the records that one part of a service reads, and their handler."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from biaswatch.shared.contracts import Record, route_of
 
@@ -64,3 +69,128 @@ class Stage(Generic[R]):
     def capacity(self) -> int:
         """The most records this process holds; never more than it can work on."""
         return self.slots * (self.batch or 1)
+
+
+Call = Callable[[Sequence[Record]], Awaitable[Outputs]]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def without_stop_iteration(call: Callable[P, T]) -> Callable[P, T]:
+    """Return a call for a thread that raises RuntimeError instead of StopIteration.
+
+    Up to Python 3.12 a future refuses StopIteration, and the coroutine that awaits it never wakes.
+    """
+
+    def raising(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return call(*args, **kwargs)
+        except StopIteration as error:
+            raise RuntimeError("A call in a thread raised StopIteration.") from error
+
+    return raising
+
+
+def call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
+    """Return the handler as a coroutine of records; plain functions run in the thread pool."""
+    handler: Any = stage.handler
+    waits = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
+        getattr(handler, "__call__", None)  # noqa: B004 - asks how it is defined, not whether
+    )
+
+    async def call(records: Sequence[Record]) -> Outputs:
+        argument = records if stage.batch else records[0]
+        if waits:
+            outputs: Outputs = await handler(argument)
+            return outputs
+        in_context = partial(copy_context().run, without_stop_iteration(handler), argument)
+        return await asyncio.get_running_loop().run_in_executor(pool, in_context)
+
+    return call
+
+
+def contexts_of(
+    outputs: Sequence[Record], inputs: Sequence[Record], contexts: Sequence[str]
+) -> list[str]:
+    """Return the trace context of each output: that of the input it names, or of the only one.
+
+    An output of a batch that names none of its inputs begins a journey of its own. Without
+    contexts, nobody traces.
+    """
+    if not contexts:
+        return [""] * len(outputs)
+    if len(inputs) == 1:
+        return [contexts[0]] * len(outputs)
+    by_name: dict[str, str] = {}
+    for record, context in zip(inputs, contexts, strict=True):
+        by_name |= dict.fromkeys(_names(record), context)
+    return [_context_of(each, by_name) for each in outputs]
+
+
+def _names(record: Record) -> list[str]:
+    """Return what others call a record: its id, and the key under which its owner sent it."""
+    key = getattr(record, "key", None)
+    return [record.id, key] if isinstance(key, str) else [record.id]
+
+
+def _context_of(output: Record, by_name: Mapping[str, str]) -> str:
+    named = [getattr(output, name) for name in type(output).identity]
+    named += [each.key for each in output.embedded if hasattr(each, "key")]
+    return next((by_name[each] for each in named if each in by_name), "")
+
+
+TROUBLED_S = 30.0
+"""A stage makes no progress after failing for this long without finishing a record."""
+FORGOTTEN_AFTER_S = 90.0
+"""A failure this old is ignored: the record was delivered again since, to another process."""
+
+
+@dataclass
+class Progress:
+    """The events of one stage; all times are in seconds of the same clock."""
+
+    finished_at: float = 0.0
+    """When a record was last handled or dead-lettered."""
+    troubled_at: float | None = None
+    """When the first record after `finished_at` failed."""
+    failed_at: float = 0.0
+    """When the last record failed."""
+    trouble: str | None = None
+    """Why the last record failed; None after a success."""
+    waits: bool = False
+    """The last failure was a planned wait, for another stage or for room on the bus."""
+
+    def finish(self, now: float) -> None:
+        """Record that a record was handled or dead-lettered."""
+        self.finished_at, self.troubled_at, self.trouble, self.waits = now, None, None, False
+
+    def fail(self, now: float, why: str, *, waits: bool) -> None:
+        """Record that a record was returned to the bus."""
+        self.troubled_at = now if self.troubled_at is None else self.troubled_at
+        self.failed_at, self.trouble, self.waits = now, why, waits
+
+    def standstill(
+        self, now: float, oldest_began: float | None, stuck_after_s: float | None
+    ) -> str | None:
+        """Return why the stage makes no progress; None while it works or is idle.
+
+        Parameters
+        ----------
+        oldest_began
+            When the oldest running handler started; None while no handler runs.
+        stuck_after_s
+            The longest time without a finished record; None disables the check.
+        """
+        if self._fails(now):
+            return self.trouble
+        if oldest_began is None or stuck_after_s is None:
+            return None
+        still_s = now - max(oldest_began, self.finished_at)
+        if still_s < stuck_after_s:
+            return None
+        return f"The handler is busy, but no record was finished for {still_s:.0f} s."
+
+    def _fails(self, now: float) -> bool:
+        if self.troubled_at is None or self.waits:
+            return False
+        return now - self.troubled_at >= TROUBLED_S and now - self.failed_at < FORGOTTEN_AFTER_S

@@ -7,12 +7,9 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from time import perf_counter
 from typing import Any
 
-from biaswatch.shared.bus.acknowledgement import Acknowledger
-from biaswatch.shared.bus.handler_calls import call_of
-from biaswatch.shared.bus.journeys import contexts_of
 from biaswatch.shared.bus.port import Consumer, ConsumerLost, Delivery, Publisher
-from biaswatch.shared.bus.progress import Progress
 from biaswatch.shared.bus.retry_policy import (
+    Acknowledger,
     Exit,
     GiveUp,
     RetryPolicy,
@@ -21,7 +18,7 @@ from biaswatch.shared.bus.retry_policy import (
     is_planned_wait,
     may_spoil_a_batch,
 )
-from biaswatch.shared.bus.stage import Outputs, Stage
+from biaswatch.shared.bus.stage import Outputs, Progress, Stage, call_of, contexts_of
 from biaswatch.shared.contracts import Record, check_subject
 from biaswatch.shared.errors import BackPressureError, BiaswatchError, TransientError
 from biaswatch.shared.telemetry import SECONDS, RepeatedWarning, log

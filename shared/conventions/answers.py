@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from biaswatch.shared.contracts.response import CallSpan
-from biaswatch.shared.conventions import genai, genai_events, langfuse, openinference, openllmetry
 from biaswatch.shared.conventions.mapping import (
     FACT,
     GROUP,
@@ -21,15 +20,22 @@ from biaswatch.shared.conventions.mapping import (
     value_at,
 )
 from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of
-from biaswatch.shared.conventions.recorded import RecordedContent, ending_of
-from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.conventions.signals import RecordedContent, Signal, ending_of
+from biaswatch.shared.conventions.spans import (
+    read_genai,
+    read_genai_events,
+    read_langfuse,
+    read_openinference,
+    read_openllmetry,
+    unquoted,
+)
 
 CONVENTIONS: Mapping[str, Callable[[Signal], RecordedContent | None]] = {
-    "langfuse": langfuse.read,
-    "openinference": openinference.read,
-    "openllmetry": openllmetry.read,
-    "genai": genai.read,
-    "genai_events": genai_events.read,
+    "langfuse": read_langfuse,
+    "openinference": read_openinference,
+    "openllmetry": read_openllmetry,
+    "genai": read_genai,
+    "genai_events": read_genai_events,
 }
 """By name; the first that knows a signal reads it."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -73,7 +79,7 @@ def part_of(signal: Signal, mapping: MappingFile) -> AnswerPart | None:
     if found is None:
         return None
     if signal.attributes.get("langfuse.observation.type"):
-        fields = langfuse.unquoted(fields)
+        fields = unquoted(fields)
     of = mapping.of(source)
     key = label_of(value_at(fields, of.id))
     if key is None:

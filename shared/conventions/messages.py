@@ -10,8 +10,8 @@ from uuid import UUID
 
 from biaswatch.shared.contracts.probe import Message, Role
 from biaswatch.shared.parsing.json_objects import encodable
-from biaswatch.shared.parsing.labels import label_text
 from biaswatch.shared.parsing.python_literals import python_literal
+from biaswatch.shared.parsing.texts import label_text
 
 ROLES = {"system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "human": Role.USER,
          "assistant": Role.ASSISTANT, "ai": Role.ASSISTANT, "model": Role.ASSISTANT}  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from biaswatch.shared.conventions.messages import label_of, messages_of, text_of
-from biaswatch.shared.conventions.recorded import RecordedContent, ending_of, reason_of
+from biaswatch.shared.conventions.signals import RecordedContent, ending_of, reason_of
 
 Line = Mapping[str, Any]
 

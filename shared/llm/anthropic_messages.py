@@ -4,7 +4,6 @@ from typing import Any
 
 import anthropic
 
-from biaswatch.shared.llm.content_parts import message_reasoning
 from biaswatch.shared.llm.port import (
     AnswerSchema,
     CallFailed,
@@ -14,7 +13,15 @@ from biaswatch.shared.llm.port import (
     Tokens,
 )
 from biaswatch.shared.llm.provider_errors import cut_off, finish_of
-from biaswatch.shared.llm.reply_values import at, count_of, label_of, shortened, storable, tokens_of
+from biaswatch.shared.llm.replies import (
+    at,
+    count_of,
+    label_of,
+    message_reasoning,
+    shortened,
+    storable,
+    tokens_of,
+)
 from biaswatch.shared.llm.sdk_model import Sdk, SdkModel
 
 ANTHROPIC = Sdk(anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError)

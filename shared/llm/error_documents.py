@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from biaswatch.shared.llm.reply_values import at
-from biaswatch.shared.shown_text import on_one_line
+from biaswatch.shared.formatting import on_one_line
+from biaswatch.shared.llm.replies import at
 
 MAX_MESSAGE_CHARACTERS = 400
 """The provider's own message is cut after this many characters."""

@@ -29,7 +29,7 @@ from biaswatch.shared.llm.port import (
     unsendable,
 )
 from biaswatch.shared.llm.provider_errors import failure_of_status, failure_without_text
-from biaswatch.shared.llm.reply_values import json_of, storable
+from biaswatch.shared.llm.replies import json_of, storable
 from biaswatch.shared.network import GuardedTransport, PrivateAddressError, UnknownHostError
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 

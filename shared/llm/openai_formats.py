@@ -4,10 +4,18 @@ from typing import Any
 
 import openai
 
-from biaswatch.shared.llm.content_parts import answer_text, message_reasoning, refusal_text
 from biaswatch.shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
 from biaswatch.shared.llm.provider_errors import cut_off, finish_of
-from biaswatch.shared.llm.reply_values import at, label_of, shortened, storable, tokens_of
+from biaswatch.shared.llm.replies import (
+    answer_text,
+    at,
+    label_of,
+    message_reasoning,
+    refusal_text,
+    shortened,
+    storable,
+    tokens_of,
+)
 from biaswatch.shared.llm.sdk_model import Sdk, SdkModel
 
 OPENAI = Sdk(openai, openai.AsyncOpenAI, openai.OpenAIError)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from biaswatch.shared.formatting import on_one_line
 from biaswatch.shared.llm.error_documents import (
     CODE_FIELDS,
     MAX_ERROR_PARTS,
@@ -24,9 +25,8 @@ from biaswatch.shared.llm.port import (
     Tokens,
     key_refused,
 )
-from biaswatch.shared.llm.reply_values import at, label_of
+from biaswatch.shared.llm.replies import at, label_of
 from biaswatch.shared.network import retry_after_s
-from biaswatch.shared.shown_text import on_one_line
 
 _STATUSES = {
     402: Failure.QUOTA,

@@ -26,7 +26,7 @@ from biaswatch.shared.llm.port import (
     unsendable,
 )
 from biaswatch.shared.llm.provider_errors import failure_in_reply, failure_of_status
-from biaswatch.shared.llm.reply_values import json_of, stated_tokens
+from biaswatch.shared.llm.replies import json_of, stated_tokens
 from biaswatch.shared.network import (
     GuardedTransport,
     PrivateAddressError,

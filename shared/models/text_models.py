@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from biaswatch.shared.models.device import ModelOptions
+from biaswatch.shared.models.device import MINILM, ModelOptions, packaged_folder
 from biaswatch.shared.models.forward_passes import LazyModel, LoadedModel, Row, longest_of
-from biaswatch.shared.models.packaged import MINILM, packaged_folder
 
 Scores = Mapping[str, float]
 

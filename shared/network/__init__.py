@@ -1,14 +1,15 @@
 """Reaching servers that others name: public addresses alone, and when to come back."""
 
-from biaswatch.shared.network.addresses import Address, is_public
+from biaswatch.shared.network.backoff import retry_after_s
 from biaswatch.shared.network.guard import (
+    Address,
     GuardedTransport,
     PrivateAddressError,
     UnknownHostError,
     checked_address,
     is_named,
+    is_public,
 )
-from biaswatch.shared.network.retry_after import retry_after_s
 
 __all__ = [
     "Address",

@@ -1,8 +1,7 @@
 """What an answer says: the option it chooses, yes or no, its reasoning; pure, for every service."""
 
-from biaswatch.shared.parsing.choices import choice_in, reasoning_in, sentences_in
+from biaswatch.shared.parsing.choices import choice_in, reasoning_in, sentences_in, yes_or_no_in
 from biaswatch.shared.parsing.json_objects import Unreadable, json_in, objects_in, texts_in
-from biaswatch.shared.parsing.yes_no import yes_or_no_in
 
 __all__ = [
     "Unreadable",

@@ -7,8 +7,7 @@ from datetime import date, datetime
 from math import inf, nan
 from typing import Any
 
-from biaswatch.shared.parsing.json_objects import encodable
-from biaswatch.shared.parsing.nesting import MOST_LEVELS
+from biaswatch.shared.parsing.json_objects import MOST_LEVELS, encodable
 
 NAMED_VALUES = {
     "None": None, "True": True, "False": False, "nan": nan, "NaN": nan, "NaT": None, "inf": inf,

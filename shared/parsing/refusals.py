@@ -6,7 +6,7 @@ another person, in praise ("I cannot recommend her highly enough") or in a quota
 
 import re
 
-from biaswatch.shared.parsing.typography import with_plain_quotes
+from biaswatch.shared.parsing.texts import with_plain_quotes
 
 OPENING_CHARACTERS = 300
 """Characters from the start; further down the same words are about something else."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from biaswatch.shared.parsing.nesting import MOST_LEVELS
+from biaswatch.shared.parsing.json_objects import MOST_LEVELS
 
 MOST_CHARACTERS = 32 * 1024 * 1024
 MOST_VALUES = 1_000_000

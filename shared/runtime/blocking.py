@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, ParamSpec, TypeVar
 
-from biaswatch.shared.bus.handler_calls import without_stop_iteration
+from biaswatch.shared.bus.stage import without_stop_iteration
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s
 from biaswatch.shared.contracts import Record
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.follow_up import Republication
 from biaswatch.shared.runtime.jobs import Job
-from biaswatch.shared.runtime.republication import Republication
 from biaswatch.shared.store import Closing, Gathers
 from biaswatch.shared.telemetry import RepeatedWarning
 

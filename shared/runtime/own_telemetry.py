@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from biaswatch.shared.errors import ConfigurationError, TransientError
-from biaswatch.shared.runtime.header_files import headers_in
-from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.runtime.settings import Settings, headers_in
 from biaswatch.shared.telemetry import RepeatedWarning, forward_logs
 from biaswatch.shared.tracing import HandledBatch, current_context, set_tracer
 

@@ -1,11 +1,13 @@
 """Readiness of a service and the reason for being unready."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from biaswatch.shared.bus.jetstream import Connection
 from biaswatch.shared.bus.worker import Worker
+from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.health import StageHealth
-from biaswatch.shared.runtime.jobs import GuardedJob
+from biaswatch.shared.runtime.jobs import GuardedJob, Job, guarded
 
 WORKING = "working"
 
@@ -51,3 +53,17 @@ def why_unready(
         return f"waiting for the bus: {', '.join(unready)}"
     faults = [f"{job.job.label} ({job.trouble})" for job in failing if job.faulty]
     return f"a job fails: {', '.join(faults)}" if faults else None
+
+
+EVERY_S = 5.0
+BUS = Job(Connection.probe, "ask the bus whether it is available", every_s=EVERY_S)
+
+
+def of_store(service: str, probe: Callable[[], None]) -> GuardedJob[None]:
+    """Return the job that runs a blocking check of the database."""
+
+    async def ask(_: None) -> None:
+        await in_thread(probe)
+
+    [job] = guarded(service, [Job(ask, "ask the store whether it is available", every_s=EVERY_S)])
+    return job

@@ -1,5 +1,6 @@
 """Settings every service has, read from the environment (`BIASWATCH_...`) and nowhere else."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -8,6 +9,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.files import read_text, yaml_mapping
 
 S = TypeVar("S", bound="Settings")
 
@@ -104,3 +106,27 @@ def load_settings(kind: type[S]) -> S:
         prefix = str(kind.model_config.get("env_prefix", ""))
         variable = field if field.isupper() else f"{prefix}{field}".upper()
         raise ConfigurationError(f"The variable {variable} is wrong: {mistake.said}.") from None
+
+
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+EXPECTED = "a file of headers is a mapping of names to values"
+
+
+def headers_in(path: Path) -> dict[str, str]:
+    """Return the headers that a file names; no value is ever in an error.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or something in it is no header.
+    """
+    text = read_text(path, "file of headers", ConfigurationError)
+    fields = yaml_mapping(text or "{}", path, EXPECTED, ConfigurationError)
+    for name, value in fields.items():
+        if not HEADER_NAME.fullmatch(str(name)):
+            raise ConfigurationError(f"{path}: one of the names is no header.")
+        if not (isinstance(value, str) and value.isascii() and value.isprintable()):
+            raise ConfigurationError(
+                f"{path}: the value of {name} is no text of one line in plain ASCII."
+            )
+    return fields

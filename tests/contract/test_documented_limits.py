@@ -31,7 +31,7 @@ from biaswatch.shared.contracts.suite_limits import (
 from biaswatch.shared.files import LARGEST_LINE_BYTES
 from biaswatch.shared.llm.bounded_replies import LARGEST_REPLY_BYTES
 from biaswatch.shared.llm.replay import LARGEST_BYTES
-from biaswatch.shared.parsing import nesting, yaml_values
+from biaswatch.shared.parsing import json_objects, yaml_values
 from biaswatch.shared.requests.runs import MOST_JUDGEMENTS, MOST_TARGETS
 from biaswatch.shared.requests.traffic import (
     MAX_BATCH,
@@ -40,8 +40,8 @@ from biaswatch.shared.requests.traffic import (
     MAX_LABELS,
     MAX_MESSAGES,
 )
-from biaswatch.shared.runtime.connections import MAX_CONNECTIONS
-from biaswatch.shared.runtime.open_files import LEAST_FILES, RESERVED_FILES
+from biaswatch.shared.runtime.process import LEAST_FILES, RESERVED_FILES
+from biaswatch.shared.runtime.web import MAX_CONNECTIONS
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 USUAL = StreamLimits()
@@ -99,7 +99,7 @@ LIMITS = {
     "Parquet file, unfolded": f"{parquet_files.MOST_BYTES // GIB} GiB",
     "line of a log in JSON": f"{LARGEST_LINE_BYTES // MIB} MiB",
     "YAML": f"{yaml_values.MOST_CHARACTERS // MIB} MiB, {yaml_values.MOST_VALUES:,} values",
-    "levels of JSON and YAML": f"{nesting.MOST_LEVELS}",
+    "levels of JSON and YAML": f"{json_objects.MOST_LEVELS}",
 }  # fmt: skip
 
 

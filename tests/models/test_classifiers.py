@@ -167,7 +167,7 @@ LAZY = [path.stem for path in FOLDER.glob("[a-z]*.py") if SHARED_MODELS in path.
 def test_a_missing_model_is_unscorable_and_never_neutral(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("biaswatch.shared.models.packaged.PACKAGES", {})
+    monkeypatch.setattr("biaswatch.shared.models.device.PACKAGES", {})
     extractor: Extractor = load([name], models=CPU)[name]
     assert extractor.name == name
     reading = Reading("some text", baseline="a base")

@@ -9,7 +9,7 @@ from unittest import mock
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.platform import embedded_platform
 from biaswatch.services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
-from biaswatch.services.generator.domain.pausing import MOST_REFUSALS
+from biaswatch.services.generator.handlers.target_pauses import MOST_REFUSALS
 from biaswatch.shared.contracts import Response, Suite
 from biaswatch.shared.contracts.providers.http import Application
 from biaswatch.shared.contracts.suite import SuiteProbe

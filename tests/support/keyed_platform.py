@@ -24,10 +24,9 @@ from biaswatch.services.planner.settings import PlannerSettings
 from biaswatch.services.recorder import app as recorder
 from biaswatch.services.recorder.settings import RecorderSettings
 from biaswatch.services.simulator import app as simulator
-from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import OPERATOR, key_names
+from biaswatch.shared.bus.permissions import OPERATOR, key_names, server_config
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import Record, Route, Run
 from biaswatch.shared.requests.run_views import RunProgress, RunState

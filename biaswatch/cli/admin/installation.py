@@ -12,11 +12,10 @@ import typer
 
 from biaswatch.cli.admin.audit import operator_act, write_acts
 from biaswatch.local.connections import bus_connection, bus_url, embedded_bus_limits
-from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.jetstream import Admin
 from biaswatch.shared.bus.jetstream import provision as provision_bus
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
-from biaswatch.shared.bus.permissions import DROP_IN, INGEST, key_names
+from biaswatch.shared.bus.permissions import DROP_IN, INGEST, key_names, server_config
 from biaswatch.shared.bus.topology import StreamLimits
 from biaswatch.shared.contracts import AuditAction
 from biaswatch.shared.errors import ConfigurationError, TransientError, UsageError

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from biaswatch.local.runs import RunResults
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import on_one_line, shown, visible
 from biaswatch.shared.presentation.names import FromTarget, ModelNames
-from biaswatch.shared.shown_text import on_one_line, shown, visible
 from biaswatch.written_files import written_whole
 
 if TYPE_CHECKING:

@@ -20,10 +20,9 @@ from biaswatch.render.figures import (
 from biaswatch.render.figures.facets import draw_interval, share_axes
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary, Verdict
-from biaswatch.shared.formatting import coverage, number, p_equals
+from biaswatch.shared.formatting import coverage, number, p_equals, visible
 from biaswatch.shared.presentation.columns import GroupRow, rank_text
 from biaswatch.shared.presentation.group_plots import histogram_edges
-from biaswatch.shared.shown_text import visible
 
 LEAST_GROUPS = 3
 MOST_PANELS = 6

@@ -18,10 +18,9 @@ from biaswatch.render.figures import (
     shortened,
 )
 from biaswatch.shared.contracts import Verdict
-from biaswatch.shared.formatting import VERDICT_WORDS, coverage
+from biaswatch.shared.formatting import VERDICT_WORDS, coverage, visible
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.run_summary import strongest_first
-from biaswatch.shared.shown_text import visible
 
 MOST_ROWS, MOST_FEATURES = 30, 4
 ROW_IN, PANEL_IN = 0.25, 0.85

@@ -14,8 +14,8 @@ from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import DARK, MINUS, PALE, WORDS, new_figure, shortened, target_names
 from biaswatch.render.figures.facets import facet_titles
 from biaswatch.shared.contracts import CriterionGap, Diagnosis, Estimate, Gap, Verdict
+from biaswatch.shared.formatting import visible
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.shown_text import visible
 
 Field = Mapping[tuple[str, str], tuple[float | None, bool]]
 """(row, column) -> value, and whether it is a conclusion."""

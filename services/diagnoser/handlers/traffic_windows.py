@@ -37,7 +37,7 @@ from biaswatch.shared.contracts import (
     member_features_id,
 )
 from biaswatch.shared.errors import PoisonError, TransientError
-from biaswatch.shared.runtime.arrival_forecast import ArrivalForecast
+from biaswatch.shared.runtime.passes import ArrivalForecast
 from biaswatch.shared.stats.anytime.bets import Bools
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log

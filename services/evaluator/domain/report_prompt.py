@@ -6,7 +6,7 @@ from biaswatch.services.evaluator.domain.marks import mark_names
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.subjects import statistics_text
 from biaswatch.shared.contracts import Subject
-from biaswatch.shared.parsing.quoting import one_line, quoted_label, quoted_part
+from biaswatch.shared.parsing.texts import one_line, quoted_label, quoted_part
 
 
 @dataclass(frozen=True)

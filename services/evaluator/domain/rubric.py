@@ -19,7 +19,7 @@ from biaswatch.services.evaluator.domain.subjects import (
 )
 from biaswatch.shared.contracts import Measure, Subject
 from biaswatch.shared.contracts.identity import Token
-from biaswatch.shared.parsing.quoting import one_line, quoted_label, quoted_part
+from biaswatch.shared.parsing.texts import one_line, quoted_label, quoted_part
 from biaswatch.shared.stats.estimate import IntervalEstimate
 from biaswatch.shared.stats.tables.contingency import ratio_agreement
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
 from biaswatch.shared.formatting import COULD_UNDO
-from biaswatch.shared.parsing.quoting import one_line, quoted_label
+from biaswatch.shared.parsing.texts import one_line, quoted_label
 from biaswatch.shared.stats.estimate import IntervalEstimate
 from biaswatch.shared.stats.tables.contingency import ratio_agreement
 

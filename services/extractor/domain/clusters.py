@@ -2,10 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
 
 import numpy as np
+
+from biaswatch.services.extractor.domain.extractor import Unscorable
+from biaswatch.shared.contracts import Ending, Response
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -98,3 +103,192 @@ def _names(groups: Sequence[Sequence[str]]) -> list[str]:
         name = "_".join(top) or "no_words"
         names.append(name if name not in names else f"{name}_{number + 1}")
     return names
+
+
+Embed = Callable[[Sequence[str]], Sequence[Any]]
+
+
+class CombinedBy(StrEnum):
+    """The four ways of SAGED (Guan et al. 2025, appendix on embeddings)."""
+
+    AVERAGE = "average"
+    """The mean of the vectors: the centre k-means gives."""
+    MAX_POOLING = "max_pooling"
+    """The largest value of every coordinate."""
+    WEIGHTED_AVERAGE = "weighted_average"
+    """The mean, weighted by 1 - cosine with a given word: what every text says counts less."""
+    CONCATENATION = "concatenation"
+    """The vector of all texts written one after another."""
+
+
+@dataclass(frozen=True)
+class Combining:
+    """A way of combining, with the word it may need."""
+
+    by: CombinedBy = CombinedBy.AVERAGE
+    word: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.by is CombinedBy.WEIGHTED_AVERAGE) != (self.word is not None):
+            raise ValueError("a word is given with weighted_average, and only there")
+
+
+def combined(
+    clusters: Sequence[Cluster],
+    labels: Sequence[int],
+    vectors: Vectors,
+    texts: Sequence[str],
+    combining: Combining,
+    embed: Embed,
+) -> list[Cluster]:
+    """Return the clusters with the vectors of this way as their centres.
+
+    Parameters
+    ----------
+    clusters, labels
+        Of `clustered`: the clusters, and the cluster of each text.
+    vectors, texts
+        One row for each text, of length one, and the texts.
+    embed
+        For the texts written together, and the word.
+
+    Raises
+    ------
+    Unscorable
+        The model fails on them, or the weights are all 0: every text is the word.
+    """
+    if combining.by is CombinedBy.AVERAGE:
+        return list(clusters)
+    weights = _weights(vectors, combining.word, embed)
+    found = []
+    for number, cluster in enumerate(clusters):
+        members = [n for n, label in enumerate(labels) if label == number]
+        if combining.by is CombinedBy.MAX_POOLING:
+            centre = vectors[members].max(axis=0)
+        elif combining.by is CombinedBy.CONCATENATION:
+            centre = _vector(" ".join(sorted(texts[n] for n in members)), embed)
+        else:
+            if not weights[members].sum():
+                raise Unscorable("every text of a cluster is the word itself")
+            centre = np.average(vectors[members], axis=0, weights=weights[members])
+        found.append(replace(cluster, centre=tuple(map(float, centre))))
+    return found
+
+
+def _weights(vectors: Vectors, word: str | None, embed: Embed) -> Any:
+    if word is None:
+        return np.ones(len(vectors))
+    return np.clip(1 - vectors @ _vector(word, embed), 0, None)
+
+
+def _vector(text: str, embed: Embed) -> Any:
+    [vector] = embed([text])
+    if isinstance(vector, Exception):
+        raise Unscorable("model failed on the texts of a cluster")
+    return np.array(vector, dtype=float)
+
+
+EVERYTHING = "all"
+AVERAGE = Combining()
+
+
+@dataclass(frozen=True)
+class KMeansPlan:
+    """How many clusters, from which seed, combined in which way."""
+
+    number: int
+    seed: int
+    combining: Combining
+
+
+@dataclass(frozen=True)
+class ClusterAssignment:
+    """The cluster of one answer, and its distances to clusters."""
+
+    response_id: str
+    probe: str
+    segment: str
+    """The value of the dimension it was clustered within."""
+    cluster: str | None
+    """The name of its own cluster; None where it could not be embedded."""
+    nearest: str | None = None
+    """The cluster of baselines that it is nearest to, where there are baselines."""
+    distances: Mapping[str, float] = field(default_factory=dict)
+    """The cosine distance to each cluster of baselines, or of answers where there are none."""
+
+
+def cluster_assignments(
+    responses: Sequence[Response],
+    embed: Embed,
+    *,
+    by: str | None,
+    number: int = 3,
+    seed: int = 0,
+    combining: Combining = AVERAGE,
+) -> list[ClusterAssignment]:
+    """Return the cluster of every answer, in the order of their ids.
+
+    `combining` says what distances are measured to. Raise Unscorable where the model that embeds is
+    not there.
+    """
+    answered = [each for each in responses if each.ending is Ending.ANSWERED and each.text]
+    segments: dict[str, list[Response]] = {}
+    for response in sorted(answered, key=lambda each: each.id):
+        value = response.probe.groups.get(by, "none") if by else EVERYTHING
+        segments.setdefault(value, []).append(response)
+    return [
+        assignment
+        for segment in sorted(segments)
+        for assignment in _segment(
+            segment, segments[segment], embed, KMeansPlan(number, seed, combining)
+        )
+    ]
+
+
+def _segment(
+    segment: str, responses: Sequence[Response], embed: Embed, plan: KMeansPlan
+) -> list[ClusterAssignment]:
+    texts = [str(response.text) for response in responses]
+    vectors, known = _embedded(texts, embed)
+    clusters, labels = _combined(vectors, [texts[n] for n in known], embed, plan)
+    bases = _of_baselines(responses, embed, plan)
+    nearest = sorted_into(vectors, bases) if bases and known else []
+    apart: Any = distances(vectors, bases or clusters) if known else []
+    found = {
+        n: ClusterAssignment(
+            responses[n].id,
+            responses[n].probe.key,
+            segment,
+            clusters[labels[row]].name,
+            bases[nearest[row]].name if bases else None,
+            {c.name: float(d) for c, d in zip(bases or clusters, apart[row], strict=True)},
+        )
+        for row, n in enumerate(known)
+    }
+    return [
+        found.get(n, ClusterAssignment(response.id, response.probe.key, segment, None))
+        for n, response in enumerate(responses)
+    ]
+
+
+def _combined(
+    vectors: Vectors, texts: Sequence[str], embed: Embed, plan: KMeansPlan
+) -> tuple[list[Cluster], list[int]]:
+    clusters, labels = clustered(vectors, texts, plan.number, seed=plan.seed)
+    return combined(clusters, labels, vectors, texts, plan.combining, embed), labels
+
+
+def _of_baselines(responses: Sequence[Response], embed: Embed, plan: KMeansPlan) -> list[Cluster]:
+    texts = sorted({each.probe.baseline for each in responses if each.probe.baseline})
+    if not texts:
+        return []
+    vectors, known = _embedded(texts, embed)
+    return _combined(vectors, [texts[n] for n in known], embed, plan)[0]
+
+
+def _embedded(texts: Sequence[str], embed: Embed) -> tuple[Any, list[int]]:
+    vectors = embed(texts)
+    known = [n for n, vector in enumerate(vectors) if not isinstance(vector, Exception)]
+    if not known and texts:
+        raise Unscorable("model failed on every text")
+    return np.array([vectors[n] for n in known], dtype=float), known

@@ -6,7 +6,7 @@ import re
 from biaswatch.services.extractor.domain import Unscorable
 from biaswatch.shared.lookup import first
 from biaswatch.shared.parsing import json_in
-from biaswatch.shared.parsing.typography import with_plain_quotes
+from biaswatch.shared.parsing.texts import with_plain_quotes
 
 VERSION = "2"
 FEATURES = ("rating",)

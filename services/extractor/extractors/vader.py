@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable
-from biaswatch.shared.parsing.typography import with_plain_quotes
+from biaswatch.shared.parsing.texts import with_plain_quotes
 
 MOST_WORDS = 20_000
 """Longer texts are not scored: VADER adds up words, and is at its end of the scale long before."""

@@ -17,9 +17,16 @@ from biaswatch.services.gateway import dashboard
 from biaswatch.services.gateway.auth import PAGE_HEADERS, SCRIPTED_HEADERS
 from biaswatch.shared.contracts import Claim, GroupSummary, Verdict
 from biaswatch.shared.errors import NotFoundError
-from biaswatch.shared.formatting import UNDEFINED, number, number_name, p_equals, p_value
+from biaswatch.shared.formatting import (
+    UNDEFINED,
+    number,
+    number_name,
+    p_equals,
+    p_value,
+    shown,
+    visible,
+)
 from biaswatch.shared.presentation.tables import PageTable, csv_of
-from biaswatch.shared.shown_text import shown, visible
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
 MONITOR_CHARTS, GROUP_ROWS, LIVE = "monitor-charts.js", "group-rows.js", "live.js"

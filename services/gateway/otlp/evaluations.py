@@ -28,7 +28,7 @@ from biaswatch.shared.network import (
     UnknownHostError,
     retry_after_s,
 )
-from biaswatch.shared.runtime.header_files import headers_in
+from biaswatch.shared.runtime.settings import headers_in
 from biaswatch.shared.telemetry import EVALUATIONS, RepeatedWarning, log
 
 EVENT = "gen_ai.evaluation.result"

@@ -17,7 +17,7 @@ from biaswatch.services.gateway.otlp import protobuf
 from biaswatch.services.gateway.otlp.protobuf import MAX_MESSAGES, TooManyMessagesError
 from biaswatch.shared.conventions.signals import Signal, signals_of_json
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.parsing.json_reader import JsonReader
+from biaswatch.shared.parsing.json_stream import JsonReader
 
 LISTS = {"resourceSpans": ("scopeSpans", "spans"), "resourceLogs": ("scopeLogs", "logRecords")}
 """The lists of a request, and the names of the two lists inside."""

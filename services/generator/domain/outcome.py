@@ -1,15 +1,94 @@
 """The one response to a probe: its answer, or why there is none."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from pydantic_core import to_json
 
-from biaswatch.services.generator.domain.final_answers import kept_reasoning
+from biaswatch.services.generator.domain.questions import (
+    CRITERION,
+    OFF_SCALE,
+    RatingScale,
+    has_scale,
+    rating_in,
+    scale_of,
+)
 from biaswatch.services.generator.domain.scaffolds import ANSWER, CallResult
 from biaswatch.shared.contracts import Ending, Probe, Response, Step, Usage
-from biaswatch.shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer
+from biaswatch.shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer, RecordedStep
+from biaswatch.shared.llm.replies import shortened
+from biaswatch.shared.parsing import Unreadable
+from biaswatch.shared.parsing.model_reasoning import after_reasoning, joined_reasoning
+
+NOTHING_SPENT = Usage(calls=0)
+ANY_NUMBER = RatingScale(-(10**12), 10**12, whole=False)
+"""Where the probe names no scale."""
+
+
+def recorded_results(probe: Probe, steps: Sequence[RecordedStep]) -> dict[str, CallResult]:
+    """Return each step's result by its name.
+
+    A criterion that was recorded without a rating has the one its text states. Ratings must lie on
+    the probe's scale, where it names one. What cannot be read has a reason, and the answer counts
+    nevertheless: it was given.
+
+    Raises
+    ------
+    UnfitProbe
+        What the probe names as its scale is none.
+    """
+    scale = scale_of(probe) if has_scale(probe) else ANY_NUMBER
+    return {step.name: _result(step, scale) for step in steps}
+
+
+def _result(step: RecordedStep, scale: RatingScale) -> CallResult:
+    parts = after_reasoning(step.text)
+    answer = ModelAnswer(parts.answer, reasoning=parts.reasoning) if parts.answer else None
+    if step.rating is None and not step.name.startswith(CRITERION):
+        return CallResult(answer, usage=NOTHING_SPENT)
+    try:
+        rating = rating_in(parts.answer, scale) if step.rating is None else step.rating
+    except Unreadable as unread:
+        return CallResult(answer, unread=str(unread), usage=NOTHING_SPENT)
+    if not scale.holds(rating):
+        return CallResult(answer, unread=OFF_SCALE, usage=NOTHING_SPENT)
+    return CallResult(answer, rating=rating, usage=NOTHING_SPENT)
+
+
+MAX_REASONING_CHARACTERS = 20_000
+"""Characters of reasoning that are kept with an answer; of longer reasoning, its beginning."""
+CUT_OFF = "The answer was cut off inside its reasoning."
+REASONING_ALONE = "The model's answer is empty after its reasoning."
+
+
+def final_answer(answer: ModelAnswer, usage: Usage) -> CallResult:
+    """Return the result of a call: its text without reasoning, or why it has none."""
+    parts = after_reasoning(answer.text)
+    reasoning = joined_reasoning(answer.reasoning, parts.reasoning)
+    final = replace(answer, text=parts.answer, reasoning=reasoning)
+    if parts.answer.strip():
+        return CallResult(final, usage=usage)
+    if parts.cut_off or answer.finish_reason == "length":
+        return CallResult(final, CallFailed(Failure.TRUNCATED, CUT_OFF), usage=usage)
+    return CallResult(final, CallFailed(Failure.EMPTY, REASONING_ALONE), usage=usage)
+
+
+def kept_reasoning(results: Mapping[str, CallResult]) -> str | None:
+    """Return the reasoning of calls by step, bounded; None without any."""
+    parts = {
+        name: result.answer.reasoning
+        for name, result in results.items()
+        if result.answer and result.answer.reasoning
+    }
+    if not parts:
+        return None
+    if list(results) == [ANSWER]:
+        return shortened(parts[ANSWER], MAX_REASONING_CHARACTERS)
+    named = "\n\n".join(f"{name}:\n{text}" for name, text in parts.items())
+    return shortened(named, MAX_REASONING_CHARACTERS)
+
 
 LARGEST_ANSWER_BYTES = 200 * 1024
 """A longer answer is an outcome of its own: it would not fit a record with its question."""

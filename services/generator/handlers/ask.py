@@ -4,17 +4,19 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from biaswatch.services.generator.domain.model_calls import call_of
 from biaswatch.services.generator.domain.outcome import (
     UNFIT,
     answered,
     broken_off,
     concluded,
+    final_answer,
     fitting,
+    recorded_results,
     total,
     unrecordable,
     without,
 )
-from biaswatch.services.generator.domain.pausing import MOST_REFUSALS
 from biaswatch.services.generator.domain.questions import UnfitProbe, check_purged
 from biaswatch.services.generator.domain.scaffolds import (
     ANSWER,
@@ -23,19 +25,61 @@ from biaswatch.services.generator.domain.scaffolds import (
     Scaffold,
     scaffold_of,
 )
-from biaswatch.services.generator.handlers.budget_and_cancellation import BudgetSpent, RunCancelled
-from biaswatch.services.generator.handlers.caller import ModelCaller
+from biaswatch.services.generator.handlers.budget_and_cancellation import (
+    BudgetSpent,
+    CancellationCheck,
+    RunCancelled,
+)
+from biaswatch.services.generator.handlers.caller import ModelCaller, asked
 from biaswatch.services.generator.handlers.endpoints import Endpoint
-from biaswatch.services.generator.handlers.recorded_answers import RecordedAnswers
-from biaswatch.services.generator.handlers.target_pauses import TargetPauses, TargetRefused
+from biaswatch.services.generator.handlers.target_pauses import (
+    MOST_REFUSALS,
+    TargetPauses,
+    TargetRefused,
+)
 from biaswatch.shared.contracts import Probe, Record, Response, Target, Usage, response_id_of
 from biaswatch.shared.contracts.providers import is_recorded
 from biaswatch.shared.errors import ConfigurationError, UsageError
-from biaswatch.shared.llm.port import TARGET_SAYS, Failure
+from biaswatch.shared.llm.port import TARGET_SAYS, CallFailed, Failure
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.runtime.blocking import BatchedLookup, in_thread
 from biaswatch.shared.store import Records
 from biaswatch.shared.telemetry import log
+
+LOOKED_UP = Usage(calls=1, retries=0, latency_s=0.0)
+AT_ONCE_S = 0.0
+"""The time a look-up may take: it waits for nobody."""
+
+
+class RecordedAnswers:
+    """Answers probes from what was recorded, under any scaffold: that is the answer to it."""
+
+    def __init__(self, cancellation: CancellationCheck, *, now: Callable[[], datetime]) -> None:
+        self._cancellation = cancellation
+        self._now = now
+
+    async def of(self, probe: Probe, endpoint: Endpoint) -> Response:
+        """Return the recorded answer with the steps to it, or why there is none.
+
+        Raises
+        ------
+        RunCancelled
+            The probe's run was cancelled.
+        """
+        await self._cancellation.check(probe)
+        call = call_of(probe, PlannedCall(ANSWER, probe.messages), AT_ONCE_S)
+        try:
+            answer = await asked(endpoint.model, call)
+        except CallFailed as failed:
+            endpoint.metrics.looked_up(failed.why)
+            return answered(probe, CallResult(failure=failed, usage=LOOKED_UP), self._now())
+        endpoint.metrics.looked_up(None)
+        try:
+            steps = recorded_results(probe, answer.steps)
+        except UnfitProbe as unfit:
+            return without(probe, UNFIT, str(unfit), Usage(calls=0), self._now())
+        return answered(probe, final_answer(answer, LOOKED_UP), self._now(), steps)
+
 
 UNRECORDABLE = (ValueError, TypeError, ArithmeticError, LookupError, RecursionError)
 """What a reply can break where it becomes a response: that is its outcome."""

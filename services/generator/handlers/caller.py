@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
-from biaswatch.services.generator.domain.final_answers import final_answer
 from biaswatch.services.generator.domain.model_calls import Price, call_of, cost_of, pause_s
+from biaswatch.services.generator.domain.outcome import final_answer
 from biaswatch.services.generator.domain.questions import rating_in
 from biaswatch.services.generator.domain.scaffolds import CallResult, PlannedCall
 from biaswatch.services.generator.handlers.budget_and_cancellation import (

@@ -9,12 +9,12 @@ from itertools import islice
 
 from pydantic import JsonValue
 
-from biaswatch.services.oracle.domain.controls import controls_of
 from biaswatch.services.oracle.domain.pairs import PairCase, cases_of
 from biaswatch.services.oracle.domain.questions import (
     CONTROLS,
     Others,
     control_probe_of,
+    controls_of,
     other_questions,
     probe_of,
     questions_of,

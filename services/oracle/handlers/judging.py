@@ -27,10 +27,9 @@ from biaswatch.shared.contracts import (
     Run,
 )
 from biaswatch.shared.errors import PoisonError, TransientError
-from biaswatch.shared.runtime.arrival_forecast import ArrivalForecast
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.model_questions import ModelQuestions
-from biaswatch.shared.runtime.passes import Passes, PassSteps, PreparedPart
+from biaswatch.shared.runtime.passes import ArrivalForecast, Passes, PassSteps, PreparedPart
 from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.telemetry import log
 

@@ -28,10 +28,9 @@ from biaswatch.shared.contracts import (
     verdicts_expected,
 )
 from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.follow_up import FollowUp
+from biaswatch.shared.runtime.follow_up import FollowUp, Republication
 from biaswatch.shared.runtime.gather import Gather
 from biaswatch.shared.runtime.jobs import Job
-from biaswatch.shared.runtime.republication import Republication
 from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.telemetry import log
 

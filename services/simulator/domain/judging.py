@@ -9,8 +9,7 @@ import json
 import re
 from random import Random
 
-from biaswatch.services.simulator.domain.planted_bias import PlantedModel
-from biaswatch.services.simulator.domain.planted_reading import wrong_value
+from biaswatch.services.simulator.domain.planted_bias import PlantedModel, wrong_value
 from biaswatch.services.simulator.domain.question import GradeQuestion, VerdictQuestion
 
 REASON = "I compared the report with what it should do."

@@ -6,8 +6,14 @@ import re
 from collections.abc import Mapping
 from random import Random
 
-from biaswatch.services.simulator.domain.planted_bias import Markers, PlantedModel, added, groups_in
-from biaswatch.services.simulator.domain.planted_reading import SAID, read_wrongly
+from biaswatch.services.simulator.domain.planted_bias import (
+    SAID,
+    Markers,
+    PlantedModel,
+    added,
+    groups_in,
+    read_wrongly,
+)
 from biaswatch.services.simulator.domain.question import ChoiceQuestion, RatingQuestion
 
 REFUSAL = "I'm sorry, but I can't help with that."

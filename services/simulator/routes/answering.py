@@ -18,9 +18,12 @@ from biaswatch.services.simulator.domain.reply import (
     reply_to,
     words_for,
 )
-from biaswatch.services.simulator.routes.anthropic_format import ANTHROPIC_MESSAGES
-from biaswatch.services.simulator.routes.openai_format import OPENAI_CHAT, OPENAI_RESPONSES
-from biaswatch.services.simulator.routes.wire import WireFormat
+from biaswatch.services.simulator.routes.formats import (
+    ANTHROPIC_MESSAGES,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+    WireFormat,
+)
 from biaswatch.services.simulator.settings import SimulatorSettings
 from biaswatch.shared.contracts.mistakes import first_mistake
 

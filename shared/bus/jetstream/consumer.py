@@ -15,11 +15,23 @@ from nats.errors import Error as NatsError
 from biaswatch.shared.bus.bundles import MESSAGE_NAME, publication_of, records_in
 from biaswatch.shared.bus.jetstream.admin import Admin
 from biaswatch.shared.bus.jetstream.connection import Connection
-from biaswatch.shared.bus.jetstream.taken_records import first_records
 from biaswatch.shared.bus.port import ConsumerLost, Delivery
 from biaswatch.shared.bus.topology import DurableSpec
 from biaswatch.shared.telemetry import log
 from biaswatch.shared.tracing import HEADER
+
+MAX_TAKEN_BYTES = 8 * 1024 * 1024
+"""A batch ends there: what a handler makes of it is 3 to 4 times as large."""
+
+
+def first_records(waiting: deque[Delivery], most: int) -> list[Delivery]:
+    """Remove and return the first records: at most a number of them, and at least one."""
+    taken, left = list[Delivery](), MAX_TAKEN_BYTES
+    while waiting and len(taken) < most and left > 0:
+        taken.append(waiting.popleft())
+        left -= len(taken[-1].data)
+    return taken
+
 
 PULL_EXPIRES_S = 10.0
 """The time after which an idle pull is repeated, and a lost one is noticed."""

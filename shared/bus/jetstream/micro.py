@@ -13,8 +13,8 @@ from nats.errors import NoRespondersError
 from nats.errors import TimeoutError as NatsTimeoutError
 from nats.micro.request import ERROR_CODE_HEADER, ERROR_HEADER, Request, ServiceError
 
-from biaswatch.shared.bus.handler_calls import without_stop_iteration
 from biaswatch.shared.bus.jetstream.connection import Connection
+from biaswatch.shared.bus.stage import without_stop_iteration
 from biaswatch.shared.contracts.dropin import (
     CONTRACT,
     ENDPOINTS,

@@ -10,8 +10,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from prometheus_client import Counter
 
-from biaswatch.shared.bus.bundles import Bundle
-from biaswatch.shared.bus.jetstream.bundling import Bundling, Together
+from biaswatch.shared.bus.bundles import Bundle, Bundling, Together
 from biaswatch.shared.bus.jetstream.connection import Connection
 from biaswatch.shared.bus.jetstream.messages import OutgoingMessage, encoded, message_of, refusal
 from biaswatch.shared.contracts import ROUTES, Record, subject_of

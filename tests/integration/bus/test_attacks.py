@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.shared.bus.accounts import server_config
 from biaswatch.shared.bus.dead_letters import dead_letters
 from biaswatch.shared.bus.jetstream import (
     Admin,
@@ -27,6 +26,7 @@ from biaswatch.shared.bus.permissions import (
     OPERATOR,
     key_names,
     permissions_of_key,
+    server_config,
     service_names,
 )
 from biaswatch.shared.bus.server import EmbeddedServer

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from biaswatch.shared.bus.jetstream import provision, taken_records
+from biaswatch.shared.bus.jetstream import consumer, provision
 from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.bus.topology import StreamLimits
@@ -348,7 +348,7 @@ async def test_a_lane_without_room_keeps_no_record_from_the_other_lanes(
 async def test_a_batch_is_bounded_in_bytes_and_nothing_is_left_behind(
     bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taken_records, "MAX_TAKEN_BYTES", 1)  # so that one record reaches it
+    monkeypatch.setattr(consumer, "MAX_TAKEN_BYTES", 1)  # so that one record reaches it
     seen, sizes = ReceivedRecords(), list[int]()
 
     async def measure(batch: Sequence[Response]) -> list[Features]:

@@ -14,7 +14,7 @@ from biaswatch.services.evaluator import app as evaluator
 from biaswatch.services.evaluator.domain.subjects import table_subject
 from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.shared.contracts import Brief, Evaluation, Subject, parse_target
-from biaswatch.shared.parsing.quoting import quoted
+from biaswatch.shared.parsing.texts import quoted
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus, ReceivedRecords

@@ -13,8 +13,8 @@ import nats.micro
 import pytest
 
 from biaswatch.services.extractor.handlers import dropin_discovery
-from biaswatch.services.extractor.handlers.dropin_conformance import ConformanceTest
 from biaswatch.services.extractor.handlers.dropin_discovery import DropIns
+from biaswatch.services.extractor.handlers.dropin_testing import ConformanceTest
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.handlers.measuring import MeasureResponses
 from biaswatch.shared.bus.jetstream import Connection, Requester

@@ -12,8 +12,7 @@ from starlette.types import Send
 
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.runtime import web
-from biaswatch.shared.runtime.limited_protocol import ConnectionLimits
-from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.runtime.web import ConnectionLimits, web_server
 from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on
 

@@ -4,10 +4,15 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.generator.domain.final_answers import MAX_REASONING_CHARACTERS, final_answer
-from biaswatch.services.generator.domain.outcome import answered, concluded, fitting
+from biaswatch.services.generator.domain.outcome import (
+    MAX_REASONING_CHARACTERS,
+    answered,
+    concluded,
+    final_answer,
+    fitting,
+    recorded_results,
+)
 from biaswatch.services.generator.domain.questions import RatingScale, rating_in
-from biaswatch.services.generator.domain.recorded_steps import recorded_results
 from biaswatch.services.generator.domain.scaffolds import CallResult
 from biaswatch.shared.contracts import Ending, Usage
 from biaswatch.shared.llm.port import CallFailed, ModelAnswer, RecordedStep

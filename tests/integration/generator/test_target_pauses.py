@@ -8,10 +8,10 @@ from typing import cast
 import pytest
 
 from biaswatch.services.generator.app import build
-from biaswatch.services.generator.domain.pausing import LONGEST_WAIT_S, paused_after
 from biaswatch.services.generator.handlers import target_pauses
 from biaswatch.services.generator.handlers.ask import Ask
 from biaswatch.services.generator.handlers.endpoints import Endpoint
+from biaswatch.services.generator.handlers.target_pauses import LONGEST_WAIT_S, paused_after
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.retry_policy import Retry, decision_of, exhausted

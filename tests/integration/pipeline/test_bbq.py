@@ -22,7 +22,7 @@ from biaswatch.services.extractor import app as extractor
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.services.oracle import app as oracle
-from biaswatch.services.oracle.domain.controls import controls_of
+from biaswatch.services.oracle.domain.questions import controls_of
 from biaswatch.services.oracle.settings import OracleSettings
 from biaswatch.services.planner import app as planner
 from biaswatch.services.planner.settings import PlannerSettings

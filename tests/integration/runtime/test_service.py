@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.shared.bus import progress
+from biaswatch.shared.bus import stage as stage_module
 from biaswatch.shared.bus.dead_letters import dead_letters
 from biaswatch.shared.bus.jetstream import Connection
 from biaswatch.shared.bus.jetstream import connection as bus_connection
@@ -21,7 +21,7 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Features, Response
 from biaswatch.shared.errors import ArchivedError, ConfigurationError, TransientError
-from biaswatch.shared.runtime import probes
+from biaswatch.shared.runtime import readiness
 from biaswatch.shared.runtime.health import HealthServer, ServiceHealth
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.service import Service, StageHost
@@ -331,7 +331,7 @@ async def test_a_stage_that_finishes_nothing_makes_the_service_unready_and_says_
 async def test_a_stage_whose_records_all_fail_makes_the_service_unready_and_says_why(
     bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "TROUBLED_S", 0.2)
+    monkeypatch.setattr(stage_module, "TROUBLED_S", 0.2)
 
     def away(_: Response) -> list[Features]:
         raise TransientError("The model is away.")
@@ -357,7 +357,7 @@ async def test_a_bus_that_hangs_is_named(
     bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bus_connection, "PROBE_S", 1)
-    monkeypatch.setattr(probes, "BUS", Job(Connection.probe, every_s=0.1))
+    monkeypatch.setattr(readiness, "BUS", Job(Connection.probe, every_s=0.1))
     service = Service("planner", settings_for(bus))
     async with running(service):
         await until_ready(service)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaswatch.shared.models.batching import (
+from biaswatch.shared.models.forward_passes import (
     BatchSizes,
     OutOfMemory,
     batches,

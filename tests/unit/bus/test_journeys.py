@@ -1,6 +1,6 @@
 """Outputs of a batch go on with the journey of the record that they follow from."""
 
-from biaswatch.shared.bus.journeys import contexts_of
+from biaswatch.shared.bus.stage import contexts_of
 from biaswatch.shared.contracts import Record
 from tests.support.records import make_exchange, make_features, make_response
 

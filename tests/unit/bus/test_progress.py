@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.shared.bus.progress import FORGOTTEN_AFTER_S, TROUBLED_S, Progress
+from biaswatch.shared.bus.stage import FORGOTTEN_AFTER_S, TROUBLED_S, Progress
 
 AWAY = "The store is not available."
 

@@ -21,7 +21,7 @@ from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.shared.contracts import Judgement, Measure
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.parsing import Unreadable
-from biaswatch.shared.parsing.quoting import quoted
+from biaswatch.shared.parsing.texts import quoted
 from biaswatch.shared.stats.estimate import IntervalEstimate
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 from biaswatch.shared.stats.tables.contingency import ratio_agreement

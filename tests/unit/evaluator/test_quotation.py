@@ -11,7 +11,7 @@ from biaswatch.services.evaluator.domain.rubric import judging_prompt, tasks_for
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.services.oracle.domain.questions import both_right, fits, which_question
 from biaswatch.shared.contracts import Measure, Subject
-from biaswatch.shared.parsing.quoting import one_line, quoted, quoted_label
+from biaswatch.shared.parsing.texts import one_line, quoted, quoted_label
 from tests.support.records import make_subject
 
 LIBRARY = load_rubric()

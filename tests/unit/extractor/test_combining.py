@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.services.extractor.domain.clusters import Cluster
-from biaswatch.services.extractor.domain.combining import CombinedBy, Combining, combined
+from biaswatch.services.extractor.domain.clusters import Cluster, CombinedBy, Combining, combined
 from biaswatch.services.extractor.domain.extractor import Unscorable
 
 TEXTS = ["b", "a", "other"]

@@ -21,7 +21,7 @@ from biaswatch.services.gateway.otlp.wire import (
     signals_of,
     unpacked,
 )
-from biaswatch.shared.parsing import json_reader
+from biaswatch.shared.parsing import json_stream
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 
 SPANS = b'{"resourceSpans":[{"scopeSpans":[{"spans":['
@@ -158,7 +158,7 @@ def odd_json() -> Iterator[tuple[str, bytes]]:
 def test_odd_json_is_refused_with_little_memory(
     what: str, body: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_reader, "MAX_STEPS", 500_000)
+    monkeypatch.setattr(json_stream, "MAX_STEPS", 500_000)
     refused, peak = refusal_of(body, JSON)
     assert refused.status in {400, 413}
     assert str(refused).endswith(".")

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from biaswatch.shared.llm.port import CallFailed, Failure
-from biaswatch.shared.llm.reply_values import (
+from biaswatch.shared.llm.replies import (
     LONGEST_LABEL,
     MOST_TOKENS,
     at,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from biaswatch.shared.models.device import MINILM, packaged_folder
 from biaswatch.shared.models.forward_passes import LazyModel, LoadedModel, ModelUnavailable
-from biaswatch.shared.models.packaged import MINILM, packaged_folder
 
 RECORD = "stand_in/__init__.py,,\nstand_in/model/config.json,,\nstand_in/model/modules.json,,\n"
 

@@ -19,7 +19,7 @@ from biaswatch.services.diagnoser.domain.channels.declarations import Alertmanag
 from biaswatch.services.diagnoser.domain.channels.messages import message_of
 from biaswatch.services.gateway.dashboard.rendering import _environment, page
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
-from biaswatch.shared.shown_text import isolated, on_one_line, shown, visible
+from biaswatch.shared.formatting import isolated, on_one_line, shown, visible
 from tests.support.records import make_alarm, make_diagnosis, make_progress
 
 TURNED = "\u202eelam\u202c"

@@ -15,7 +15,7 @@ from biaswatch.shared.files import (
     yaml_mapping,
 )
 from biaswatch.shared.parsing import yaml_values
-from biaswatch.shared.parsing.nesting import MOST_LEVELS, is_too_deep
+from biaswatch.shared.parsing.json_objects import MOST_LEVELS, is_too_deep
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from biaswatch.shared.runtime.arrival_forecast import LONGEST_S, MOST_KNOWN, SOON_S, ArrivalForecast
+from biaswatch.shared.runtime.passes import LONGEST_S, MOST_KNOWN, SOON_S, ArrivalForecast
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from biaswatch.shared.runtime.connections import (
+from biaswatch.shared.runtime.process import (
+    LEAST_FILES,
+    MAX_FILES,
+    RESERVED_FILES,
+    most_connections,
+    raised_limit,
+)
+from biaswatch.shared.runtime.web import (
     LOG_EVERY_S,
     OUT_OF_FILES,
     REFUSAL,
     LogNowAndThen,
     OpenConnections,
     note_accept_errors,
-)
-from biaswatch.shared.runtime.open_files import (
-    LEAST_FILES,
-    MAX_FILES,
-    RESERVED_FILES,
-    most_connections,
-    raised_limit,
 )
 
 
@@ -111,7 +111,7 @@ class Entries:
 
 def test_errors_of_accepting_are_said_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     entries, now = Entries(), [0.0]
-    monkeypatch.setattr("biaswatch.shared.runtime.connections.log", lambda _: entries)
+    monkeypatch.setattr("biaswatch.shared.runtime.web.log", lambda _: entries)
     others: list[Any] = []
     loop = asyncio.new_event_loop()
     try:

@@ -18,8 +18,8 @@ from biaswatch.services.simulator.domain.planted_bias import (
     PlantedModel,
     ReadingErrors,
     groups_in,
+    truth_in,
 )
-from biaswatch.services.simulator.domain.planted_reading import truth_in
 from biaswatch.services.simulator.domain.question import (
     ChoiceQuestion,
     FreeTextQuestion,

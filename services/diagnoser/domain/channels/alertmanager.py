@@ -7,7 +7,7 @@ from typing import Any
 from biaswatch.services.diagnoser.domain.channels.declarations import AlertmanagerChannel
 from biaswatch.services.diagnoser.domain.channels.messages import in_numbers, link_of, plain
 from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, standing_of
-from biaswatch.shared.shown_text import isolated
+from biaswatch.shared.formatting import isolated
 
 ALERT = "BiasMonitorAlarm"
 """The name of the rule in deploy/prometheus too: one route serves both ways."""

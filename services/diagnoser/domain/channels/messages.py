@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from biaswatch.shared.contracts import Alarm, AlarmState, Estimate
-from biaswatch.shared.formatting import number
-from biaswatch.shared.shown_text import isolated, on_one_line
+from biaswatch.shared.formatting import isolated, number, on_one_line
 
 LONGEST_LINE = 500
 _APART = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'"})

@@ -1,0 +1,291 @@
+"""What every wire format has: how a request is read and an answer is written."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from biaswatch.services.simulator.domain.question import Turn
+from biaswatch.services.simulator.domain.reply import SimulatedReply, SimulatedRequest
+
+
+class WirePart(BaseModel):
+    """A part of a request; other fields are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class TextPart(WirePart):
+    """A piece of a message's content."""
+
+    type: Literal["text", "input_text", "output_text"]
+    text: str
+
+
+class WireMessage(WirePart):
+    """One turn, its content in one piece or in several."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | tuple[TextPart, ...]
+
+    @property
+    def turn(self) -> Turn:
+        """The turn, in one piece."""
+        return Turn(self.role, in_one(self.content))
+
+
+def in_one(content: str | tuple[TextPart, ...]) -> str:
+    """Return content in one piece."""
+    return content if isinstance(content, str) else "".join(part.text for part in content)
+
+
+class WireRequest(Protocol):
+    """A request, as far as it is used."""
+
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens the answer may have."""
+
+    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
+        """Return the request as the domain sees it."""
+
+
+def id_of(prefix: str, request: SimulatedRequest, fingerprint: str) -> str:
+    """Return the id of an answer; the same request has the same."""
+    named = "\n".join((*request.purpose, fingerprint)).encode()
+    return prefix + hashlib.blake2b(named, digest_size=12).hexdigest()
+
+
+def bearer(headers: Mapping[str, str]) -> str:
+    """Return the key of an Authorization header."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    return key if scheme.casefold() == "bearer" else ""
+
+
+@dataclass(frozen=True)
+class WireFormat:
+    """The requests, answers and errors of one provider's format."""
+
+    path: str
+    """The path of its endpoint."""
+    read: Callable[[bytes], WireRequest]
+    """Reads a request; raises ValidationError where it is none."""
+    answer_body: Callable[[SimulatedRequest, SimulatedReply, str, int], JsonValue]
+    """Returns the body of an answer, with the fingerprint of what answers and the second."""
+    error_body: Callable[[int, str, str | None, str | None], JsonValue]
+    """Returns the body of an error from its status, message, code and parameter."""
+    key_in: Callable[[Mapping[str, str]], str] = bearer
+    """Returns the key that came with a request, or nothing."""
+
+    def error(
+        self, status: int, message: str, code: str | None = None, param: str | None = None
+    ) -> JSONResponse:
+        """Return an error."""
+        return JSONResponse(self.error_body(status, message, code, param), status)
+
+
+_OPENAI_ERRORS = {429: "requests", 500: "server_error"}
+_CUT_OFF = {"length": "max_output_tokens", "content_filter": "content_filter"}
+
+
+class ChatRequest(WirePart):
+    """What is read of a request; sampling parameters are taken and change nothing."""
+
+    model: str
+    messages: tuple[WireMessage, ...] = Field(min_length=1)
+    user: str | None = None
+    seed: int | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    max_completion_tokens: int | None = Field(default=None, ge=1)
+    # Refused rather than ignored: an answer that ignores them would look like one that does not.
+    stream: Literal[False] | None = None
+    n: Literal[1] | None = None
+    tools: None = None
+
+    @property
+    def limit(self) -> int | None:
+        """The most tokens the answer may have."""
+        return self.max_completion_tokens or self.max_tokens
+
+    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
+        """Return the request as the domain sees it; header, `user`, `seed` name the repeat."""
+        turns = tuple(message.turn for message in self.messages)
+        named = (repeat, self.user, None if self.seed is None else str(self.seed))
+        key = next((name for name in named if name is not None), "0")
+        return SimulatedRequest(self.model, turns, key, attempt or "0")
+
+
+class ResponsesRequest(WirePart):
+    """What is read of a request."""
+
+    model: str
+    input: str | tuple[WireMessage, ...] = Field(min_length=1)
+    instructions: str | None = None
+    user: str | None = None
+    limit: int | None = Field(default=None, ge=1, validation_alias="max_output_tokens")
+    stream: Literal[False] | None = None
+    background: Literal[False] | None = None
+    tools: tuple[()] | None = None
+
+    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
+        """Return the request as the domain sees it; header and `user` name the repeat."""
+        role = (Turn("system", self.instructions),) if self.instructions else ()
+        said = self.input
+        turns = (Turn("user", said),) if isinstance(said, str) else tuple(m.turn for m in said)
+        return SimulatedRequest(
+            self.model, (*role, *turns), repeat or self.user or "0", attempt or "0"
+        )
+
+
+def chat_body(
+    request: SimulatedRequest, reply: SimulatedReply, fingerprint: str, created_s: int
+) -> JsonValue:
+    """Return the body of an answer."""
+    return {
+        "id": id_of("chatcmpl-", request, fingerprint),
+        "object": "chat.completion",
+        "created": created_s,
+        "model": request.model,
+        "system_fingerprint": fingerprint,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": reply.text, "refusal": None},
+                "logprobs": None,
+                "finish_reason": reply.finish_reason,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+        },
+    }
+
+
+def response_body(
+    request: SimulatedRequest, reply: SimulatedReply, fingerprint: str, created_s: int
+) -> JsonValue:
+    """Return the body of an answer."""
+    cut_off = _CUT_OFF.get(reply.finish_reason)
+    text: JsonValue = {"type": "output_text", "text": reply.text, "annotations": []}
+    message: JsonValue = {
+        "type": "message",
+        "id": id_of("msg_", request, fingerprint),
+        "role": "assistant",
+        "status": "incomplete" if cut_off else "completed",
+        "content": [text] if reply.text else [],
+    }
+    return {
+        "id": id_of("resp_", request, fingerprint),
+        "object": "response",
+        "created_at": created_s,
+        "model": request.model,
+        "status": "incomplete" if cut_off else "completed",
+        "incomplete_details": {"reason": cut_off} if cut_off else None,
+        "error": None,
+        "output": [message],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": reply.prompt_tokens,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": reply.completion_tokens,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+        },
+    }
+
+
+def openai_error_body(status: int, message: str, code: str | None, param: str | None) -> JsonValue:
+    """Return the body of an error."""
+    kind = _OPENAI_ERRORS.get(status, "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+OPENAI_CHAT = WireFormat(
+    "/v1/chat/completions", ChatRequest.model_validate_json, chat_body, openai_error_body
+)
+OPENAI_RESPONSES = WireFormat(
+    "/v1/responses", ResponsesRequest.model_validate_json, response_body, openai_error_body
+)
+
+
+_STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+_ANTHROPIC_ERRORS = {
+    401: "authentication_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+    500: "api_error",
+}
+
+
+class RequestMetadata(WirePart):
+    """Who asks; names the repeat for clients that cannot send headers."""
+
+    user_id: str | None = None
+
+
+class MessagesRequest(WirePart):
+    """What is read of a request."""
+
+    model: str
+    messages: tuple[WireMessage, ...] = Field(min_length=1)
+    limit: int = Field(ge=1, validation_alias="max_tokens")
+    system: str | tuple[TextPart, ...] = ""
+    metadata: RequestMetadata = RequestMetadata()
+    stream: Literal[False] | None = None
+    tools: tuple[()] | None = None
+
+    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
+        """Return the request as the domain sees it; header and `user_id` name the repeat."""
+        system = in_one(self.system)
+        role = (Turn("system", system),) if system else ()
+        turns = (*role, *(message.turn for message in self.messages))
+        return SimulatedRequest(
+            self.model, turns, repeat or self.metadata.user_id or "0", attempt or "0"
+        )
+
+
+def answer_body(
+    request: SimulatedRequest, reply: SimulatedReply, fingerprint: str, _: int
+) -> JsonValue:
+    """Return the body of an answer."""
+    return {
+        "id": id_of("msg_", request, fingerprint),
+        "type": "message",
+        "role": "assistant",
+        "model": request.model,
+        "content": [{"type": "text", "text": reply.text}] if reply.text else [],
+        "stop_reason": _STOPS[reply.finish_reason],
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": reply.prompt_tokens,
+            "output_tokens": reply.completion_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+        },
+    }
+
+
+def anthropic_error_body(status: int, message: str, *_: str | None) -> JsonValue:
+    """Return the body of an error, which here has neither a code nor a parameter."""
+    kind = _ANTHROPIC_ERRORS.get(status, "invalid_request_error")
+    return {"type": "error", "error": {"type": kind, "message": message}}
+
+
+ANTHROPIC_MESSAGES = WireFormat(
+    "/v1/messages",
+    MessagesRequest.model_validate_json,
+    answer_body,
+    anthropic_error_body,
+    lambda headers: headers.get("x-api-key", "") or bearer(headers),
+)
