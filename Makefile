@@ -151,8 +151,9 @@ images: .venv/.laptop sbom ## Build the image of every service and print how lar
 sbom: .venv/bin/uv .venv-sbom/.installed ## Write what is in each image as CycloneDX, in build/sbom
 	$(BIN)/python tools/sbom.py .venv-sbom/bin/cyclonedx-py
 
-manifests: .venv/.laptop ## Write what follows from the code: Kubernetes, compose, dashboards
-	$(BIN)/python -m tools.manifests
+manifests: .venv/.laptop .venv-deploy/.installed ## Render deploy/k8s from the Helm chart
+	$(BIN)/python -m tools.resource_definitions
+	.venv-deploy/bin/python tools/manifests.py
 
 secrets: .venv/.laptop ## Make a deployment's keys, certificate, password and tokens in deploy/secrets
 	$(BIN)/python -m tools.deploy_secrets deploy/secrets --kubernetes

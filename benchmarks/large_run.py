@@ -25,7 +25,12 @@ from typing import Any
 import httpx2
 
 from benchmarks.bbq import write_files
-from benchmarks.memory_limits import MemoryGroup, deployed_limit_mib, memory_groups
+from benchmarks.memory_limits import (
+    MemoryGroup,
+    deployed_environment,
+    deployed_limit_mib,
+    memory_groups,
+)
 from biaswatch.bbq.rows import read_folder
 from biaswatch.bbq.suite import suite_of
 from biaswatch.services.gateway.runs.queries import RunQueries
@@ -34,7 +39,6 @@ from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import RUN_GATHER
 from biaswatch.shared.runtime.web import free_port
 from biaswatch.shared.store import Store, migrate
-from tools.deployment.services import spec_of
 
 HERE = "127.0.0.1"
 SERVICES = (
@@ -103,7 +107,7 @@ def services(
                     "-m",
                     f"biaswatch.services.{name}.app",
                 ],
-                env={**given, **dict(spec_of(name).environment)},
+                env={**given, **deployed_environment(name)},
                 stdout=subprocess.DEVNULL,
             )
             for name in SERVICES

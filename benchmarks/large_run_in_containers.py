@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from benchmarks.large_run import LOOK_EVERY_S, bbq_suite, suite
-from benchmarks.memory_limits import deployed_limit_mib, mib_of
+from benchmarks.memory_limits import deployed_environment, deployed_limit_mib, mib_of
 from tests.support.containers import (
     ROOT,
     ContainerPlatform,
@@ -26,7 +26,7 @@ from tests.support.containers import (
     until,
     why_no_engine,
 )
-from tools.deployment.services import service_names, spec_of
+from tests.support.manifests import SERVICES
 
 SERVERS = ("nats", "postgres")
 COMPONENTS = ROOT / "deploy" / "k8s" / "components"
@@ -38,7 +38,7 @@ STARTED_S = 120.0
 def limits_mib() -> dict[str, int]:
     """Return what deploy/k8s allows each service and each server that it runs."""
     servers = {name: _limit_of_server_mib(COMPONENTS / name / f"{name}.yaml") for name in SERVERS}
-    return {name: deployed_limit_mib(name) for name in service_names()} | servers
+    return {name: deployed_limit_mib(name) for name in SERVICES} | servers
 
 
 def _limit_of_server_mib(manifest: Path) -> int:
@@ -55,7 +55,7 @@ def as_deployed(composed: Mapping[str, Any], allowed_mib: Mapping[str, int]) -> 
         name: {
             "mem_limit": f"{allowed_mib[name]}m",
             "memswap_limit": f"{allowed_mib[name]}m",
-            "environment": dict(spec_of(name).environment),
+            "environment": deployed_environment(name),
         }
         for name in composed
         if name in allowed_mib

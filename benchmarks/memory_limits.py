@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tools.deployment.services import spec_of
+import yaml
 
 MIB_IN = {"Mi": 1, "Gi": 1024}
 GROUPS = Path("/sys/fs/cgroup")
+CHART_VALUES = Path("deploy/helm/biaswatch/values.yaml")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,19 @@ class MemoryGroup:
 
 def deployed_limit_mib(service: str) -> int:
     """Return what `deploy/k8s` allows a service."""
-    return mib_of(spec_of(service).memory[1])
+    return mib_of(deployed(service)["resources"]["limits"]["memory"])
+
+
+def deployed_environment(service: str) -> dict[str, str]:
+    """Return the environment variables that `deploy/k8s` adds for one service."""
+    return dict(deployed(service).get("env", {}))
+
+
+def deployed(service: str) -> dict[str, Any]:
+    """Return the entry of a service in the values of the chart."""
+    values = yaml.safe_load(CHART_VALUES.read_text())
+    entry: dict[str, Any] = (values["services"] | values)[service]
+    return entry
 
 
 def mib_of(limit: str) -> int:

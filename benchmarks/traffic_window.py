@@ -23,6 +23,7 @@ from pathlib import Path
 from random import Random
 from uuid import uuid4
 
+from benchmarks.memory_limits import deployed_environment
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Completion,
@@ -36,7 +37,6 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.store import AnswerFilesLocation, Store, migrate
 from tests.support.records import make_exchange, make_traffic_monitor
-from tools.deployment.services import spec_of
 
 BARS_MIB = {"planner": 256, "diagnoser": 512, "gateway": 256}
 LABELS = 600
@@ -171,7 +171,7 @@ STEPS = {
 
 def measured(url: str, step: str) -> tuple[float, float]:
     """Do a step in a process of its own; return the most MiB that were resident, and seconds."""
-    given = [f"{name}={value}" for name, value in spec_of(STEPS[step].service).environment]
+    given = [f"{name}={value}" for name, value in deployed_environment(STEPS[step].service).items()]
     module = [sys.executable, "-m", "benchmarks.traffic_window"]
     command = ["env", *given, *module, "--step", step, "--store", url]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -11,21 +11,25 @@ import yaml
 
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
 from biaswatch.shared.bus.permissions import key_names, server_config
+from biaswatch.shared.contracts.providers import key_variables
 from biaswatch.shared.errors import BiaswatchError, UsageError
-from tools.deployment.compose import PASSWORD
-from tools.deployment.services import (
-    GATEWAY_OPERATOR_TOKEN,
-    OPERATOR_SECRET,
-    OPERATOR_TOKEN,
-    PROVIDER_KEYS,
-    bus_services,
-    secrets_of,
-)
 
+VALUES = Path(__file__).parents[1] / "deploy" / "helm" / "biaswatch" / "values.yaml"
+PASSWORD = "postgres_password"  # noqa: S105 - the name of a file
+PROVIDER_KEYS = tuple(f"biaswatch_{name.lower()}" for name in key_variables())
 DATABASE = "postgresql://biaswatch:{password}@{host}:5432/biaswatch"
 BUS_NAMES = "DNS:nats,DNS:nats-headless,DNS:*.nats-headless,DNS:localhost,IP:127.0.0.1"
 TLS = ("ca.crt", "tls.crt", "tls.key")
 KUBERNETES = "kubernetes.yaml"
+
+
+def service_secrets() -> dict[str, list[str]]:
+    """Names of the secret files of each service, beside its key on the bus."""
+    services = yaml.safe_load(VALUES.read_text())["services"]
+    return {
+        name: ["biaswatch_store_url", *service.get("secrets", [])]
+        for name, service in services.items()
+    }
 
 
 def write_once(path: Path, text: str) -> None:
@@ -41,10 +45,10 @@ def write_secrets(directory: Path, database_host: str) -> None:
     authorization = directory / "authorization.conf"
     authorization.unlink(missing_ok=True)  # derived from the keys, and read-only
     authorization.write_text(server_config(public))
-    names = {name for service in bus_services() for name in secrets_of(service)}
+    names = {name for files in service_secrets().values() for name in files}
     for name in {PASSWORD, *names} - {*PROVIDER_KEYS, "biaswatch_store_url"}:
         write_once(directory / name, secrets.token_urlsafe(32))
-    for name in PROVIDER_KEYS:  # empty, until somebody puts theirs in
+    for name in PROVIDER_KEYS:  # empty until a key is put in
         write_once(directory / name, "")
     password = (directory / PASSWORD).read_text().strip()
     write_once(
@@ -80,26 +84,27 @@ def openssl(directory: Path, *words: str) -> None:
 
 
 def kubernetes(directory: Path) -> str:
-    """Return the Secrets that the manifests name, each with what one service may know."""
+    """Return the Secrets of the manifests, one for each service."""
 
     def text(name: str) -> str:
         return (directory / name).read_text()
 
-    found = {
+    secrets_by_name = {
         f"biaswatch-{service}": {
             "nats.seed": text(f"{service}.seed"),
-            **{name: text(name) for name in secrets_of(service)},
+            **{name: text(name) for name in files},
         }
-        for service in bus_services()
+        for service, files in service_secrets().items()
     }
     store = {"biaswatch_store_url": text("biaswatch_store_url")}
-    found["biaswatch-operator"] = {"nats.seed": text("operator.seed"), **store}
-    found["biaswatch-dropin"] = {"nats.seed": text("dropin.seed")}
-    found[OPERATOR_SECRET] = {OPERATOR_TOKEN: text(GATEWAY_OPERATOR_TOKEN)}
-    found["nats-authorization"] = {"authorization.conf": text("authorization.conf")}
-    found["nats-tls"] = {name: text(name) for name in TLS}
-    found["postgres"] = {PASSWORD: text(PASSWORD)}
-    objects = [_secret(name, values) for name, values in found.items()]
+    secrets_by_name["biaswatch-operator"] = {"nats.seed": text("operator.seed"), **store}
+    secrets_by_name["biaswatch-dropin"] = {"nats.seed": text("dropin.seed")}
+    token = text("biaswatch_gateway_operator_token")
+    secrets_by_name["biaswatch-operator-token"] = {"biaswatch_operator_token": token}
+    secrets_by_name["nats-authorization"] = {"authorization.conf": text("authorization.conf")}
+    secrets_by_name["nats-tls"] = {name: text(name) for name in TLS}
+    secrets_by_name["postgres"] = {PASSWORD: text(PASSWORD)}
+    objects = [_secret(name, values) for name, values in secrets_by_name.items()]
     return yaml.safe_dump_all(objects, sort_keys=False)
 
 

@@ -1,102 +1,109 @@
-"""Generate deployment files from the code: Kubernetes, compose, Prometheus, dashboards."""
+"""Render deploy/k8s/base and the additive deploy/k8s/components from the Helm chart.
+
+Runs in the environment of deploy/checks.txt, which has Helm as a library. A template in a folder of
+the chart is rendered to the component of the same name; templates outside folders are the chart's
+alone. deploy/RENDERED lists what this writes.
+"""
 
 import argparse
+import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
+from helm_python import Chart
 
-from tools.deployment import compose, dashboards, monitoring, operator
-from tools.deployment.chart import chart
-from tools.deployment.services import ROOT, SIMULATOR, bus_services
-from tools.deployment.workloads import Object, provision, workload
-
-K8S = ROOT / "deploy" / "k8s"
-SERVICES, PARTS = K8S / "base" / "services", K8S / "components"
-HEADER = "# Written by tools/manifests.py (`make manifests`); change it there.\n"
-
-
-class _Plain(yaml.SafeDumper):
-    """Writes every list and mapping in full, without anchors."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Repeat what occurs twice, so that a reader need not follow anchors."""
-        return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent lists under their name, as everywhere in this repository."""
-        super().increase_indent(flow, indentless=False)
-
-
-def text_of(objects: list[Object]) -> str:
-    """Return objects as a file of documents."""
-    dumped = [yaml.dump(each, Dumper=_Plain, sort_keys=False, width=1000) for each in objects]
-    return HEADER + "---\n" + "---\n".join(dumped)
-
-
-def kustomization(resources: list[str]) -> str:
-    """Return the list of a folder of generated files."""
-    kind = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
-    return text_of([{**kind, "resources": resources}])
+ROOT = Path(__file__).parents[1]
+CHART, K8S = ROOT / "deploy" / "helm" / "biaswatch", ROOT / "deploy" / "k8s"
+LIST = ROOT / "deploy" / "RENDERED"
+NAMESPACE = "biaswatch"
+SETTINGS = "settings.yaml"
+"""A ConfigMap that kustomize generates, with a hash in its name, from files written one by one."""
+VALUES: dict[str, dict[str, Any]] = {
+    "answer-files": {"answerFiles": {"uri": "s3://biaswatch-answers/live"}},
+    "backup": {"backup": {"enabled": True}},
+    "channels": {"channels": {"oncall": {}}},
+    "grafana": {"monitoring": {"dashboards": True}},
+    "keda": {"autoscaling": {"kind": "keda"}},
+    "operator": {"operator": {"enabled": True}},
+    "own-database": {"postgres": {"enabled": False}},
+    "priorities": {"priorities": {"enabled": True}},
+    "prometheus-operator": {"monitoring": {"podMonitor": True, "rules": True}},
+    "simulator": {"simulator": {"enabled": True}},
+}
+"""The values that enable a component, for those that are not enabled by default."""
+REMOVED = (
+    re.compile(rf"^ *namespace: {NAMESPACE}\n", re.MULTILINE),
+    re.compile(r"^ *annotations:\n *checksum/\S+: \S+\n", re.MULTILINE),
+    re.compile(r" +$", re.MULTILINE),
+)
+"""Overlays set the namespace, and kustomize hashes the names of settings; no blanks end a line."""
 
 
-def generated() -> dict[Path, str]:
-    """Return the files that are generated as a whole."""
-    files = {SERVICES / f"{name}.yaml": text_of(workload(name)) for name in bus_services()}
-    files[SERVICES / "provision.yaml"] = text_of(provision())
-    files[SERVICES / "kustomization.yaml"] = kustomization(sorted(path.name for path in files))
-    files[PARTS / "simulator" / "simulator.yaml"] = text_of(workload(SIMULATOR))
-    files[PARTS / "operator" / "definitions.yaml"] = text_of(operator.resource_definitions())
-    rights = operator.rights() + operator.roles_of_people()
-    files[PARTS / "operator" / "rights.yaml"] = text_of(rights)
-    files[PARTS / "operator" / "operator.yaml"] = text_of(operator.operator_workload())
-    files[PARTS / "operator" / "network.yaml"] = text_of(operator.policies())
-    files[PARTS / "hpa" / "autoscalers.yaml"] = text_of(monitoring.autoscalers())
-    files[PARTS / "keda" / "scalers.yaml"] = text_of(monitoring.scalers())
-    files[PARTS / "prometheus-operator" / "rules.yaml"] = text_of([monitoring.rule()])
-    files[PARTS / "prometheus-operator" / "monitors.yaml"] = text_of([monitoring.monitor()])
-    example = (ROOT / "examples" / "exclaims.py").read_text()
-    files[K8S / "examples" / "drop-in" / "extractor.py"] = example
-    for name, text in dashboards.files().items():
-        files[PARTS / "grafana" / name] = text
-    return files | chart.files()
+def component_files(chart: Chart, folder: Path) -> dict[Path, str]:
+    """Return the files of the component, or base, that has this folder of templates."""
+    rendered = chart.render(VALUES.get(folder.name, {}), name=NAMESPACE, namespace=NAMESPACE)
+    target = K8S / folder.name if folder.name == "base" else K8S / "components" / folder.name
+    files: dict[Path, str] = {}
+    for path in sorted(folder.iterdir()):
+        template = path.relative_to(CHART.parent)
+        text = rendered[str(template)]
+        if path.name == SETTINGS:
+            files |= {target / name: data for name, data in yaml.safe_load(text)["data"].items()}
+        else:
+            files[target / path.name] = manifest(text, template)
+    return files
 
 
-def amended() -> dict[Path, str]:
-    """Return the files of which only the marked parts are generated."""
-    path, scraping = ROOT / "docker-compose.yml", ROOT / "deploy" / "prometheus" / "prometheus.yml"
-    text = compose.replace_marked(path.read_text(), "services", compose.plain_services())
-    text = compose.replace_marked(text, "provider keys", compose.provider_keys())
-    text = compose.replace_marked(text, "secrets", compose.secret_files())
-    targets = compose.replace_marked(scraping.read_text(), "targets", compose.targets())
-    return {path: text, scraping: targets}
+def manifest(text: str, template: Path) -> str:
+    """Return a rendered template as a file of documents that an overlay can include."""
+    for pattern in REMOVED:
+        text = pattern.sub("", text)
+    documents = (part.strip("\n") for part in re.split(r"^---\n", text, flags=re.MULTILINE))
+    header = f"# Rendered from deploy/helm/{template} by `make manifests`.\n"
+    return header + "".join(f"---\n{document}\n" for document in documents if document.strip())
+
+
+def rendered_files() -> dict[Path, str]:
+    """Return every file that this tool writes, with the list of them."""
+    suite = yaml.safe_load((ROOT / "suites" / "hiring-demo.yaml").read_text())
+    files = {
+        CHART / "files" / "hiring-demo.json": json.dumps(suite),
+        K8S / "examples" / "drop-in" / "extractor.py": (ROOT / "examples/exclaims.py").read_text(),
+    }
+    with Chart.load(str(CHART)) as chart:
+        for folder in sorted((CHART / "templates").iterdir()):
+            if folder.is_dir() and folder.name != "tests":
+                files |= component_files(chart, folder)
+    definitions = CHART / "files" / "definitions.yaml"  # by tools/resource_definitions.py
+    names = sorted(str(path.relative_to(ROOT)) for path in [*files, definitions])
+    return files | {LIST: "".join(f"{name}\n" for name in names)}
 
 
 def main() -> int:
     """Write the files, or print which of them are out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; 1 if a file is out of date"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if one differs")
     check = parser.parse_args().check
-    differing = 0
-    files = generated() | amended()
-    stray = set(SERVICES.glob("*.yaml")) - set(files)
-    for path, text in files.items():
-        if path.exists() and path.read_text() == text:
-            continue
-        differing += 1
+    files = rendered_files()
+    listed = [ROOT / name for name in LIST.read_text().split()] if LIST.exists() else []
+    stale = [path for path in listed if path.exists() and path not in files]
+    stale = [path for path in stale if path.name != "definitions.yaml"]
+    differing = [
+        path for path, text in files.items() if not path.exists() or path.read_text() != text
+    ]
+    for path in [*differing, *stale]:
         print(path.relative_to(ROOT))
-        if not check:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-    for path in stray:
-        differing += 1
-        print(f"{path.relative_to(ROOT)} belongs to no service")
-        if not check:
+        if check:
+            continue
+        if path in stale:
             path.unlink()
-    return int(check and differing > 0)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(files[path])
+    return int(check and bool(differing or stale))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from tests.support.containers import (
     run,
     until,
 )
-from tools.deployment.services import bus_services
+from tests.support.manifests import BUS_SERVICES
 
 pytestmark = containers_marks()
 SLOW = {"slow": {"rating_gaps": {"black": -0.6}, "faults": {"latency_s": 0.3}}}
@@ -142,7 +142,7 @@ def test_the_streams_come_back_from_a_copy_of_the_stopped_servers_folder(
 
 
 def test_prometheus_sees_every_service_and_has_the_rules(platform: ContainerPlatform) -> None:
-    names = set(bus_services())
+    names = set(BUS_SERVICES)
 
     def up() -> set[str]:
         reply = platform.http.get(
@@ -182,7 +182,7 @@ def test_how_long_each_service_takes_from_start_to_ready_is_told(
     platform: ContainerPlatform,
 ) -> None:
     """The bar is 3 s; a test asserts no time, so it is printed."""
-    for service in bus_services():
+    for service in BUS_SERVICES:
         print(f"cold start of the {service}: {platform.cold_start_s(service):.2f} s")
 
 

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from tests.support.containers import ROOT, build_images, make_secrets, run, until, why_no_engine
+from tests.support.manifests import BUS_SERVICES
 from tests.support.podman import Pods, overlay, why_no_podman
-from tools.deployment.services import bus_services
 
 MISSING = why_no_engine() or why_no_podman()
 pytestmark = [
@@ -60,13 +60,13 @@ def ask(gateway: httpx2.Client, verb: str, path: str, body: Any = None) -> Any:
     return reply.json()
 
 
-@pytest.mark.parametrize("service", bus_services())
+@pytest.mark.parametrize("service", BUS_SERVICES)
 def test_a_pod_becomes_ready(pods: Pods, service: str) -> None:
     url = f"http://{pods.address(service)}:9797/readyz"
     until(lambda: httpx2.get(url, timeout=3).status_code == 200)
 
 
-@pytest.mark.parametrize("service", bus_services())
+@pytest.mark.parametrize("service", BUS_SERVICES)
 def test_the_user_of_a_pod_has_no_name(pods: Pods, service: str) -> None:
     container = f"{service}-{pods.plan[service].pod['spec']['containers'][0]['name']}"
     user = run("podman", "exec", container, "id", "-un", check=False)

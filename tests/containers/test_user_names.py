@@ -8,10 +8,8 @@ import pytest
 
 from tests.support.containers import build_images, containers_marks, run
 from tests.support.kubernetes_api import KubernetesApi, served_api
+from tests.support.manifests import BUS_SERVICES, operator_rules, resource_definitions
 from tests.support.waiting import eventually
-from tools.deployment.operator import rights
-from tools.deployment.resources.definitions import definitions
-from tools.deployment.services import bus_services
 
 pytestmark = containers_marks()
 NAMELESS = "12345:12345"
@@ -28,7 +26,7 @@ def operator_name() -> Iterator[str]:
 
 async def test_the_operator_works(tmp_path: Path, operator_name: str) -> None:
     build_images("operator")
-    api = KubernetesApi(definitions(), rights()[0]["rules"])
+    api = KubernetesApi(resource_definitions(), operator_rules())
     variables = {
         "KUBECONFIG": "/kubeconfig",
         "BIASWATCH_HEALTH_PORT": "0",
@@ -45,7 +43,7 @@ async def test_the_operator_works(tmp_path: Path, operator_name: str) -> None:
         assert not ended(operator_name), logs(operator_name)
 
 
-@pytest.mark.parametrize("service", bus_services())
+@pytest.mark.parametrize("service", BUS_SERVICES)
 def test_a_service_loads(service: str) -> None:
     build_images(service)
     image = f"biaswatch-{service}:dev"

@@ -9,11 +9,10 @@ import pytest
 import yaml
 
 from tests.support.helm_chart import chart_findings, chart_objects, chart_refusal
-from tests.support.manifests import ROOT, clean, objects, run
-from tools.deployment.services import bus_services
+from tests.support.manifests import BUS_SERVICES, ROOT, clean, objects, run
 
-SMALL = {name: {"resources": {"requests": {"cpu": "50m"}}} for name in bus_services()}
-OFF = {name: {"enabled": False} for name in ("builder", "oracle", "evaluator")}
+SMALL = {name: {"resources": {"requests": {"cpu": "50m"}}} for name in BUS_SERVICES}
+OFF = {name: {"enabled": False} for name in ("oracle", "evaluator")}
 AS_OVERLAY: dict[str, dict[str, Any]] = {
     "plain": {},
     "dev": {

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cluster import DEFINITIONS, InstalledPlatform
-from tests.support.manifests import run
-from tools.deployment.services import service_names
+from tests.support.manifests import SERVICES, run
 
 CLUSTER_WIDE = {"Namespace", "ClusterRole", "CustomResourceDefinition"}
 
@@ -32,7 +31,7 @@ def test_all_of_it_is_in_a_namespace_of_its_own_under_the_images_that_were_named
         for each in made if each["kind"] in {"Deployment", "StatefulSet"}
         for container in each["spec"]["template"]["spec"]["containers"]
     }  # fmt: skip
-    ours = {f"registry.example.com/team/biaswatch-{each}:0.2.0" for each in service_names()}
+    ours = {f"registry.example.com/team/biaswatch-{each}:0.2.0" for each in SERVICES}
     assert images == ours | {"registry.example.com/nats:2", "postgres:17-alpine"}
 
 

@@ -11,9 +11,16 @@ import pytest
 
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.shared.bus.topology import StreamLimits, durables, streams
-from tests.support.manifests import OVERLAYS, READ_FILES, ROOT, clean, objects, pods, rendered
-from tools.deployment.monitoring import NAMESPACE
-from tools.deployment.services import bus_services
+from tests.support.manifests import (
+    BUS_SERVICES,
+    OVERLAYS,
+    READ_FILES,
+    ROOT,
+    clean,
+    objects,
+    pods,
+    rendered,
+)
 
 CUSTOM = json.loads((Path(__file__).parent / "custom_resources.json").read_text())
 WAIVED = {
@@ -70,12 +77,12 @@ def test_every_pod_keeps_the_restricted_standard_and_a_read_only_root(overlay: s
             assert container["resources"]["limits"]["memory"], name
     [namespace] = objects(overlay, "Namespace")
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
-    assert namespace["metadata"]["name"] == NAMESPACE
+    assert namespace["metadata"]["name"] == "biaswatch"
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_a_pod_is_given_longer_to_end_than_its_service_takes(overlay: str) -> None:
-    for name in bus_services():
+    for name in BUS_SERVICES:
         pod = pods(overlay)[name]
         [container] = pod["containers"]
         env = {each["name"]: each["value"] for each in container["env"]}
@@ -152,7 +159,7 @@ def test_an_apply_leaves_replicas_to_whoever_scales_and_changes_no_job(overlay: 
     scaled = [each["spec"] for each in objects(overlay, "ScaledObject", "HorizontalPodAutoscaler")]
     names = [each["scaleTargetRef"]["name"] for each in scaled]
     assert len(names) == len(set(names))
-    assert not names or set(bus_services()) <= set(names)
+    assert not names or set(BUS_SERVICES) <= set(names)
 
 
 def test_the_plain_overlay_needs_nothing_that_a_bare_cluster_lacks() -> None:
@@ -191,7 +198,7 @@ def test_a_changed_setting_rolls_the_pods_out(overlay: str) -> None:
     maps = objects(overlay, "ConfigMap")
     [settings] = [each["metadata"]["name"] for each in maps if "BIASWATCH_NATS_URL" in each["data"]]
     assert re.fullmatch(r"biaswatch-[a-z0-9]{10}", settings)
-    for service in bus_services():
+    for service in BUS_SERVICES:
         [container] = pods(overlay)[service]["containers"]
         assert container["envFrom"] == [{"configMapRef": {"name": settings}}]
 

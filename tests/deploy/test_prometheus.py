@@ -13,9 +13,10 @@ from biaswatch.shared.contracts import ROUTES
 from tests.support.manifests import ROOT, clean
 
 FOLDER = ROOT / "deploy" / "prometheus"
-RULES = sorted(FOLDER.glob("*rules.yml"))
+CHART_FILES = ROOT / "deploy" / "helm" / "biaswatch" / "files"
+RULES = sorted((CHART_FILES / "rules").glob("*.yml"))
 TESTS = sorted(FOLDER.glob("*.test.yml"))
-DASHBOARDS = sorted((ROOT / "deploy" / "k8s" / "components" / "grafana").glob("*.json"))
+DASHBOARDS = sorted((CHART_FILES / "dashboards").glob("*.json"))
 ENDINGS = {"counter": ["_total"], "histogram": ["_bucket", "_count", "_sum"], "gauge": [""]}
 FROM_OUTSIDE = {"up": {"job", "service", "instance"}, "process_resident_memory_bytes": {"job"}}
 """What Prometheus itself and the client library add."""
@@ -72,6 +73,7 @@ def test_label_values_in_expressions_are_ones_that_services_give() -> None:
 
 def test_promtool_accepts_settings_and_rules() -> None:
     clean("promtool", "check", "config", "prometheus.yml", cwd=FOLDER)
+    clean("promtool", "check", "rules", *map(str, RULES))
 
 
 def test_promtool_accepts_the_expressions_of_the_dashboards(tmp_path: Path) -> None:

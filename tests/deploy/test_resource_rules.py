@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tools.deployment.resources.definitions import definitions
+from tests.support.manifests import resource_definitions
 
 ASKS: dict[str, Any] = {"suite": {"name": "a"}, "target": "openai:x", "cadence": "6h"}
 TRAFFIC: dict[str, Any] = {"target": "traffic:chat", "window": "1h"}
@@ -92,7 +92,7 @@ def _specs() -> dict[str, dict[str, Any]]:
         definition["spec"]["names"]["kind"]: definition["spec"]["versions"][0]["schema"][
             "openAPIV3Schema"
         ]["properties"]["spec"]
-        for definition in definitions()
+        for definition in resource_definitions()
     }
 
 

@@ -17,8 +17,7 @@ import httpx2
 import pytest
 import yaml
 
-from tests.support.manifests import ROOT
-from tools.deployment.services import service_names
+from tests.support.manifests import ROOT, SERVICES
 
 NAMESPACE = "biaswatch-test"
 MINUTE_S = 60.0
@@ -226,7 +225,7 @@ def image_names() -> list[dict[str, str]]:
     tag = os.environ.get("BIASWATCH_CLUSTER_TAG", "dev")
     ours = [
         {"name": f"biaswatch-{each}", "newName": f"{prefix}biaswatch-{each}", "newTag": tag}
-        for each in service_names()
+        for each in SERVICES
     ]
     others = {"nats": "BIASWATCH_CLUSTER_NATS", "postgres": "BIASWATCH_CLUSTER_POSTGRES"}
     named = [(name, os.environ.get(variable, "")) for name, variable in others.items()]

@@ -11,7 +11,13 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 OVERLAYS = tuple(sorted(path.name for path in (ROOT / "deploy" / "k8s" / "overlays").iterdir()))
-READ_FILES = {"recorder", "planner", "diagnoser", "gateway"}
+VALUES: dict[str, Any] = yaml.safe_load(
+    (ROOT / "deploy" / "helm" / "biaswatch" / "values.yaml").read_text()
+)
+"""The default values of the chart, with an entry for each service on the bus."""
+BUS_SERVICES = tuple(VALUES["services"])
+SERVICES = (*BUS_SERVICES, "operator", "simulator")
+READ_FILES = {name for name, own in VALUES["services"].items() if own.get("readsAnswerFiles")}
 """The services that read answers of live systems, which may be in files of a bucket."""
 FILES_SECRET = "biaswatch-answer-files"
 """The Secret that they have the keys of the bucket from."""
@@ -50,6 +56,20 @@ def objects(overlay: str, *kinds: str) -> list[dict[str, Any]]:
     found = [each for each in yaml.safe_load_all(rendered(overlay)) if each]
     assert found, f"the overlay {overlay} cannot be rendered"
     return [each for each in found if not kinds or each["kind"] in kinds]
+
+
+def resource_definitions() -> list[dict[str, Any]]:
+    """Return the definitions of BiasMonitor, BiasSuite and BiasRun."""
+    folder = ROOT / "deploy" / "k8s" / "components" / "operator"
+    return list(filter(None, yaml.safe_load_all((folder / "definitions.yaml").read_text())))
+
+
+def operator_rules() -> list[dict[str, Any]]:
+    """Return what the operator's Role allows."""
+    path = ROOT / "deploy" / "k8s" / "components" / "operator" / "operator.yaml"
+    objects = yaml.safe_load_all(path.read_text())
+    rules: list[dict[str, Any]] = next(made for made in objects if made["kind"] == "Role")["rules"]
+    return rules
 
 
 def pods(overlay: str) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ import yaml
 from biaswatch.local.platform import embedded_platform
 from biaswatch.shared.runtime.settings import Settings
 from tests.support.kubernetes_api import KubernetesApi, served_api
+from tests.support.manifests import operator_rules, resource_definitions
 from tests.support.operated import (
     TOKEN,
     OperatedCluster,
@@ -19,8 +20,6 @@ from tests.support.operated import (
     why_no_other_user,
 )
 from tests.support.waiting import eventually
-from tools.deployment.operator import rights
-from tools.deployment.resources.definitions import definitions
 
 SUITE = yaml.safe_load(Path("suites/hiring-demo.yaml").read_text())
 MONITOR: dict[str, Any] = {
@@ -47,7 +46,7 @@ async def gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
 
 @pytest.fixture
 async def cluster(tmp_path: Path, gateway: str) -> AsyncIterator[OperatedCluster]:
-    api = KubernetesApi(definitions(), rights()[0]["rules"])
+    api = KubernetesApi(resource_definitions(), operator_rules())
     async with (
         served_api(api, tmp_path) as server,
         operated_cluster(api, server, gateway) as cluster,

@@ -99,7 +99,7 @@ def script(
     """Run the script of the nightly job."""
     (folder / "url").write_text(url)
     environment = {"PATH": f"{programs}:/usr/bin:/bin", "STORE_URL_FILE": str(folder / "url")}
-    path = Path("deploy/k8s/components/backup/store.sh")
+    path = Path("deploy/helm/biaswatch/files/store.sh")
     return subprocess.run(
         ["sh", str(path), *words], env=environment, capture_output=True, text=True, check=False
     )

@@ -10,7 +10,7 @@ from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, standing_of
 from biaswatch.shared.formatting import isolated
 
 ALERT = "BiasMonitorAlarm"
-"""The name of the rule in deploy/prometheus too: one route serves both ways."""
+"""The name of the rule of Prometheus too: one route serves both ways."""
 DEFAULT_TENANT = "default"
 SEND_EVERY_S = 60.0
 """Alertmanager keeps nothing over a restart: what stands is sent again and again."""

@@ -1,1 +1,0 @@
-"""The parts of a deployment, derived from the code: a new service is in all of them."""

@@ -1,1 +1,0 @@
-"""The Helm chart, written from the same objects as the other manifests."""

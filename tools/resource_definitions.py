@@ -1,0 +1,286 @@
+"""Write the definitions of BiasMonitor, BiasSuite and BiasRun from the requests of the gateway."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from biaswatch.services.operator.domain.conditions import GROUP, MONITORS, RUNS, SUITES, VERSION
+from biaswatch.shared.contracts import TRAFFIC, Suite, Verdict
+from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
+from biaswatch.shared.requests.runs import RunRequest
+from tools.structural_schema import Schema, structural
+
+NAME = {
+    "type": "string",
+    "maxLength": 253,
+    "description": "The name of a BiasSuite in the same namespace.",
+}
+HASH = {
+    "type": "string",
+    "pattern": "^[0-9a-f]{32}$",
+    "description": "The hash of a suite that was uploaded.",
+}
+SUITE = {
+    "type": "object",
+    "description": "The suite: a BiasSuite of the same namespace, or the hash of one uploaded.",
+    "properties": {"name": NAME, "hash": HASH},
+    "x-kubernetes-validations": [
+        {"rule": "has(self.name) != has(self.hash)", "message": "name the suite by name or by hash"}
+    ],
+}
+WATCHES = f"self.target.startsWith('{TRAFFIC}:')"
+MAX_NAME_CHARACTERS = 96
+"""Of a monitor's name, as its pattern says; the cost of a rule is computed from it."""
+TEXT = {"type": "string"}
+MOMENT = {"type": "string", "format": "date-time"}
+NUMBER = {"type": "integer"}
+
+
+PATH = Path(__file__).parents[1] / "deploy" / "helm" / "biaswatch" / "files" / "definitions.yaml"
+HEADER = "# Written by tools/resource_definitions.py (`make manifests`).\n"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes repeated parts in full and indents lists under their key."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write no anchors."""
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent lists under their key."""
+        super().increase_indent(flow, indentless=False)
+
+
+def main() -> int:
+    """Write the definitions; with --check, exit with 1 where the file is out of date."""
+    text = HEADER + yaml.dump_all(
+        definitions(), Dumper=_Dumper, sort_keys=False, width=1000, explicit_start=True
+    )
+    if "--check" in sys.argv:
+        return int(PATH.read_text() != text)
+    PATH.write_text(text)
+    return 0
+
+
+def definitions() -> list[dict[str, Any]]:
+    """Return the definitions of all resources."""
+    monitor = _monitor_spec(), MONITOR_STATUS, MONITOR_COLUMNS
+    return [
+        _definition("BiasMonitor", MONITORS, "bm", *monitor),
+        _definition("BiasSuite", SUITES, "bs", _suite_spec(), SUITE_STATUS, SUITE_COLUMNS),
+        _definition("BiasRun", RUNS, "br", _run_spec(), RUN_STATUS, RUN_COLUMNS),
+    ]  # fmt: skip
+
+
+def _definition(
+    kind: str, plural: str, short: str, spec: Schema, status: Schema, columns: list[Schema]
+) -> dict[str, Any]:
+    properties = {
+        "apiVersion": TEXT,
+        "kind": TEXT,
+        "metadata": {"type": "object"},
+        "spec": spec,
+        "status": _status(status),
+    }
+    version = {
+        "name": VERSION,
+        "served": True,
+        "storage": True,
+        "schema": {
+            "openAPIV3Schema": {"type": "object", "required": ["spec"], "properties": properties}
+        },
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [*columns, AGE],
+    }
+    names = {
+        "kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower(),
+        "shortNames": [short], "categories": ["biaswatch"],
+    }  # fmt: skip
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{plural}.{GROUP}",
+            "labels": {"app.kubernetes.io/part-of": "biaswatch"},
+            # Helm keeps a definition when it uninstalls: the monitors of all teams go with it.
+            "annotations": {"helm.sh/resource-policy": "keep"},
+        },
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+
+
+def _monitor_spec() -> Schema:
+    """Return the union of both kinds of files; rules say which fields belong to which."""
+    asks = structural(MonitorRequest.model_json_schema())
+    watches = structural(TrafficMonitorRequest.model_json_schema())
+    own, theirs = asks["properties"], watches["properties"]
+    del own["suite_hash"]
+    both = {name: own[name] for name in own if name in theirs}
+    # The name of the resource, unless said; what differs between the kinds has no default here.
+    both["name"] = own["name"] | {
+        "maxLength": MAX_NAME_CHARACTERS,
+        "description": "The monitor's name; that of the resource, unless said. It never changes.",
+    }
+    both["deadline"] = {key: own["deadline"][key] for key in own["deadline"] if key != "default"}
+    del both["features"]["items"]["properties"]["method"]["default"]
+    both["target"] = {"type": "string", "minLength": 1, "maxLength": 2048} | {
+        "description": "A model, as `provider:model[@base_url]`, or a live system: `traffic:name`."
+    }
+    only_asks = {name: _optional(own[name]) for name in own if name not in theirs}
+    only_watches = {name: _optional(theirs[name]) for name in theirs if name not in own}
+    paused = {
+        "type": "boolean",
+        "description": "While it is true, nothing is asked; changes count when it goes on.",
+    }
+    rules = [
+        (f"has(self.suite) != {WATCHES}",
+         "a monitor that asks a model names its suite, and a monitor of traffic has none"),
+        (f"{WATCHES} ? has(self.window) : has(self.cadence)",
+         "a monitor that asks a model has a cadence, and a monitor of traffic has a window"),
+        (f"!{WATCHES} || !({_any_of(only_asks)})",
+         f"a monitor of traffic has none of: {', '.join(sorted(only_asks))}"),
+        (f"{WATCHES} || !({_any_of(only_watches)})",
+         f"only a monitor of traffic has: {', '.join(sorted(only_watches))}"),
+        ("has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",
+         "the name of a monitor never changes; make another"),
+    ]  # fmt: skip
+    return {
+        "type": "object",
+        "description": "What `biaswatch monitor apply` takes, with the suite by name or by hash.",
+        "required": ["target", "features", "comparisons"],
+        "properties": {**both, "suite": SUITE, **only_asks, **only_watches, "paused": paused},
+        "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules],
+    }
+
+
+def _optional(schema: Schema) -> Schema:
+    """Return a field that one kind of monitor has: a default would give it to the other."""
+    return {key: schema[key] for key in schema if key != "default"}
+
+
+def _any_of(fields: dict[str, Schema]) -> str:
+    return " || ".join(f"has(self.{name})" for name in sorted(fields))
+
+
+def _suite_spec() -> Schema:
+    content = structural(Suite.model_json_schema(), defaults=False)
+    content["description"] = "The suite itself, as `biaswatch run` would upload it."
+    return {
+        "type": "object",
+        "properties": {"content": content, "hash": HASH},
+        "x-kubernetes-validations": [
+            {
+                "rule": "has(self.content) != has(self.hash)",
+                "message": "give the suite's content, or the hash of one that was uploaded",
+            }
+        ],
+    }
+
+
+def _run_spec() -> Schema:
+    asked = structural(RunRequest.model_json_schema())
+    fields = asked["properties"]
+    del fields["suite_hash"]
+    return {
+        "type": "object",
+        "description": "What `biaswatch run` asks for, with the suite by name or by hash.",
+        "required": ["suite", "targets"],
+        "properties": {"suite": SUITE, **fields},
+        "x-kubernetes-validations": [
+            {"rule": "self == oldSelf", "message": "a run never changes; make another"}
+        ],
+    }
+
+
+def _status(fields: Schema) -> Schema:
+    condition = {
+        "type": "object",
+        "required": ["type", "status", "reason", "message", "lastTransitionTime"],
+        "properties": {
+            "type": TEXT,
+            "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
+            "reason": TEXT,
+            "message": TEXT,
+            "lastTransitionTime": MOMENT,
+        },
+    }
+    conditions = {
+        "type": "array",
+        "items": condition,
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+    }
+    common = {"observedGeneration": {**NUMBER, "format": "int64"}, "conditions": conditions}
+    return {"type": "object", "properties": {**common, **fields}}
+
+
+def _column(name: str, path: str, *, kind: str = "string", wide: bool = False) -> Schema:
+    column: Schema = {"name": name, "type": kind, "jsonPath": path}
+    return column | ({"priority": 1} if wide else {})
+
+
+def _condition(name: str) -> Schema:
+    return _column(name, f'.status.conditions[?(@.type=="{name}")].status')
+
+
+AGE = _column("Age", ".metadata.creationTimestamp", kind="date")
+VERDICT = {"type": "string", "enum": [each.value for each in Verdict]}
+ALARM = {
+    "type": "object",
+    "required": ["id", "comparison", "what", "since", "words"],
+    "properties": {"id": TEXT, "comparison": TEXT, "what": TEXT, "since": MOMENT, "words": TEXT},
+}
+MONITOR_STATUS: Schema = {
+    "applied": TEXT,
+    "suiteHash": TEXT,
+    "monitorId": TEXT,
+    "state": TEXT,
+    "rounds": NUMBER,
+    "verdict": VERDICT,
+    "gap": TEXT,
+    "comparison": TEXT,
+    "since": MOMENT,
+    "lastRound": MOMENT,
+    "nextRound": MOMENT,
+    "notes": {"type": "array", "items": TEXT},
+    "alarms": {"type": "array", "items": ALARM},
+}
+SUITE_STATUS: Schema = {"hash": TEXT, "suite": TEXT, "probes": NUMBER}
+RUN_VERDICT = {"type": "string", "enum": [*VERDICT["enum"], "not_measured"]}
+RUN_STATUS: Schema = {
+    "run": TEXT, "state": TEXT, "answered": TEXT, "verdict": RUN_VERDICT, "gap": TEXT,
+    "comparison": TEXT,
+}  # fmt: skip
+MONITOR_COLUMNS = [
+    _condition("Ready"),
+    _condition("Alarming"),
+    _column("Verdict", ".status.verdict"),
+    _column("Gap", ".status.gap"),
+    _column("Since", ".status.since", kind="date"),
+    # It lies ahead, which a column of the type date cannot show.
+    _column("Next round", ".status.nextRound"),
+    _column("Comparison", ".status.comparison", wide=True),
+    _column("Rounds", ".status.rounds", kind="integer", wide=True),
+]
+SUITE_COLUMNS = [
+    _condition("Ready"),
+    _column("Suite", ".status.suite"),
+    _column("Probes", ".status.probes", kind="integer"),
+    _column("Hash", ".status.hash"),
+]
+RUN_COLUMNS = [
+    _condition("Ready"),
+    _column("State", ".status.state"),
+    _column("Answered", ".status.answered"),
+    _column("Verdict", ".status.verdict"),
+    _column("Gap", ".status.gap"),
+    _column("Comparison", ".status.comparison", wide=True),
+    _column("Run", ".status.run", wide=True),
+]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
