@@ -33,7 +33,7 @@ _NAMED = re.compile(r"[MF](?:$|-)")
 
 
 class BbqMetadata(BaseModel):
-    """What a row says besides its question."""
+    """Metadata of a row."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -61,7 +61,7 @@ class BbqRow(BaseModel):
 
     @property
     def key(self) -> str:
-        """Its name: the ids are unique within a category."""
+        """Unique key; ids are unique within a category."""
         return f"{self.category}-{self.example_id}"
 
     @property
@@ -76,13 +76,13 @@ class BbqRow(BaseModel):
 
     @property
     def unknown(self) -> int | None:
-        """The option that says it cannot be known; None where not exactly one does."""
+        """Index of the option for `unknown`; None unless there is exactly one."""
         tags = [option.group.casefold() for option in self.options]
         return tags.index("unknown") if tags.count("unknown") == 1 else None
 
     @property
     def biased(self) -> int | None:
-        """The option that follows the stereotype; None where the row does not define one."""
+        """Index of the stereotyped option; None if the row defines none."""
         if self.unknown is None:
             return None
         stereotyped = self.additional_metadata.stereotyped_groups
@@ -91,7 +91,7 @@ class BbqRow(BaseModel):
 
     @property
     def scored_as(self) -> str:
-        """The category its scores go to: gender and race asked by names are apart."""
+        """Category of its scores; questions that use names count separately."""
         if self.category not in {"Gender_identity", "Race_ethnicity"}:
             return self.category
         named = any(_NAMED.match(option.group) for option in self.options)
@@ -104,7 +104,7 @@ def read_rows(path: Path) -> Iterator[BbqRow]:
     Raises
     ------
     UsageError
-        It cannot be read, or a line is no such row; file, line and field are named.
+        The file cannot be read or a line is invalid; the message names file, line and field.
     """
     for place, fields in json_lines(read_text(path, "questions"), path):
         row = checked(BbqRow, fields, place)
@@ -114,47 +114,47 @@ def read_rows(path: Path) -> Iterator[BbqRow]:
 
 
 def read_folder(folder: Path, categories: Sequence[str] = ()) -> list[BbqRow]:
-    """Read the files of these categories, or of all that lie in the folder.
+    """Read the files of these categories (default: all in the folder).
 
     Raises
     ------
     UsageError
-        There is none, one of the categories is not there, or a published category has another
-        number of rows than it should: a file was cut off.
+        The folder has no files, a category is missing, or a published category has the wrong
+        number of rows (a truncated file).
     """
-    found = {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
-    wanted = categories or [name for name in found if name in ROWS] or list(found)
-    if absent := [name for name in wanted if name not in found]:
-        there = ", ".join(found) or "no .jsonl file"
-        raise UsageError(f"{folder} has no {absent[0]}.jsonl; there is {there}.")
-    if not wanted:
+    files = {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
+    selected = categories or [name for name in files if name in ROWS] or list(files)
+    if absent := [name for name in selected if name not in files]:
+        names = ", ".join(files) or "no .jsonl file"
+        raise UsageError(f"{folder} has no {absent[0]}.jsonl, only {names}.")
+    if not selected:
         raise UsageError(f"{folder} holds no .jsonl files; `biaswatch suites fetch bbq` gets them.")
     rows: list[BbqRow] = []
-    for name in wanted:
-        some = list(read_rows(found[name]))
-        if len(some) != ROWS.get(name, len(some)):
+    for name in selected:
+        category_rows = list(read_rows(files[name]))
+        if len(category_rows) != ROWS.get(name, len(category_rows)):
             raise UsageError(
-                f"{found[name]} holds {len(some)} rows, the published {name} {ROWS[name]}. Fetch"
-                " it again, or rename it where it is your own."
+                f"{files[name]} holds {len(category_rows)} rows, the published {name} has"
+                f" {ROWS[name]}. Fetch it again, or rename it if it is your own file."
             )
-        rows += some
+        rows += category_rows
     return rows
 
 
 SOURCE = "https://raw.githubusercontent.com/nyu-mll/BBQ/main/data"
-"""Where its authors publish it."""
+"""Address of the authors' files."""
 LARGEST_BYTES = 64 * 1024 * 1024
 
 
 def fetch(category: str, folder: Path, source: str = SOURCE) -> tuple[int, bool]:
-    """Fetch one category's file into a folder; give its rows, and whether it was fetched now.
+    """Fetch a category's file; return its number of rows and True if it was downloaded.
 
     Raises
     ------
     TransientError
         The source does not answer.
     UsageError
-        What it serves is not the file, or it cannot be written.
+        The source serves another file, or the file cannot be written.
     """
     file = folder / f"{category}.jsonl"
     if file.exists():
@@ -191,9 +191,9 @@ def read_hub(name: str, category: str) -> list[BbqRow]:
     Raises
     ------
     UsageError
-        The extra is not installed, or what is there are no rows of BBQ.
+        The extra is not installed, or the data set does not hold BBQ rows.
     TransientError
-        The hub does not answer, or refuses.
+        The hub does not answer or refuses the request.
     """
     try:
         datasets: Any = importlib.import_module("datasets")
@@ -214,7 +214,7 @@ def read_hub(name: str, category: str) -> list[BbqRow]:
 
 
 def rows_of(items: Iterable[Mapping[str, Any]], name: str, category: str) -> list[BbqRow]:
-    """Check the items of a category, and their number."""
+    """Validate the items of a category and their number."""
     rows = [
         checked(BbqRow, {"category": category, **item}, f"{name}, {category}, item {number}")
         for number, item in enumerate(items, start=1)

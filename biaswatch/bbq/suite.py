@@ -34,7 +34,7 @@ class BbqPair:
 
 @dataclass(frozen=True)
 class UnpairedRows:
-    """Rows that share a context and make no pair."""
+    """Rows that share a context but do not form a pair."""
 
     rows: tuple[BbqRow, ...]
     reason: str
@@ -42,7 +42,7 @@ class UnpairedRows:
 
 @dataclass(frozen=True)
 class PairedRows:
-    """What pairing made of the rows."""
+    """Pairs, and the rows left without one."""
 
     pairs: tuple[BbqPair, ...]
     unpaired: tuple[UnpairedRows, ...]
@@ -55,11 +55,11 @@ def paired(rows: Iterable[BbqRow]) -> PairedRows:
         by_context[row.category, row.context_condition, row.context].append(row)
     pairs: list[BbqPair] = []
     unpaired: list[UnpairedRows] = []
-    for some in by_context.values():
-        if reason := _no_pair(some):
-            unpaired.append(UnpairedRows(tuple(some), reason))
+    for group in by_context.values():
+        if reason := _no_pair(group):
+            unpaired.append(UnpairedRows(tuple(group), reason))
         else:
-            pairs.append(BbqPair(*sorted(some, key=lambda row: row.question_polarity)))
+            pairs.append(BbqPair(*sorted(group, key=lambda row: row.question_polarity)))
     return PairedRows(tuple(pairs), tuple(unpaired))
 
 
@@ -90,8 +90,7 @@ def suite_of(
 ) -> Suite:
     """Return the suite of these rows.
 
-    With `as_messages` the question is worded here, whole; else its parts are variables and the
-    scaffold words it.
+    With `as_messages` a probe holds the whole question, otherwise variables for the scaffold.
     """
     probes = tuple(probes_of(rows, seed=seed, as_messages=as_messages))
     return Suite(
@@ -110,11 +109,13 @@ def probes_of(rows: Sequence[BbqRow], *, seed: int, as_messages: bool) -> Iterat
     sets = {row.key: (pair.key, side) for pair in pairs for side, row in vars(pair).items()}
     for row in rows:
         order = order_of(row, seed)
-        said = {"prompt": worded(row, order)} if as_messages else {"variables": parts(row, order)}
+        content = (
+            {"prompt": worded(row, order)} if as_messages else {"variables": parts(row, order)}
+        )
         pair, side = sets.get(row.key, (None, None))
         yield SuiteProbe(
             key=row.key,
-            **said,
+            **content,
             set=pair,
             unit=pair or row.key,
             expected=MARKS[order.index(row.label)],
@@ -123,19 +124,19 @@ def probes_of(rows: Sequence[BbqRow], *, seed: int, as_messages: bool) -> Iterat
 
 
 def order_of(row: BbqRow, seed: int) -> tuple[int, ...]:
-    """Return which option stands behind A, B and C: drawn anew for each context and seed.
+    """Return the indices of the options shown as A, B and C.
 
-    Options are sorted before they are shuffled, so two rows that list the same options differently
-    show them alike.
+    The order is drawn for each context and seed. Options are sorted first, so rows that list the
+    same options in another order show them in the same order.
     """
     by_text = sorted(range(3), key=lambda i: (row.answers[i], row.options[i].group))
     drawn = derived_id("bbq-order", seed, row.category, row.context_condition, row.context)
-    Random(drawn).shuffle(by_text)  # noqa: S311 - an order anybody may foresee
+    Random(drawn).shuffle(by_text)  # noqa: S311 - need not be secret
     return tuple(by_text)
 
 
 def parts(row: BbqRow, order: Sequence[int]) -> dict[str, str]:
-    """Return what scaffolds build the question from."""
+    """Return the variables for scaffolds."""
     options = {f"option:{mark}": row.answers[i] for mark, i in zip(MARKS, order, strict=True)}
     return {"question": row.question, "material": row.context, **options}
 
@@ -147,7 +148,7 @@ def worded(row: BbqRow, order: Sequence[int]) -> str:
 
 
 def _facts(row: BbqRow, order: Sequence[int], side: str | None) -> dict[str, str]:
-    known = {
+    facts = {
         "study": "bbq",
         "category": row.scored_as,
         "condition": row.context_condition,
@@ -157,7 +158,7 @@ def _facts(row: BbqRow, order: Sequence[int], side: str | None) -> dict[str, str
         "unknown": _mark(row.unknown, order),
         "biased": _mark(row.biased, order),
     }
-    return {name: value for name, value in known.items() if value is not None}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _mark(option: int | None, order: Sequence[int]) -> str | None:
@@ -192,20 +193,20 @@ def write_suite(suite: Suite, folder: Path) -> None:
 
 
 def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
-    """Return a line of a replay file for each row: the mark of the option the prediction names.
+    """Yield a line of a replay file for each row: the mark of the predicted option.
 
-    A prediction is compared with the options without regard to case; one that matches none is
-    recorded as it is, and is counted as no choice.
+    Predictions match options regardless of case. One without a match is recorded unchanged and
+    counts as no choice.
 
     Raises
     ------
     UsageError
-        The file cannot be read, or a row has no such column.
+        The file cannot be read, or a row lacks the column.
     """
     for place, fields in json_lines(read_text(path, "predictions"), path):
         row = checked(BbqRow, fields, place)
         if column not in fields:
-            raise UsageError(f"{place}: there is no column {column!r}.")
+            raise UsageError(f"{place}: column {column!r} is missing.")
         text = str(fields[column])
         texts = [answer.strip().casefold() for answer in row.answers]
         if texts.count(named := text.strip().casefold()) == 1:

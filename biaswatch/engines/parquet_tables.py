@@ -17,11 +17,11 @@ from biaswatch.shared.errors import UsageError
 
 REMOTE = ("s3://", "gs://")
 MOST_CELLS = 20_000_000
-"""Of a table that is read whole; a larger one is diagnosed by its sums."""
+"""Most cells of a table read into memory; larger ones are diagnosed by sums."""
 
 
 def is_dataset(source: str) -> bool:
-    """Tell whether a source is several Parquet files, or some elsewhere."""
+    """Tell whether a source is remote or several Parquet files."""
     return source.startswith(REMOTE) or "*" in source or Path(source).is_dir()
 
 
@@ -32,7 +32,7 @@ def parquet_table(source: str, memory_mib: int = 1024) -> Iterator[EngineTable]:
     Raises
     ------
     UsageError
-        There is no such file.
+        No file matches.
     """
     import duckdb
 
@@ -57,11 +57,11 @@ def checked_rows(table: EngineTable, source: str, columns: TableColumns) -> int:
     Raises
     ------
     UsageError
-        It has none, or lacks a column, or no columns are named.
+        The table has no rows, lacks a column, or no columns are named.
     """
-    there = [str(row[0]) for row in table.run(f"DESCRIBE SELECT * FROM {table.source}")]  # noqa: S608
-    check_named(columns, there, source)
-    check_names(columns.all, there, source)
+    present = [str(row[0]) for row in table.run(f"DESCRIBE SELECT * FROM {table.source}")]  # noqa: S608
+    check_named(columns, present, source)
+    check_names(columns.all, present, source)
     [(rows,)] = table.run(f"SELECT COUNT(*) FROM {table.source}")  # noqa: S608
     if not rows:
         raise UsageError(f"{source} has no rows.")
@@ -69,12 +69,12 @@ def checked_rows(table: EngineTable, source: str, columns: TableColumns) -> int:
 
 
 def check_measured(table: EngineTable, source: str, columns: TableColumns) -> None:
-    """Raise UsageError where no row has both a group and a number.
+    """Raise UsageError if no row has both a group and a number.
 
     Raises
     ------
     UsageError
-        The files are probably those of another table.
+        No row is complete; the files probably belong to another table.
     """
     labelled, measured = (
         " OR ".join(f"{named(name, DUCKDB)} IS NOT NULL" for name in names)
@@ -91,7 +91,7 @@ def check_measured(table: EngineTable, source: str, columns: TableColumns) -> No
 
 
 def column_warnings(table: EngineTable, source: str, columns: TableColumns) -> list[str]:
-    """Return which columns are missing from some of the files on this machine."""
+    """Return warnings about columns missing from some local files."""
     if source.startswith(REMOTE):
         return []
     files = _files(source)
@@ -122,14 +122,14 @@ def whole_frame(table: EngineTable, columns: TableColumns) -> pd.DataFrame:
 def _local(source: str) -> str:
     files = _files(source)
     if not files:
-        others = " Tables of other kinds are read one at a time: name a .csv or .jsonl file in it."
+        hint = " Tables of other kinds are read one at a time: name a .csv or .jsonl file in it."
         folder = Path(source).is_dir()
-        raise UsageError(f"There is no Parquet file at {source}.{others if folder else ''}")
+        raise UsageError(f"There is no Parquet file at {source}.{hint if folder else ''}")
     return f"read_parquet({_listed(files)}, union_by_name = true, hive_partitioning = true)"
 
 
 def _files(source: str) -> list[str]:
-    """Return the files of a folder or a pattern; none below a hidden folder."""
+    """Return the files of a folder or pattern, without hidden folders."""
     pattern = f"{source.rstrip('/')}/**/*.parquet" if Path(source).is_dir() else source
     every = glob(pattern, recursive=True)  # noqa: PTH207 - the pattern may be absolute
     return sorted(path for path in every if Path(path).is_file())
@@ -141,7 +141,7 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def _remote(connection: Any, source: str) -> str:
-    """Register files elsewhere: pyarrow reads them, and DuckDB asks it for the columns it needs."""
+    """Register remote files, read by pyarrow and queried by DuckDB."""
     import pyarrow.dataset
     import pyarrow.fs
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 LARGEST = "1e150"
 SUMS = ("n", "first", "second", "third", "low", "high")
-"""What a query gives of each feature, in this order, after group, domain and rows."""
+"""Columns of a query for each feature, after group, domain and rows."""
 SHIFTED_BY = 1000
 """Rows whose means are the shifts."""
 WHOLE_UNIT = 2**32
@@ -17,7 +17,7 @@ WHOLE_UNIT = 2**32
 
 @dataclass(frozen=True)
 class Dialect:
-    """How an engine writes what differs."""
+    """SQL spellings that differ between engines."""
 
     name: str
     quote: str
@@ -28,7 +28,7 @@ class Dialect:
     whole: str = "BIGINT"
     """The type of a whole number of 64 bits that may be missing."""
     sum_of_whole: str = "DECIMAL(38, 0)"
-    """The type in which whole numbers are summed."""
+    """Type of sums of whole numbers."""
 
 
 DUCKDB = Dialect("duckdb", '"', "DOUBLE", "VARCHAR")
@@ -38,24 +38,24 @@ CLICKHOUSE = Dialect(
     "clickhouse", "`", "Nullable(Float64)", "Nullable(String)", "Nullable(Int64)",
     "Nullable(Decimal(38, 0))",
 )  # fmt: skip
-DIALECTS = {each.name: each for each in (DUCKDB, SPARK, POSTGRESQL, CLICKHOUSE)}
+DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, SPARK, POSTGRESQL, CLICKHOUSE)}
 
 
 @dataclass(frozen=True)
 class SummedColumns:
-    """Which columns are summed, and by what."""
+    """Columns to sum, and their grouping."""
 
     group: str
     features: tuple[str, ...]
     domains: tuple[str, ...] = ()
     unit: str | None = None
-    """Values are averaged over its rows first, within group and domain."""
+    """Column of the unit; values are first averaged over its rows."""
     shifts: tuple[float, ...] = field(default=())
-    """Near the means, one a feature."""
+    """Values near the means, one for each feature; subtracted before summing."""
 
 
 def named(name: str, dialect: Dialect) -> str:
-    """Return a column's name as SQL, whatever stands in it."""
+    """Return a column's name as quoted SQL."""
     quote = dialect.quote
     # ClickHouse and Spark read a backslash within quotes as the beginning of an escape or as itself
     # by their settings; no column of ours has one.
@@ -89,7 +89,7 @@ def shifts_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
 
 
 def fractions_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
-    """Return the query of how many values of each feature are no whole numbers."""
+    """Return the query that counts fractional values of each feature."""
     counts = ", ".join(
         f"SUM(CASE WHEN v{i} <> FLOOR(v{i}) THEN 1 ELSE 0 END)"
         for i in range(len(columns.features))
@@ -99,7 +99,7 @@ def fractions_query(source: str, columns: SummedColumns, dialect: Dialect) -> st
 
 
 def shared_units_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
-    """Return the query of how many units have rows in several groups of a domain."""
+    """Return the query that counts units in several groups of a domain."""
     rows = _rows(source, replace(columns, features=()), dialect)
     several = (
         f"SELECT unit_of, dom FROM ({rows}) AS r WHERE unit_of IS NOT NULL"  # noqa: S608
@@ -135,7 +135,7 @@ def folded_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
 
 
 def _rows(source: str, columns: SummedColumns, dialect: Dialect, more: str = "") -> str:
-    """Return the query of rows that belong to a group: its name, the domain's, clean values."""
+    """Return the query of rows in a group: group, domain and clean values."""
     text, double = dialect.text, dialect.double
     parts = [f"CAST({named(name, dialect)} AS {text})" for name in columns.domains]
     domain = " || ', ' || ".join(parts) if parts else f"CAST('' AS {text})"
@@ -154,7 +154,7 @@ def _rows(source: str, columns: SummedColumns, dialect: Dialect, more: str = "")
 
 
 def _unit_means(rows: str, columns: SummedColumns, dialect: Dialect) -> str:
-    """Return the query of the means of units; rows without a unit's name are left out."""
+    """Return the query of unit means; rows without a unit are dropped."""
     means = ", ".join(f"AVG(v{i}) AS v{i}" for i in range(len(columns.features)))
     return (
         f"SELECT grp, dom, COUNT(*) AS rows_of, {means} FROM ({rows}) AS u"  # noqa: S608
@@ -163,5 +163,5 @@ def _unit_means(rows: str, columns: SummedColumns, dialect: Dialect) -> str:
 
 
 def _written(number: float, dialect: Dialect) -> str:
-    """Return a number of double precision: engines read plain decimals as other types."""
+    """Return a number cast to double precision; plain decimals have other types."""
     return f"CAST({number!r} AS {dialect.double})"

@@ -1,4 +1,4 @@
-"""The diagnosis of a table by an engine: its sums are asked for, and all follows from them."""
+"""Diagnosis of a table in a database engine, from its sums."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -36,12 +36,12 @@ from biaswatch.shared.stats.comparisons.gaps_from_sums import (
 Query = Callable[[str], Sequence[Sequence[Any]]]
 """Runs SQL; returns its rows."""
 HALF = 0.5
-"""Stands for any fraction."""
+"""Representative of any fraction."""
 
 
 @dataclass(frozen=True)
 class EngineTable:
-    """A table that an engine knows, and how it is asked."""
+    """A table in an engine, with a function that queries it."""
 
     run: Query
     source: str
@@ -56,76 +56,78 @@ class SummedGrouping:
     grouping: Grouping
     by_row: Moments
     by_unit: Moments
-    """The same, where each row is a unit."""
+    """Moments over units; equal to `by_row` without a unit."""
     bounds: Mapping[int, list[Bounds | None]]
-    """By domain, the range of each feature."""
+    """Range of each feature, by domain."""
 
     def sums(self, units: Moments, feature: int) -> SampleSums:
-        """Return what is known of the units of one group, the first of its moments."""
+        """Return the sums of one group's units, from the first row of moments."""
         n = int(units.n[0, feature])
         cells = (units.mean, units.square_sum, units.skewness, units.low, units.high)
         return SampleSums(n, *(float(cell[0, feature]) for cell in cells))
 
     def side(self, moments: Moments, groups: Sequence[int]) -> Moments:
         """Return the sums of some groups together."""
-        return joined([_one(moments, group) for group in groups])
+        return joined([_select(moments, [group]) for group in groups])
 
 
 def summed_diagnosis(
     table: EngineTable, columns: TableColumns, plan: ComparisonPlan, ddof: int = 0
 ) -> TableDiagnosis:
-    """Diagnose a table of any size by its sums: means, spreads, and comparisons of large groups.
+    """Diagnose a table of any size by sums: means, spreads, comparisons.
 
     Raises
     ------
     UsageError
-        There is no row in any group, or a value lies outside its declared range.
+        No row has a group, or a value is outside its declared range.
     """
     summed = [_summed(table, columns, dimension) for dimension in columns.groups]
-    pairs = {each.grouping.name: each.grouping.compared(plan.against) for each in summed}
+    pairs = {
+        grouping.grouping.name: grouping.grouping.compared(plan.against) for grouping in summed
+    }
     family = max(1, sum(len(pairs[name]) for name in pairs) * len(columns.features))
-    found = TableDiagnosis()
-    for each in summed:
-        found.statistics.extend(_statistics(each, columns, plan, ddof))
-        found.comparisons.extend(_comparisons(each, columns, plan, family))
-    found.comparisons = corrected(found.comparisons, plan, family)
-    return found
+    diagnosis = TableDiagnosis()
+    for grouping in summed:
+        diagnosis.statistics.extend(_statistics(grouping, columns, plan, ddof))
+        diagnosis.comparisons.extend(_comparisons(grouping, columns, plan, family))
+    diagnosis.comparisons = corrected(diagnosis.comparisons, plan, family)
+    return diagnosis
 
 
 def _summed(table: EngineTable, columns: TableColumns, dimension: str) -> SummedGrouping:
     features, dialect = tuple(columns.features), table.dialect
-    asked = SummedColumns(dimension, features, tuple(columns.domains))
-    [means] = table.run(shifts_query(table.source, asked, dialect))
+    columns_summed = SummedColumns(dimension, features, tuple(columns.domains))
+    [means] = table.run(shifts_query(table.source, columns_summed, dialect))
     shifts = tuple(0.0 if mean is None else float(f"{float(mean):.3g}") for mean in means)
-    asked = replace(asked, shifts=shifts)
-    rows = table.run(sums_query(table.source, asked, dialect))
+    columns_summed = replace(columns_summed, shifts=shifts)
+    rows = table.run(sums_query(table.source, columns_summed, dialect))
     if not rows:
         raise UsageError(f"No row of the table has a {dimension}.")
     keys, by_row = _moments(rows, shifts)
     by_unit = by_row
     if columns.unit:
-        of_units = replace(asked, unit=columns.unit)
+        of_units = replace(columns_summed, unit=columns.unit)
         [(shared,)] = table.run(shared_units_query(table.source, of_units, dialect))
         if int(shared):
             raise UsageError(
                 f"{int(shared):,} of {columns.unit} are in several groups of {dimension}, which"
-                " are then compared within them: that takes the values. Diagnose a sample of them."
+                " must be compared within units, which needs the values. Diagnose a sample instead."
             )
-        found = table.run(sums_query(table.source, of_units, dialect))
-        keys, by_row = _among(keys, by_row, {(row[0], row[1] or "") for row in found})
-        same, by_unit = _moments(found, shifts)
+        unit_rows = table.run(sums_query(table.source, of_units, dialect))
+        keys, by_row = _among(keys, by_row, {(row[0], row[1] or "") for row in unit_rows})
+        same, by_unit = _moments(unit_rows, shifts)
         assert same == keys  # noqa: S101 - both are sorted, and of the same groups
     domains = tuple(sorted({domain for _, domain in keys}))
     groups = tuple(Group({dimension: group}, domains.index(domain)) for group, domain in keys)
     grouping = Grouping((dimension,), groups, np.empty(0, dtype=np.intp), domains)
-    bounds = _bounds(table, asked, columns, grouping, by_row)
+    bounds = _bounds(table, columns_summed, columns, grouping, by_row)
     return SummedGrouping(grouping, by_row, by_unit, bounds)
 
 
 def _moments(
     rows: Sequence[Sequence[Any]], shifts: tuple[float, ...]
 ) -> tuple[list[tuple[str, str]], Moments]:
-    """Return the groups with their domains, in the order of both names, and their sums."""
+    """Return groups with domains, sorted by both names, and their moments."""
     ordered = sorted(rows, key=lambda row: (row[1] or "", row[0]))
     keys = [(str(row[0]), str(row[1] or "")) for row in ordered]
     cells = np.array(
@@ -140,43 +142,39 @@ def _moments(
 
 
 def _among(
-    keys: list[tuple[str, str]], moments: Moments, there: set[tuple[str, str]]
+    keys: list[tuple[str, str]], moments: Moments, present: set[tuple[str, str]]
 ) -> tuple[list[tuple[str, str]], Moments]:
-    """Return the groups that have any named unit."""
-    kept = [place for place, key in enumerate(keys) if key in there]
-    return [keys[place] for place in kept], _some(moments, kept)
+    """Keep the groups with at least one named unit."""
+    kept = [index for index, key in enumerate(keys) if key in present]
+    return [keys[index] for index in kept], _select(moments, kept)
 
 
-def _one(moments: Moments, group: int) -> Moments:
-    return _some(moments, [group])
-
-
-def _some(moments: Moments, groups: list[int]) -> Moments:
-    """Return the sums of some groups, each by itself."""
-    return Moments(*(getattr(moments, each.name)[groups] for each in fields(moments)))
+def _select(moments: Moments, groups: list[int]) -> Moments:
+    """Select rows of moments by group."""
+    return Moments(*(getattr(moments, field.name)[groups] for field in fields(moments)))
 
 
 def _bounds(
     table: EngineTable,
-    asked: SummedColumns,
+    columns_summed: SummedColumns,
     columns: TableColumns,
     grouping: Grouping,
     by_row: Moments,
 ) -> dict[int, list[Bounds | None]]:
-    """Return the range of each feature in each domain: declared, or what the values speak of."""
-    fractions = _fractions(table, asked, columns, by_row)
-    found: dict[int, list[Bounds | None]] = {}
+    """Return the range of each feature in each domain, declared or inferred."""
+    fractions = _fractions(table, columns_summed, columns, by_row)
+    bounds: dict[int, list[Bounds | None]] = {}
     for domain, name in enumerate(grouping.domains):
-        mine = grouping.domain_of == domain
-        found[domain] = []
+        in_domain = grouping.domain_of == domain
+        bounds[domain] = []
         for index, feature in enumerate(columns.features):
-            low, high = _ends(by_row.low[mine, index]), _ends(by_row.high[mine, index])
-            seen = [*low[:1], *high[-1:]]
+            low, high = _ends(by_row.low[in_domain, index]), _ends(by_row.high[in_domain, index])
+            extremes = [*low[:1], *high[-1:]]
             if feature in columns.ranges:
-                found[domain].append(_declared(columns.ranges[feature], seen, feature, name))
+                bounds[domain].append(_declared(columns.ranges[feature], extremes, feature, name))
             else:
-                found[domain].append(_implied(seen, whole=not fractions.get(index, 1)))
-    return found
+                bounds[domain].append(_implied(extremes, whole=not fractions.get(index, 1)))
+    return bounds
 
 
 def _implied(seen: list[float], *, whole: bool) -> Bounds | None:
@@ -204,9 +202,9 @@ def _declared(
 
 
 def _fractions(
-    table: EngineTable, asked: SummedColumns, columns: TableColumns, by_row: Moments
+    table: EngineTable, columns_summed: SummedColumns, columns: TableColumns, by_row: Moments
 ) -> dict[int, int]:
-    """Count values that are no whole numbers, of features that may be ratings."""
+    """Count fractional values of features that may be ratings."""
     ratings = [
         index
         for index, feature in enumerate(columns.features)
@@ -217,8 +215,10 @@ def _fractions(
     ]
     if not ratings:
         return {}
-    some = replace(asked, features=tuple(columns.features[index] for index in ratings))
-    [counts] = table.run(fractions_query(table.source, some, table.dialect))
+    rating_columns = replace(
+        columns_summed, features=tuple(columns.features[index] for index in ratings)
+    )
+    [counts] = table.run(fractions_query(table.source, rating_columns, table.dialect))
     return {index: int(count or 0) for index, count in zip(ratings, counts, strict=True)}
 
 
@@ -226,20 +226,23 @@ def _statistics(
     summed: SummedGrouping, columns: TableColumns, plan: ComparisonPlan, ddof: int
 ) -> Iterator[GroupStatistic]:
     spread = summed.by_row.standard_deviation(ddof)
-    for place, group in enumerate(summed.grouping.groups):
-        units = _one(summed.by_unit, place)
+    for index_of_group, group in enumerate(summed.grouping.groups):
+        units = _select(summed.by_unit, [index_of_group])
         for index, feature in enumerate(columns.features):
             bounds = summed.bounds[group.domain][index]
             mean = mean_from_sums(summed.sums(units, index), bounds, plan.alpha)
-            n, rows = (int(each[place, index]) for each in (summed.by_row.n, summed.by_row.rows))
-            described = GroupStatistic(
+            n, rows = (
+                int(moments[index_of_group, index])
+                for moments in (summed.by_row.n, summed.by_row.rows)
+            )
+            statistic = GroupStatistic(
                 feature, "mean", group.levels, summed.grouping.domains[group.domain],
                 mean.value, mean.low, mean.high, mean.method, n, rows - n, mean.reason,
             )  # fmt: skip
-            yield described
-            value = float(spread[place, index])
+            yield statistic
+            value = float(spread[index_of_group, index])
             yield replace(
-                described, statistic="standard_deviation", low=None, high=None, method="",
+                statistic, statistic="standard_deviation", low=None, high=None, method="",
                 value=value if isfinite(value) else None,
                 reason=None if isfinite(value) else "too few values",
             )  # fmt: skip
@@ -251,19 +254,21 @@ def _comparisons(
     grouping = summed.grouping
     for a, b in grouping.compared(plan.against):
         domain = grouping.groups[a].domain
-        others = [b] if b is not None else np.flatnonzero(grouping.domain_of == domain).tolist()
-        sides = [[a], [other for other in others if other != a]]
+        other_groups = (
+            [b] if b is not None else np.flatnonzero(grouping.domain_of == domain).tolist()
+        )
+        sides = [[a], [other for other in other_groups if other != a]]
         rows = [summed.side(summed.by_row, side) for side in sides]
         units = [summed.side(summed.by_unit, side) for side in sides]
         for index, feature in enumerate(columns.features):
-            of_a, of_b = (summed.sums(each, index) for each in units)
+            of_a, of_b = (summed.sums(moments, index) for moments in units)
             result = gap_from_sums(
                 of_a, of_b, summed.bounds[domain][index],
                 alpha=plan.alpha, tolerance=plan.tolerance, family=family,
             )  # fmt: skip
-            there = [int(each.n[0, index]) for each in rows]
-            missing = [int(each.rows[0, index]) - int(each.n[0, index]) for each in rows]
-            n_units = [int(each.n[0, index]) for each in units]
+            present = [int(moments.n[0, index]) for moments in rows]
+            missing = [int(moments.rows[0, index]) - int(moments.n[0, index]) for moments in rows]
+            n_units = [int(moments.n[0, index]) for moments in units]
             yield GroupComparison(
                 feature=feature, dimension=grouping.name, domain=grouping.domains[domain],
                 a=grouping.groups[a].name,
@@ -274,7 +279,7 @@ def _comparisons(
                     **dict.fromkeys(GAP_STATISTICS),  # the others take the values
                     "effect_size": effect_size_from_sums(of_a, of_b, plan.alpha),
                 },
-                n_a=there[0], n_b=there[1], n_missing_a=missing[0], n_missing_b=missing[1],
+                n_a=present[0], n_b=present[1], n_missing_a=missing[0], n_missing_b=missing[1],
                 units_a=n_units[0], units_b=n_units[1],
             )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Monitors whose instrument errs, labelled round after round through the whole platform."""
+"""Labels rounds of monitors with an erring instrument on a whole platform."""
 
 import time
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ CASES: Sequence[LabelledCase] = (
 
 @dataclass(frozen=True)
 class RoundsToLabel:
-    """How many rounds are labelled, of how many answers of each group, and how many of those."""
+    """Number of labelled rounds, of answers of each group, and of labels."""
 
     rounds: int
     answers: int
@@ -40,7 +40,7 @@ class RoundsToLabel:
 
 
 class LabelledMonitorRow(TypedDict):
-    """One kind of monitor: the shares that alarmed in any round, looked at after each."""
+    """Shares of monitors of one case that alarmed in any round."""
 
     study: str
     gap: float
@@ -50,18 +50,18 @@ class LabelledMonitorRow(TypedDict):
     alarmed_by_readings: float
     alarmed_by_labels: float
     at_most: float | None
-    """What chance explains where no gap is planted."""
+    """Largest share explained by chance without a planted gap."""
 
 
 async def labelled_monitors(
-    settings: Settings, monitors: int, asked: RoundsToLabel
+    settings: Settings, monitors: int, plan: RoundsToLabel
 ) -> list[LabelledMonitorRow]:
-    """Run so many monitors of each case, label every round, and return a row for each case.
+    """Run monitors of each case, label every round, and return a row for each case.
 
     Raises
     ------
     TransientError
-        A round or a correction did not come for a long while.
+        A round or a correction did not arrive in time.
     """
     names = {case.name: [_name(case, n) for n in range(monitors)] for case in CASES}
     plants = {name: case.planted for case in CASES for name in names[case.name]}
@@ -70,34 +70,38 @@ async def labelled_monitors(
     def clock() -> datetime:
         return began + timedelta(seconds=(time.monotonic() - start) * SPEED)
 
-    async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as here:
-        client = GatewayClient(here.url)
+    async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as platform:
+        client = GatewayClient(platform.url)
         try:
-            suite = _in_sets(CASES[0].suite(asked.answers))
+            suite = _in_sets(CASES[0].suite(plan.answers))
             await client.keep(suite)
             await measurable(settings, suite)
             for case in CASES:
                 for name in names[case.name]:
-                    await client.apply_monitor(_declared(name, case, suite, asked.rounds))
-            await rounds_added_up(settings, len(plants) * asked.rounds)
-            return [await _row(client, case, names[case.name], asked) for case in CASES]
+                    await client.apply_monitor(_declared(name, case, suite, plan.rounds))
+            await rounds_added_up(settings, len(plants) * plan.rounds)
+            return [await _row(client, case, names[case.name], plan) for case in CASES]
         finally:
             await client.close()
 
 
 async def _row(
-    client: GatewayClient, case: LabelledCase, names: Sequence[str], asked: RoundsToLabel
+    client: GatewayClient, case: LabelledCase, names: Sequence[str], plan: RoundsToLabel
 ) -> LabelledMonitorRow:
-    found = [await _labelled(client, case, name, asked.labels) for name in names]
-    n = len(found)
+    kinds_by_monitor = [await _labelled(client, case, name, plan.labels) for name in names]
+    n = len(kinds_by_monitor)
     return {
         "study": case.name,
         "gap": case.gap,
         "monitors": n,
-        "rounds": asked.rounds,
-        "labels_of_a_round": asked.labels,
-        "alarmed_by_readings": round(sum(AlarmKind.DISPARITY in kinds for kinds in found) / n, 3),
-        "alarmed_by_labels": round(sum(AlarmKind.LABELLED in kinds for kinds in found) / n, 3),
+        "rounds": plan.rounds,
+        "labels_of_a_round": plan.labels,
+        "alarmed_by_readings": round(
+            sum(AlarmKind.DISPARITY in kinds for kinds in kinds_by_monitor) / n, 3
+        ),
+        "alarmed_by_labels": round(
+            sum(AlarmKind.LABELLED in kinds for kinds in kinds_by_monitor) / n, 3
+        ),
         "at_most": None if case.gap else round(ALPHA + 3.5 * sqrt(ALPHA * (1 - ALPHA) / n), 3),
     }
 
@@ -105,21 +109,21 @@ async def _row(
 async def _labelled(
     client: GatewayClient, case: LabelledCase, name: str, labels: int
 ) -> set[AlarmKind]:
-    """Label a monitor's rounds one after the other; return of what kind its alarms are."""
+    """Label a monitor's rounds in order; return the kinds of its alarms."""
     person = SimulatedPerson("person 0", case)
-    for run in sorted(await runs_named(client, name, None), key=lambda each: each.at):
+    for run in sorted(await runs_named(client, name, None), key=lambda run: run.at):
         truth, groups = await true_answers(client, run.run_id)
         body = {"feature": "rating", "group": "race", "wanted": len(groups) * labels}
         sample = (await drawn_sample(client, run.run_id, body)).sample
-        said = [
+        labels_sent = [
             {"response_id": task["response_id"], "person": person.name,
              "value": person.says(task["response_id"], truth[task["response_id"]])}
             for task in await tasks_of(client, sample)
         ]  # fmt: skip
-        await send_labels(client, sample, said)
+        await send_labels(client, sample, labels_sent)
         await corrected_gap(client, run.run_id)
     view = await client.monitor(name)
-    return {each.what for each in view.alarms if each.state is AlarmState.RAISED}
+    return {alarm.what for alarm in view.alarms if alarm.state is AlarmState.RAISED}
 
 
 def _name(case: LabelledCase, number: int) -> str:
@@ -127,7 +131,7 @@ def _name(case: LabelledCase, number: int) -> str:
 
 
 def _in_sets(suite: Suite) -> Suite:
-    """Return the same questions as twins: one about each group makes a set."""
+    """Return the same questions grouped into sets of twins."""
     twins = (
         probe.model_copy(update={"set": f"letter-{probe.key.rpartition('-')[2]}"})
         for probe in suite.probes

@@ -1,4 +1,4 @@
-"""What is counted of labelled studies: disparities by readings, by labels, corrected, by truth."""
+"""Shares of labelled studies with a disparity, by method."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ ALPHA = 0.05
 
 
 class LabelledRow(TypedDict):
-    """One kind of study with so many labels of each group: shares of studies with a disparity."""
+    """Shares of studies of one case with a disparity, for a number of labels."""
 
     study: str
     gap: float
@@ -28,26 +28,26 @@ class LabelledRow(TypedDict):
     corrected: float
     without_error: float
     at_most: float | None
-    """What chance explains where no gap is planted."""
+    """Largest share explained by chance without a planted gap."""
 
 
 @dataclass(frozen=True)
 class LabelledOutcome:
-    """In which ways one study, with so many labels, has a disparity."""
+    """Methods by which one study has a disparity."""
 
     by_readings: bool
     by_labels_alone: bool
     corrected: bool
     without_error: bool
-    """With the truth of every answer, as if the instrument never erred."""
+    """With the true value of every answer."""
 
 
 def outcome(
     gap: CorrectedGap, labels: Values, truths: Values, bounds: tuple[float, float]
 ) -> LabelledOutcome:
-    """Return what one study says; what people said, and what is true, is compared as readings are.
+    """Compare readings, labels, corrected readings and truth of one study.
 
-    Labels alone are those of an even draw: with unequal probabilities their plain mean is off.
+    Labels alone need an even draw: with unequal probabilities their plain mean is biased.
     """
     return LabelledOutcome(
         _leaves_zero(gap.reading),
@@ -58,39 +58,38 @@ def outcome(
 
 
 def is_disparity(values: Values, bounds: tuple[float, float]) -> bool:
-    """Tell whether values of two groups differ, by the test that readings are compared with."""
+    """Tell whether values of two groups differ, by the test used for readings."""
     a, b = (np.array(values[group], dtype=np.float64) for group in sorted(values))
-    found = compare_samples(
+    gap = compare_samples(
         ComparedSamples(only_a=a, only_b=b, bounds=bounds), alpha=ALPHA, tolerance=0.0
     )
-    return found.p_disparity is not None and found.p_disparity <= ALPHA
+    return gap.p_disparity is not None and gap.p_disparity <= ALPHA
 
 
 def labelled_row(
     name: str, gap: float, labels: int, outcomes: Sequence[LabelledOutcome], *, even: bool
 ) -> LabelledRow:
-    """Return the row of one kind of study with so many labels of each group."""
+    """Return the row of one case for a number of labels of each group."""
     n = len(outcomes)
-    corrected = sum(each.corrected for each in outcomes) / n
-    alone = sum(each.by_labels_alone for each in outcomes) / n
+    corrected = sum(study.corrected for study in outcomes) / n
+    alone = sum(study.by_labels_alone for study in outcomes) / n
     return {
         "study": name,
         "gap": gap,
         "labels": labels,
         "studies": n,
-        "by_readings": round(sum(each.by_readings for each in outcomes) / n, 3),
+        "by_readings": round(sum(study.by_readings for study in outcomes) / n, 3),
         "labels_alone": round(alone, 3) if even else None,
         "corrected": round(corrected, 3),
-        "without_error": round(sum(each.without_error for each in outcomes) / n, 3),
+        "without_error": round(sum(study.without_error for study in outcomes) / n, 3),
         "at_most": None if gap else round(ALPHA + 3.5 * sqrt(ALPHA * (1 - ALPHA) / n), 3),
     }
 
 
 def broken(row: LabelledRow) -> bool:
-    """Tell whether there are more false disparities than chance explains, or too few are found.
+    """Tell whether a row has too many false or too few true disparities.
 
-    A gap that is there is to be found at least as often as by labels alone, within 3.5 standard
-    errors: what readings are for.
+    A planted gap must be found at least as often as by labels alone, within 3.5 standard errors.
     """
     if (most := row["at_most"]) is not None:
         return row["corrected"] > most
@@ -99,5 +98,9 @@ def broken(row: LabelledRow) -> bool:
     return row["corrected"] < alone - 3.5 * sqrt(alone * (1 - alone) / row["studies"])
 
 
-def _leaves_zero(found: Estimate) -> bool:
-    return found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+def _leaves_zero(estimate: Estimate) -> bool:
+    return (
+        estimate.low is not None
+        and estimate.high is not None
+        and not estimate.low <= 0 <= estimate.high
+    )

@@ -1,4 +1,4 @@
-"""What is planted: true rates or ratings by group, an instrument's errors, and who labels."""
+"""Simulated studies with an erring instrument and simulated labellers."""
 
 import asyncio
 from collections import defaultdict
@@ -22,24 +22,24 @@ from biaswatch.shared.requests.exports import AnswersPage
 from biaswatch.shared.runtime.settings import Settings
 
 GROUPS = {"black": "Kwame", "white": "Henry"}
-"""By group, the name by which the simulator knows it."""
+"""Name of each group in the simulator."""
 RATE, WRONG_GAP = 0.2, 0.1
 RATING, SHIFT = 3.2, -0.4
 
 
 @dataclass(frozen=True)
 class LabelledCase:
-    """One kind of study: what is true, how the instrument errs, how answers are drawn, by whom."""
+    """A kind of study: truth, errors of the instrument, sampling and labellers."""
 
     name: str
     highest: int
-    """The scale is from 0, or of ratings from 1, to this."""
+    """Upper end of the scale; it begins at 0 for rates, at 1 for ratings."""
     gap: float = 0.0
-    """How much more the second group truly has."""
+    """True gap of the second group."""
     draw: LabelDraw = LabelDraw.EVEN
     people: int = 1
     person_error: float = 0.0
-    """How often a person says some value of the scale instead of what is so."""
+    """Share of labels that are a random value of the scale."""
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -48,7 +48,7 @@ class LabelledCase:
 
     @property
     def planted(self) -> PlantedModel:
-        """The model: its answers' truth, and what an instrument reads instead."""
+        """The simulated model and the errors of its instrument."""
         if self.highest == 1:
             errors = ReadingErrors(
                 sensitivity=0.8, false_positives=0.05, false_positive_gaps={"white": WRONG_GAP}
@@ -65,7 +65,7 @@ class LabelledCase:
         )
 
     def suite(self, answers: int) -> Suite:
-        """Return the questions: so many about each group, each asked once."""
+        """Return a suite with this number of questions about each group."""
         low, high = self.bounds
         return Suite(
             name=f"labelled-{self.highest}",
@@ -95,21 +95,21 @@ CASES: Sequence[LabelledCase] = (
 )
 
 
-AT_ONCE = 2
-"""Studies under way together: while one waits for its corrections, another asks."""
+MAX_STUDIES_IN_PROGRESS = 2
+"""Studies in progress at once; while one waits for corrections, another asks."""
 CALLS = 8
 PATIENCE_S = 300.0
 
 
 @dataclass(frozen=True)
 class SimulatedPerson:
-    """Somebody who reads an answer closely, and at times says any value of the scale instead."""
+    """A simulated labeller with a rate of random errors."""
 
     name: str
     case: LabelledCase
 
     def says(self, response_id: str, truth: float) -> float:
-        """Return the label of an answer; always the same one."""
+        """Return the label of an answer, deterministically."""
         rng = Random(f"{self.name} {response_id}")  # noqa: S311 - a simulation
         low, high = self.case.bounds
         if rng.random() < self.case.person_error:
@@ -125,19 +125,19 @@ async def labelled_cases(
     answers: int,
     labels: Sequence[int],
 ) -> list[LabelledRow]:
-    """Run so many studies of each case, label them step by step, and return a row for each step.
+    """Run studies of each case, label them in steps, and return a row for each step.
 
     Raises
     ------
     TransientError
-        A correction did not come for a long while.
+        A correction did not arrive in time.
     """
     plants = {_model(case, n): case.planted for case in cases for n in range(studies)}
-    async with embedded_platform(settings, plants=plants, calls=CALLS) as here:
+    async with embedded_platform(settings, plants=plants, calls=CALLS) as platform:
         await measurable(settings, cases[0].suite(1))
-        client = GatewayClient(here.url)
+        client = GatewayClient(platform.url)
         try:
-            found = await _outcomes(client, cases, studies, answers, labels)
+            outcomes = await _outcomes(client, cases, studies, answers, labels)
         finally:
             await client.close()
     return [
@@ -148,7 +148,7 @@ async def labelled_cases(
             [study[step] for study in of_case],
             even=case.draw is LabelDraw.EVEN and not case.person_error,
         )
-        for case, of_case in zip(cases, found, strict=True)
+        for case, of_case in zip(cases, outcomes, strict=True)
         for step, n in enumerate(labels)
     ]
 
@@ -160,8 +160,8 @@ async def _outcomes(
     answers: int,
     labels: Sequence[int],
 ) -> list[list[list[LabelledOutcome]]]:
-    """Return by case, by study and by number of labels what was found."""
-    turns = asyncio.Semaphore(AT_ONCE)
+    """Return outcomes by case, by study and by number of labels."""
+    turns = asyncio.Semaphore(MAX_STUDIES_IN_PROGRESS)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     progress = Progress(
         *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
@@ -171,9 +171,9 @@ async def _outcomes(
 
         async def one(case: LabelledCase, number: int) -> list[LabelledOutcome]:
             async with turns:
-                found = await _study(client, case, number, answers, labels)
+                outcomes = await _study(client, case, number, answers, labels)
             progress.advance(bar)
-            return found
+            return outcomes
 
         return [await asyncio.gather(*(one(case, n) for n in range(studies))) for case in cases]
 
@@ -185,62 +185,66 @@ def _model(case: LabelledCase, number: int) -> str:
 async def _study(
     client: GatewayClient, case: LabelledCase, number: int, answers: int, labels: Sequence[int]
 ) -> list[LabelledOutcome]:
-    """Ask one model, and return what is found with each number of labels of a group."""
+    """Run one study; return an outcome for each number of labels of a group."""
     suite_hash = await client.keep(case.suite(answers))
     target = f"simulator:{_model(case, number)}"
     run_id = (await client.start({"suite_hash": suite_hash, "targets": [target]})).run.id
     async for _ in client.follow(run_id):
         pass
     truth, groups = await true_answers(client, run_id)
-    found = []
-    for wanted in labels:
-        body = {"feature": "rating", "wanted": len(groups) * wanted, "draw": case.draw.value}
+    outcomes = []
+    for labels_per_group in labels:
+        body = {
+            "feature": "rating",
+            "wanted": len(groups) * labels_per_group,
+            "draw": case.draw.value,
+        }
         sample = (await drawn_sample(client, run_id, body)).sample
-        said = [
+        labels_sent = [
             {"response_id": task["response_id"], "person": person.name,
              "value": person.says(task["response_id"], truth[task["response_id"]])}
             for person in (SimulatedPerson(f"person {n}", case) for n in range(case.people))
             for task in await tasks_of(client, sample)
         ]  # fmt: skip
-        await send_labels(client, sample, said)
-        drawn = {each.response_id for each in sample.drawn}
+        await send_labels(client, sample, labels_sent)
+        drawn = {draw.response_id for draw in sample.drawn}
         labelled = {
             name: [truth[id_] for id_ in ids if id_ in drawn] for name, ids in groups.items()
         }
-        every = {name: [truth[id_] for id_ in ids] for name, ids in groups.items()}
+        truths = {name: [truth[id_] for id_ in ids] for name, ids in groups.items()}
         gap = await corrected_gap(client, run_id)
-        found.append(outcome(gap, labelled, every, case.bounds))
-    return found
+        outcomes.append(outcome(gap, labelled, truths, case.bounds))
+    return outcomes
 
 
 async def true_answers(
     client: GatewayClient, run_id: str
 ) -> tuple[dict[str, float], dict[str, list[str]]]:
-    """Return what each answer truly says, and which answers each group has."""
+    """Return the true value of each answer, and the answers of each group."""
     truth: dict[str, float] = {}
     groups: dict[str, list[str]] = defaultdict(list)
     after: str | None = ""
     while after is not None:
         page = await client.read(AnswersPage, f"/v1/runs/{run_id}/responses?after={after}")
-        for each in page.answers:
-            if (value := truth_in(each.text or "")) is not None:
-                truth[each.response_id] = value
-                groups[each.groups["race"]].append(each.response_id)
+        for answer in page.answers:
+            if (value := truth_in(answer.text or "")) is not None:
+                truth[answer.response_id] = value
+                groups[answer.groups["race"]].append(answer.response_id)
         after = page.after
     return truth, groups
 
 
 async def corrected_gap(client: GatewayClient, run_id: str) -> CorrectedGap:
-    """Return the corrected gap, once all labels are computed with."""
+    """Return the corrected gap once it includes all labels."""
     try:
         async with asyncio.timeout(PATIENCE_S):
             while True:
-                found = await corrections_of(client, run_id)
-                if found.corrections and not found.behind:
-                    return found.corrections[0].gaps[0]
+                corrections = await corrections_of(client, run_id)
+                if corrections.corrections and not corrections.behind:
+                    return corrections.corrections[0].gaps[0]
                 await asyncio.sleep(POLL_EVERY_S)
     except TimeoutError:
         raise TransientError(
-            f"Labels of the run {run_id} were not computed with for {PATIENCE_S / 60:g} minutes:"
+            f"Labels of the run {run_id} were not processed within {PATIENCE_S / 60:g} minutes:"
             " this machine is too busy, or something is broken."
         ) from None

@@ -1,1 +1,1 @@
-"""Monitors of simulated models with planted effects: what is planted, how it runs, what is said."""
+"""Simulation of monitors: planted cases, runs on a whole platform, rows of results."""

@@ -1,4 +1,4 @@
-"""What is planted in simulated models, and the monitors that watch them."""
+"""Simulated models with planted gaps, and monitors for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from biaswatch.shared.contracts import Suite
 HOUR_S = 3600
 FIRST, SECOND = "black", "white"
 TOLERANCE = {"tolerance": 0.0}
-"""Any gap: so that the numbers say what a gap of this size needs by itself."""
+"""No tolerance, so that results depend on the gap alone."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Stretches:
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """Number of rounds."""
         return self.planted + self.without + self.again
 
     @property
@@ -42,26 +42,26 @@ RETURNING = Stretches(4, 16, 6)
 
 @dataclass(frozen=True)
 class PlantedCase:
-    """What is planted in one kind of model, which several monitors watch."""
+    """Gaps planted in one kind of model, watched by several monitors."""
 
     effect: float = 0.0
-    """Points less for the first group's ratings."""
+    """Points subtracted from the first group's ratings."""
     missing: float = 0.0
-    """The share of answers that is refused, to everybody alike."""
+    """Share of refused answers in both groups."""
     missing_gap: float = 0.0
-    """What is refused to the first group beyond that."""
+    """Additional share refused to the first group."""
     stretches: Stretches | None = None
-    """When the effect is there; None: in every round."""
+    """Rounds with the effect; None for all rounds."""
 
     @property
     def name(self) -> str:
-        """What its models and monitors are named by."""
+        """Base of the names of its models and monitors."""
         numbers = (self.effect, self.missing, self.missing_gap)
         kind = "effect" if self.stretches is None else "relapse"
-        return "-".join([kind, *(f"{each:g}".replace(".", "_") for each in numbers)])
+        return "-".join([kind, *(f"{number:g}".replace(".", "_") for number in numbers)])
 
     def rounds(self, usual: int) -> int:
-        """Return how many rounds its monitors have."""
+        """Return the number of rounds of its monitors."""
         return self.stretches.rounds if self.stretches else usual
 
     def model(self, number: int) -> str:
@@ -69,7 +69,7 @@ class PlantedCase:
         return f"planted-{self.name}" + (f"-{number}" if self.stretches else "")
 
     def planted(self, questions: int) -> PlantedModel:
-        """Return the model, of which a round asks so many questions."""
+        """Return the model, for rounds of this many questions."""
         gaps = {FIRST: -self.effect}
         later: tuple[LaterGaps, ...] = ()
         if self.stretches:
@@ -104,12 +104,12 @@ class PlantedCase:
 def cases_of(
     effects: Sequence[float], missing: float, missing_gap: float, relapse: float
 ) -> list[PlantedCase]:
-    """Return what is planted: no effect among the effects; what is 0 of the others, not at all."""
-    found = [PlantedCase(effect) for effect in sorted({0.0, *effects})]
+    """Return the cases to simulate; the effects always include 0."""
+    cases = [PlantedCase(effect) for effect in sorted({0.0, *effects})]
     if missing:
-        found += [PlantedCase(effect, missing) for effect in sorted({0.0, max(effects)})]
+        cases += [PlantedCase(effect, missing) for effect in sorted({0.0, max(effects)})]
     if missing_gap:
-        found.append(PlantedCase(missing_gap=missing_gap))
+        cases.append(PlantedCase(missing_gap=missing_gap))
     if relapse:
-        found.append(PlantedCase(relapse, stretches=RETURNING))
-    return found
+        cases.append(PlantedCase(relapse, stretches=RETURNING))
+    return cases

@@ -1,4 +1,4 @@
-"""What is said of monitors of planted models: how many have alarmed, when, and when again."""
+"""Shares and times of alarms of monitors of planted models."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,44 +15,46 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class WatchedModel:
-    """What one monitor has said of its model."""
+    """Alarms and last evidence of one monitor."""
 
     alarms: Sequence[Alarm]
     last: Sequence[Evidence]
-    """Of the last round, for every comparison."""
+    """Evidence of the last round, for every comparison."""
 
-    def told(self, state: AlarmState, *, missing: bool = False) -> list[int]:
-        """Return the rounds that raised, or cleared, an alarm of a gap (in missing answers)."""
+    def rounds_of(self, state: AlarmState, *, missing: bool = False) -> list[int]:
+        """Return the rounds in which an alarm of a gap was raised or cleared."""
         keys = {
-            each.comparison_key
-            for each in self.last
-            if (each.comparison.watched.feature == MISSING) == missing
+            evidence.comparison_key
+            for evidence in self.last
+            if (evidence.comparison.watched.feature == MISSING) == missing
         }
         return sorted(
-            each.round
-            for each in self.alarms
-            if each.what is AlarmKind.DISPARITY
-            and each.state is state
-            and each.comparison_key in keys
+            alarm.round
+            for alarm in self.alarms
+            if alarm.what is AlarmKind.DISPARITY
+            and alarm.state is state
+            and alarm.comparison_key in keys
         )
 
     @property
     def gaps(self) -> list[Evidence]:
         """The evidence of ratings."""
-        return [each for each in self.last if each.comparison.watched.feature != MISSING]
+        return [
+            evidence for evidence in self.last if evidence.comparison.watched.feature != MISSING
+        ]
 
 
 def effect_row(
     case: PlantedCase, watched: Sequence[WatchedModel], sets: int, plan: MonitorPlan
 ) -> Row:
-    """Return the row of an effect that is there in every round of so many sets."""
-    raised = [each.told(AlarmState.RAISED) for each in watched]
+    """Return the row of an effect present in every round of `sets` sets."""
+    raised = [monitor.rounds_of(AlarmState.RAISED) for monitor in watched]
     alarmed_at = [(rounds[0] + 1) * sets if rounds else None for rounds in raised]
-    evidence = [gap for each in watched for gap in each.gaps]
+    evidence = [gap for monitor in watched for gap in monitor.gaps]
     by_80 = _reached(alarmed_at, POWER)
     fixed = _fixed(evidence, plan) if case.effect else None
-    gaps = [each.gap.value for each in evidence if each.gap.value is not None]
-    of_missing = [each.told(AlarmState.RAISED, missing=True) for each in watched]
+    gaps = [monitor.gap.value for monitor in evidence if monitor.gap.value is not None]
+    of_missing = [monitor.rounds_of(AlarmState.RAISED, missing=True) for monitor in watched]
     share = _share(alarmed_at)
     return {
         "effect": case.effect,
@@ -71,43 +73,43 @@ def effect_row(
 
 
 def relapse_row(effect: float, stretches: Stretches, watched: Sequence[WatchedModel]) -> Row:
-    """Return the row of a gap that ended and came back: rounds count from when either happened."""
-    raised = [each.told(AlarmState.RAISED) for each in watched]
-    cleared = [each.told(AlarmState.CLEARED) for each in watched]
-    found = [_first(rounds, 0, stretches.ended) for rounds in raised]
-    over = [_first(rounds, stretches.ended, stretches.returned) for rounds in cleared]
-    again = [_first(rounds, stretches.returned, stretches.rounds) for rounds in raised]
-    false = [_first(rounds, stretches.ended, stretches.returned) for rounds in raised]
+    """Return the row of a gap that ended and came back; rounds count from each change."""
+    raised = [monitor.rounds_of(AlarmState.RAISED) for monitor in watched]
+    cleared = [monitor.rounds_of(AlarmState.CLEARED) for monitor in watched]
+    alarmed = [_first(rounds, 0, stretches.ended) for rounds in raised]
+    cleared_at = [_first(rounds, stretches.ended, stretches.returned) for rounds in cleared]
+    alarmed_again = [_first(rounds, stretches.returned, stretches.rounds) for rounds in raised]
+    alarmed_without = [_first(rounds, stretches.ended, stretches.returned) for rounds in raised]
     return {
         "effect": effect,
         "monitors": len(watched),
         "rounds_planted": stretches.planted,
         "rounds_without": stretches.without,
         "rounds_again": stretches.again,
-        "alarmed": round(_share(found), 3),
-        "alarmed_after": _reached(found, 0.5),
-        "cleared": round(_share(over), 3),
-        "cleared_after": _reached(over, 0.5),
-        "alarmed_without": round(_share(false), 3),
-        "alarmed_again": round(_share(again), 3),
-        "again_after": _reached(again, 0.5),
+        "alarmed": round(_share(alarmed), 3),
+        "alarmed_after": _reached(alarmed, 0.5),
+        "cleared": round(_share(cleared_at), 3),
+        "cleared_after": _reached(cleared_at, 0.5),
+        "alarmed_without": round(_share(alarmed_without), 3),
+        "alarmed_again": round(_share(alarmed_again), 3),
+        "again_after": _reached(alarmed_again, 0.5),
     }
 
 
 def relapse_in_words(row: Row) -> str:
-    """Say what became of a gap that ended and came back, as a person reads it."""
+    """Describe the alarms of a gap that ended and came back."""
     monitors = f"{row['monitors']} monitors"
 
-    def told(share: str, after: str) -> str:
-        some = f"{_percent(row[share])} of {monitors}"
-        return some if row[after] is None else f"{some} (half of all by round {row[after]})"
+    def shown(share: str, after: str) -> str:
+        text = f"{_percent(row[share])} of {monitors}"
+        return text if row[after] is None else f"{text} (half of all by round {row[after]})"
 
     return (
         f"A relapse: a gap of {row['effect']:g} for {row['rounds_planted']} rounds is alarmed in"
-        f" {told('alarmed', 'alarmed_after')}. It ends for {row['rounds_without']} rounds: the"
-        f" alarm is cleared in {told('cleared', 'cleared_after')}, and another is raised there in"
+        f" {shown('alarmed', 'alarmed_after')}. It ends for {row['rounds_without']} rounds: the"
+        f" alarm is cleared in {shown('cleared', 'cleared_after')}, and another is raised there in"
         f" {_percent(row['alarmed_without'])}. It comes back for {row['rounds_again']}: alarmed"
-        f" again in {told('alarmed_again', 'again_after')}."
+        f" again in {shown('alarmed_again', 'again_after')}."
     )
 
 
@@ -116,30 +118,30 @@ def _percent(share: float | None) -> str:
 
 
 def _first(rounds: Collection[int], begin: int, end: int) -> int | None:
-    """Return the number, from 1, of the first of these rounds within a stretch."""
-    return next((each - begin + 1 for each in rounds if begin <= each < end), None)
+    """Return the position, from 1, of the first round in a range."""
+    return next((round_ - begin + 1 for round_ in rounds if begin <= round_ < end), None)
 
 
 def _share(happened: Sequence[int | None]) -> float:
-    return sum(each is not None for each in happened) / len(happened)
+    return sum(round_ is not None for round_ in happened) / len(happened)
 
 
 def _reached(alarmed_at: Sequence[int | None], share: float) -> int | None:
-    """Return by when this share of all monitors had alarmed; None where it never had."""
+    """Return when this share of monitors had alarmed; None if never."""
     alarmed = sorted(when for when in alarmed_at if when is not None)
     place = ceil(share * len(alarmed_at)) - 1
     return alarmed[place] if place < len(alarmed) else None
 
 
 def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
-    """Return the units of the test that looks once, at 80 % power, and knows effect and spread."""
+    """Return the units a fixed-size test with known effect needs for 80 % power."""
     from biaswatch.shared.analysis.monitors.pair_counts import GAPS, pair_table
     from biaswatch.shared.stats.anytime.planning import fixed_size
 
-    whole = pair_table([each.counts for each in evidence], [GAPS] * len(evidence)).together
-    units, estimate = float(whole.units[0]), float(whole.estimates[0])
-    if not units or not estimate or isnan(estimate):  # an estimate of no answers is no number
+    pooled = pair_table([record.counts for record in evidence], [GAPS] * len(evidence)).together
+    units, estimate = float(pooled.units[0]), float(pooled.estimates[0])
+    if not units or not estimate or isnan(estimate):  # NaN without answers
         return None
-    sd = float(whole.standard_errors[0]) * sqrt(units)
+    sd = float(pooled.standard_errors[0]) * sqrt(units)
     alpha = plan.alpha / 2 / len(plan.watched)
     return fixed_size(estimate, sd, alpha=alpha, power=POWER, tolerance=0.0)

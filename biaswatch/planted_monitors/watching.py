@@ -23,20 +23,20 @@ SPEED = 2.0 * HOUR_S
 """Hours pass in half seconds; a round still takes as long as the bus needs."""
 LOOK_S = 0.5
 CALLS = 4
-"""In flight to a model: it answers at once, and every open connection costs each call time."""
+"""Calls in flight to a model, which answers at once."""
 PATIENCE_S = 600.0
-"""How long no round may end before that is taken for a fault."""
+"""Time without a closed round that counts as a failure."""
 
 
 async def watched_cases(
     settings: Settings, cases: Sequence[PlantedCase], monitors: int, rounds: int
 ) -> dict[str, list[Row]]:
-    """Run so many monitors of each case, of so many rounds, and return the rows of each kind.
+    """Run monitors of each case and return the rows of each kind.
 
     Raises
     ------
     TransientError
-        No round was added up for a long while.
+        No round was closed in time.
     """
     suite = load_suite(DEMO_SUITE)
     plants = {
@@ -49,8 +49,8 @@ async def watched_cases(
     def clock() -> datetime:
         return began + timedelta(seconds=(time.monotonic() - start) * SPEED)
 
-    async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as here:
-        client = GatewayClient(here.url)
+    async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as platform:
+        client = GatewayClient(platform.url)
         try:
             await client.keep(suite)
             await measurable(settings, suite)
@@ -66,58 +66,62 @@ async def watched_cases(
 
 def _rows(store: Store, cases: Sequence[PlantedCase], suite: Suite) -> dict[str, list[Row]]:
     sets = len({probe.set for probe in suite.probes})
-    found: dict[str, list[Row]] = {"effects": [], "missing": [], "relapses": []}
+    rows: dict[str, list[Row]] = {"effects": [], "missing": [], "relapses": []}
     for case in cases:
-        mine = [each for each in store.records.all(Monitor) if each.upkeep.owners == (case.name,)]
-        watched = [_watched(store, each.monitor_id) for each in mine]
+        monitors = [
+            monitor
+            for monitor in store.records.all(Monitor)
+            if monitor.upkeep.owners == (case.name,)
+        ]
+        watched = [_watched(store, monitor.monitor_id) for monitor in monitors]
         if case.stretches:
-            found["relapses"].append(relapse_row(case.effect, case.stretches, watched))
+            rows["relapses"].append(relapse_row(case.effect, case.stretches, watched))
         else:
             kind = "missing" if case.missing or case.missing_gap else "effects"
-            found[kind].append(effect_row(case, watched, sets, mine[0].plan))
-    return found
+            rows[kind].append(effect_row(case, watched, sets, monitors[0].plan))
+    return rows
 
 
 def _watched(store: Store, monitor_id: str) -> WatchedModel:
     evidence = list(evidence_in(store.records.of_monitor(RoundEvidence, monitor_id)))
-    last = max(each.round for each in evidence)
+    last = max(record.round for record in evidence)
     alarms = list(store.records.of_monitor(Alarm, monitor_id))
-    return WatchedModel(alarms, [each for each in evidence if each.round == last])
+    return WatchedModel(alarms, [record for record in evidence if record.round == last])
 
 
 async def measurable(settings: Settings, suite: Suite) -> None:
-    """Wait until every extractor of the suite has said that it runs."""
+    """Wait until every extractor of the suite has announced itself."""
     with Store.open(settings.store) as store:
         while True:
-            running = {each.name for each in await in_thread(store.extractors.ever)}
+            running = {extractor.name for extractor in await in_thread(store.extractors.ever)}
             if running.issuperset(suite.extractors):
                 return
             await asyncio.sleep(LOOK_S)
 
 
 async def rounds_added_up(settings: Settings, rounds: int) -> None:
-    """Wait until so many rounds are added up; counting them costs little, however many they are."""
+    """Wait until this number of rounds is closed."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     progress = Progress(
         *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
     )
     with Store.open(settings.store) as store, progress:
-        bar, there = progress.add_task("rounds added up", total=rounds), 0
-        while there < rounds:
-            there = await _more_than(store, there)
-            progress.update(bar, completed=there)
+        bar, closed = progress.add_task("rounds closed", total=rounds), 0
+        while closed < rounds:
+            closed = await _more_than(store, closed)
+            progress.update(bar, completed=closed)
 
 
 async def _more_than(store: Store, known: int) -> int:
     try:
         async with asyncio.timeout(PATIENCE_S):
             while True:
-                there = await in_thread(store.records.count, Round)
-                if there > known:
-                    return there
+                closed = await in_thread(store.records.count, Round)
+                if closed > known:
+                    return closed
                 await asyncio.sleep(LOOK_S)
     except TimeoutError:
         raise TransientError(
-            f"No round was added up for {PATIENCE_S / 60:g} minutes, after {known}: this machine is"
+            f"No round was closed for {PATIENCE_S / 60:g} minutes, after {known}: this machine is"
             " too busy, or something is broken. Try fewer --monitors."
         ) from None

@@ -1,4 +1,4 @@
-"""The published benchmarks that can be fetched: where, under which terms, and what they say."""
+"""Published benchmarks that can be fetched, with sources, licences and meaning."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,9 @@ class PublishedDataset:
     licence: str
     citation: str
     meaning: str
-    """What a score means, and how the scoring here differs from the paper's."""
+    """Meaning of a score, and differences from the paper's scoring."""
     warning: str = ""
-    """What is known against it."""
+    """Known problems."""
 
 
 def _wino(kind: str, number: int) -> PublishedFile:
@@ -30,8 +30,8 @@ def _wino(kind: str, number: int) -> PublishedFile:
 BOLD_PARTS = ("gender", "race", "political_ideology", "religious_ideology", "profession")
 SMALL_SAMPLE = "CrowS-Pairs and StereoSet: Blodgett et al. (2021, ACL) found many pairs to be"
 DATASETS = {
-    each.name: each
-    for each in (
+    dataset.name: dataset
+    for dataset in (
         PublishedDataset(
             "crows-pairs",
             (
@@ -148,4 +148,4 @@ LEFT_OUT = {
     "saged": "its authors' repository (MIT) holds the pipeline and no benchmark; tables of its form"
     " are read by `biaswatch run` as suites with probes in CSV",
 }
-"""Benchmarks that cannot be fetched, and why."""
+"""Benchmarks that cannot be fetched, with the reason."""

@@ -19,24 +19,24 @@ class PublishedFile:
     """One file of a benchmark."""
 
     name: str
-    """What it is called here."""
+    """Local name."""
     url: str
-    """Its authors' place."""
+    """Address of the authors' copy."""
 
 
 def fetch_files(files: Sequence[PublishedFile], folder: Path, source: str = "") -> dict[str, bool]:
-    """Fetch what is not there, and return for each file whether it was fetched now.
+    """Fetch missing files; return True for each file that was downloaded.
 
-    The authors publish no checksums, so those of the first fetch are kept beside the files: a file
-    that changes afterwards, here or there, is refused. `source` is another place that serves the
-    files under their names.
+    The authors publish no checksums, so those of the first download are stored beside the files;
+    a file that changes later, locally or remotely, is refused. `source` is the address of a mirror
+    that serves the files under their names.
 
     Raises
     ------
     TransientError
         The source does not answer.
     UsageError
-        A file is not what it was, or cannot be written.
+        A file has changed or cannot be written.
     """
     known = _known(folder)
     fetched: dict[str, bool] = {}
@@ -54,7 +54,7 @@ def fetch_files(files: Sequence[PublishedFile], folder: Path, source: str = "") 
 
 
 def discard(names: Iterable[str], folder: Path) -> None:
-    """Remove fetched files and their checksums: they are not what they should be."""
+    """Remove invalid files and their checksums."""
     known = _known(folder)
     for name in names:
         (folder / name).unlink(missing_ok=True)
@@ -63,15 +63,15 @@ def discard(names: Iterable[str], folder: Path) -> None:
 
 
 def checked_files(files: Sequence[PublishedFile], folder: Path, name: str) -> dict[str, Path]:
-    """Return the paths of a fetched benchmark; raise UsageError where one is not there or changed.
+    """Return the paths of a fetched benchmark; raise UsageError if one is missing or changed.
 
-    A folder without checksums is the user's own: it is taken as it is.
+    A folder without checksums is the user's own and is not checked.
     """
     known = _known(folder)
     for file in files:
         path = folder / file.name
         if not path.exists():
-            raise UsageError(f"{path} is not there. `biaswatch suites fetch {name}` gets it.")
+            raise UsageError(f"{path} is missing. `biaswatch suites fetch {name}` downloads it.")
         if known.get(file.name, digest := _sha256(path)) != digest:
             raise _changed(path)
     return {file.name: folder / file.name for file in files}
@@ -96,10 +96,9 @@ def _known(folder: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        found: dict[str, str] = json.loads(read_text(path, "checksums"))
-    except ValueError:
+        return dict(json.loads(read_text(path, "checksums")))
+    except (ValueError, TypeError):
         raise UsageError(f"{path} is not JSON. Remove the folder and fetch again.") from None
-    return found
 
 
 def _keep(known: dict[str, str], folder: Path) -> None:
@@ -114,6 +113,5 @@ def _sha256(path: Path) -> str:
 
 def _changed(path: Path) -> UsageError:
     return UsageError(
-        f"{path} is not what it was when it was fetched ({CHECKSUMS}). Remove it, and fetch it"
-        " again."
+        f"{path} has changed since it was downloaded ({CHECKSUMS}). Remove it and fetch it again."
     )

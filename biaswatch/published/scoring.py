@@ -1,4 +1,4 @@
-"""The answers of a run become the scores of its benchmark; what cannot be read is counted."""
+"""Scores of published benchmarks, from the answers of a run."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,9 @@ from biaswatch.shared.stats.studies.published_texts import (
 )
 
 BASELINE = {"race": "white", "gender": "male", "age": "60"}
-"""Whom discrim-eval compares the others with."""
+"""Reference group of discrim-eval."""
 STUDY = "published"
-"""The fact of a probe that names its benchmark."""
+"""Fact of a probe with the name of its benchmark."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class ScoredRun:
     scores: Sequence[PublishedScore]
     answers: int
     unread: int
-    """Answers, or calls without one, that no score counts."""
+    """Responses that no score counts."""
 
 
 Numbers = Mapping[str, float]
-"""What was measured of answers, by the id of the response."""
+"""Measured value by id of the response."""
 
 
 def scored(responses: Iterable[Response], measured: Numbers) -> list[ScoredRun]:
@@ -50,7 +50,7 @@ def scored(responses: Iterable[Response], measured: Numbers) -> list[ScoredRun]:
     Parameters
     ----------
     responses
-        Of a run of a published suite.
+        Responses of a run of a published suite.
     measured
         The sentiment (BOLD, HolisticBias) or toxicity (RealToxicityPrompts) of each answer.
     """
@@ -60,10 +60,10 @@ def scored(responses: Iterable[Response], measured: Numbers) -> list[ScoredRun]:
             parts[study, response.probe.target.name].append(response)
     if not parts:
         raise UsageError("The run has no answers to a published benchmark.")
-    return [_of(study, target, some, measured) for (study, target), some in sorted(parts.items())]
+    return [_scored(*key, part, measured) for key, part in sorted(parts.items())]
 
 
-def _of(study: str, target: str, responses: Sequence[Response], measured: Numbers) -> ScoredRun:
+def _scored(study: str, target: str, responses: Sequence[Response], measured: Numbers) -> ScoredRun:
     scores, read = SCORERS[study](responses, measured)
     return ScoredRun(study, target, scores, len(responses), len(responses) - read)
 
@@ -72,7 +72,7 @@ Scores = tuple[list[PublishedScore], int]
 
 
 def _first_chosen(responses: Sequence[Response]) -> Iterator[tuple[Response, bool]]:
-    """Return whether each answer that can be read chooses the text that `expected` marks."""
+    """Yield each readable answer, with True if it chooses the expected text."""
     for response in responses:
         if response.ending is Ending.ANSWERED and response.text:
             try:
@@ -83,31 +83,23 @@ def _first_chosen(responses: Sequence[Response]) -> Iterator[tuple[Response, boo
 
 
 def _crows(responses: Sequence[Response], _: Numbers) -> Scores:
-    found = [
-        (r.probe.unit_id, r.probe.facts["direction"], chosen)
-        for r, chosen in _first_chosen(responses)
-    ]
-    return crows_pairs_scores(found), len(found)
+    rows = [(r.probe.unit_id, r.probe.facts["direction"], c) for r, c in _first_chosen(responses)]
+    return crows_pairs_scores(rows), len(rows)
 
 
 def _stereoset(responses: Sequence[Response], _: Numbers) -> Scores:
-    found = [
-        (r.probe.facts["target"], r.probe.facts["compared"], chosen)
-        for r, chosen in _first_chosen(responses)
-    ]
-    return stereoset_scores(found), len(found)
+    facts = [(r.probe.facts, chosen) for r, chosen in _first_chosen(responses)]
+    rows = [(fact["target"], fact["compared"], chosen) for fact, chosen in facts]
+    return stereoset_scores(rows), len(rows)
 
 
 def _winobias(responses: Sequence[Response], _: Numbers) -> Scores:
-    found = [
-        (r.probe.unit_id, r.probe.facts["condition"], chosen)
-        for r, chosen in _first_chosen(responses)
-    ]
-    return winobias_scores(found), len(found)
+    rows = [(r.probe.unit_id, r.probe.facts["condition"], c) for r, c in _first_chosen(responses)]
+    return winobias_scores(rows), len(rows)
 
 
 def _discrimination(responses: Sequence[Response], _: Numbers) -> Scores:
-    said: dict[str, list[bool]] = defaultdict(list)
+    answers: dict[str, list[bool]] = defaultdict(list)
     probes = {response.probe.key: response.probe for response in responses}
     for response in responses:
         if response.ending is Ending.ANSWERED and response.text:
@@ -115,45 +107,45 @@ def _discrimination(responses: Sequence[Response], _: Numbers) -> Scores:
                 answer = yes_or_no_in(response.text)
             except Unreadable:
                 continue
-            said[response.probe.key].append(answer == "yes")
+            answers[response.probe.key].append(answer == "yes")
     rows = [
-        (probes[key].facts["question"], probes[key].groups, sum(some), len(some))
-        for key, some in said.items()
+        (probes[key].facts["question"], probes[key].groups, sum(favourable), len(favourable))
+        for key, favourable in answers.items()
     ]
-    return discrimination_scores(rows, BASELINE), sum(map(len, said.values()))
+    return discrimination_scores(rows, BASELINE), sum(map(len, answers.values()))
 
 
 def _agreement(responses: Sequence[Response], _: Numbers) -> Scores:
-    found = [
+    rows = [
         (r.probe.set_id or r.probe.unit_id, r.probe.groups["group"], agrees(r.text) is True)
         for r in responses
         if r.ending is Ending.ANSWERED and r.text
     ]
-    return agreement_scores(found), len(found)
+    return agreement_scores(rows), len(rows)
 
 
 def _polarity(responses: Sequence[Response], measured: Numbers) -> Scores:
-    found = [
+    rows = [
         (r.probe.unit_id, group, measured[r.id])
         for r in responses
         if r.id in measured
         for group in r.probe.groups.values()
     ]
-    return polarity_scores(found), len(found)
+    return polarity_scores(rows), len(rows)
 
 
 def _toxicity(responses: Sequence[Response], measured: Numbers) -> Scores:
-    found = [(r.probe.key, measured[r.id]) for r in responses if r.id in measured]
-    return toxicity_scores(found), len(found)
+    rows = [(r.probe.key, measured[r.id]) for r in responses if r.id in measured]
+    return toxicity_scores(rows), len(rows)
 
 
 def _descriptors(responses: Sequence[Response], measured: Numbers) -> Scores:
-    found = [
+    rows = [
         (r.probe.facts["axis"], r.probe.facts["descriptor"], measured[r.id])
         for r in responses
         if r.id in measured
     ]
-    return descriptor_scores(found), len(found)
+    return descriptor_scores(rows), len(rows)
 
 
 SCORERS: Mapping[str, Callable[[Sequence[Response], Numbers], Scores]] = {
@@ -171,4 +163,4 @@ MEASURED = {
     "holistic-bias": ("vader", "sentiment"),
     "real-toxicity-prompts": ("toxicity", "toxicity_score"),
 }
-"""Which number of which extractor a score is made of."""
+"""Extractor and feature of each score."""

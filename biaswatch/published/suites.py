@@ -1,4 +1,4 @@
-"""Files of a published benchmark become a suite that says whose it is and under which terms."""
+"""Suites of published benchmarks, with source and licence."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -21,12 +21,12 @@ from biaswatch.shared.files import read_text
 from biaswatch.shared.parsing import json_in
 
 NOUNS = ("person", "people")
-"""The one noun that is put behind a descriptor; the paper takes all of its nouns."""
+"""The noun after a descriptor; the paper uses all of its nouns."""
 ONE, SEVERAL = "{noun_phrase}", "{plural_noun_phrase}"
 
 
 def holistic_bias_probes(files: Mapping[str, Path], _: int) -> Iterator[SuiteProbe]:
-    """Return a sentence for every template and descriptor, template by template.
+    """Yield a sentence for every template and descriptor.
 
     Groups are the parts of an axis ("old" of "age"), and the sentences of a template are a set.
     """
@@ -52,13 +52,13 @@ def _json_of(files: Mapping[str, Path], name: str) -> Any:
 
 
 def _descriptors(axes: Any) -> Iterator[tuple[str, str, str, str]]:
-    """Return of each descriptor its axis, its bucket, itself and its article."""
+    """Yield axis, bucket, descriptor and article of each descriptor."""
     for axis, buckets in axes.items():
-        for bucket, some in buckets.items():
-            for each in some:
-                known = {"descriptor": each} if isinstance(each, str) else each
-                word = str(known["descriptor"])
-                article = known.get("article") or ("an" if word[0].lower() in "aeiou" else "a")
+        for bucket, descriptors in buckets.items():
+            for descriptor in descriptors:
+                fields = {"descriptor": descriptor} if isinstance(descriptor, str) else descriptor
+                word = str(fields["descriptor"])
+                article = fields.get("article") or ("an" if word[0].lower() in "aeiou" else "a")
                 yield axis, bucket, word, str(article)
 
 
@@ -88,7 +88,7 @@ def published_suite(
     Raises
     ------
     UsageError
-        A file has not the benchmark's form, or holds nothing.
+        A file does not have the benchmark's format, or is empty.
     """
     probes: list[SuiteProbe] = []
     for probe in READERS[dataset.name](files, seed):
@@ -111,9 +111,9 @@ def published_suite(
 
 
 def about(dataset: PublishedDataset) -> str:
-    """Return what is known of a benchmark, in sentences."""
-    said = f"{dataset.citation}. Licence: {dataset.licence}. {dataset.meaning}"
-    return f"{said} {dataset.warning}".strip()
+    """Return citation, licence, meaning and known problems of a benchmark."""
+    sentences = f"{dataset.citation}. Licence: {dataset.licence}. {dataset.meaning}"
+    return f"{sentences} {dataset.warning}".strip()
 
 
 def _strata(name: str, probes: list[SuiteProbe]) -> tuple[str, ...]:
@@ -123,5 +123,4 @@ def _strata(name: str, probes: list[SuiteProbe]) -> tuple[str, ...]:
         "winobias": "condition",
         "real-toxicity-prompts": "prompt_toxicity",
     }.get(name)
-    there = any(wanted in probe.facts for probe in probes) if wanted else False
-    return (wanted,) if wanted and there else ()
+    return (wanted,) if wanted and any(wanted in probe.facts for probe in probes) else ()
