@@ -122,7 +122,7 @@ def test_a_prediction_that_names_no_option_is_recorded_as_it_is(tmp_path: Path) 
     probe = suite_of([row(0)]).probes[0]
     assert probe.variables[f"option:{first['text'][-1]}"] == "The northern one"
     assert second == {"key": "Regions-1", "text": "the old one"}
-    with pytest.raises(UsageError, match="line 1: there is no column 'told'"):
+    with pytest.raises(UsageError, match="line 1: column 'told' is missing"):
         list(recording_of(path, "told"))
 
 
