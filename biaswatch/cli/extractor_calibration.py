@@ -16,7 +16,7 @@ from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.tables import escape, print_table, terminal_table
 from biaswatch.shared.bus.jetstream import Requester
-from biaswatch.shared.contracts import Estimate, OwnGap
+from biaswatch.shared.contracts import OwnGap
 from biaswatch.shared.contracts.dropin import endpoint
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.formatting import coverage, p_value
@@ -72,13 +72,7 @@ def calibrate_one(
         migrate(settings.store)
     with Store.open(settings.store) as store:
         own = (
-            OwnGap(
-                feature=g.feature,
-                dimension=g.dimension,
-                a=g.a,
-                b=g.b,
-                gap=Estimate(**asdict(g.gap)),
-            )
+            OwnGap(feature=g.feature, dimension=g.dimension, a=g.a, b=g.b, gap=g.gap)
             for g in found.gaps
         )
         store.calibrations.keep(name, version, own, datetime.now(UTC))

@@ -20,7 +20,7 @@ from biaswatch.readers.columns import (
     value_key,
 )
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.tables.odds_ratio import adjusted_odds_ratio
 from biaswatch.shared.stats.tables.stratified import Stratified, stratified
 
@@ -128,7 +128,7 @@ class Cases:
     value: str = "the outcome"
     strata: Stratified | None = None
     by_stratum: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)
-    adjusted: IntervalEstimate | None = None
+    adjusted: Estimate | None = None
     adjusted_for: Sequence[str] = ()
     notes: Sequence[str] = ()
 
@@ -227,7 +227,7 @@ def _adjusted(
     is_first: "pd.Series[Any]",
     met: "pd.Series[Any]",
     asked: CasesQuestion,
-) -> tuple[IntervalEstimate | None, list[str]]:
+) -> tuple[Estimate | None, list[str]]:
     """Fit over the cases that have every covariate, and say how many those are not."""
     if not asked.adjust:
         return None, []

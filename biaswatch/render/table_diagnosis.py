@@ -43,7 +43,7 @@ from biaswatch.shared.formatting import (
     p_equals,
     p_value,
 )
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.written_files import written_whole
 
 Row = dict[str, Any]
@@ -99,7 +99,7 @@ def _comparison_row(each: GroupComparison) -> Row:
     conclusion = each.conclusion
     statistics: Row = {}
     for name, value in each.statistics.items():  # one with an interval has three columns
-        if isinstance(value, IntervalEstimate):
+        if isinstance(value, Estimate):
             statistics[name], statistics[f"{name}_ci"] = value.value, _bounds(value.low, value.high)
             statistics[f"{name}_method"] = value.method
         else:

@@ -7,8 +7,7 @@ from biaswatch.shared.analysis.findings.comparisons import GroupComparison, comp
 from biaswatch.shared.analysis.findings.gap_samples import GAP_STATISTICS, SampledGroups
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, grouping
 from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.stats.comparisons.verdicts import Decision
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate, Verdict
 from calibration.comparisons.study import Bounds, Kind, Rng, Shape, Study
 
 Interval = tuple[float, float]
@@ -21,7 +20,7 @@ class ProductVerdict:
     feature: int
     a: str
     b: str
-    verdict: Decision
+    verdict: Verdict
     gap: float | None
     marginal: Interval | None
     """Meant to cover this gap in .95."""
@@ -62,7 +61,7 @@ def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:
         feature=feature,
         a=found.a,
         b=found.b,
-        verdict=concluded.verdict if concluded else Decision.NOT_ENOUGH,
+        verdict=concluded.verdict if concluded else Verdict.NOT_ENOUGH,
         gap=found.gap.value,
         marginal=_interval(found.by_itself),
         simultaneous=_interval(found.gap),
@@ -70,5 +69,5 @@ def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:
     )
 
 
-def _interval(found: IntervalEstimate) -> Interval | None:
+def _interval(found: Estimate) -> Interval | None:
     return None if found.low is None or found.high is None else (found.low, found.high)

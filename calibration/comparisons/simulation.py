@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from biaswatch.shared.stats.comparisons.verdicts import Decision
+from biaswatch.shared.stats.estimate import Verdict
 from calibration.comparisons.comparators import comparators_of
 from calibration.comparisons.comparators.tails import GapPValues, holm_rejects, p_values_of
 from calibration.comparisons.product import Interval, ProductVerdict, product_verdicts
@@ -26,7 +26,7 @@ class Outcome:
     """One verdict beside the truth."""
 
     truth: float
-    verdict: Decision
+    verdict: Verdict
     gap: float
     marginal: Interval | None = None
     simultaneous: Interval | None = None
@@ -66,7 +66,7 @@ def _outcomes(study: Study, shape: Shape, found: Sequence[ProductVerdict]) -> It
         claimed = each.survives or shape.kind is not Kind.MISSING
         yield Outcome(
             study.gap(each.a, each.b, each.feature),
-            each.verdict if claimed else Decision.NOT_ENOUGH,
+            each.verdict if claimed else Verdict.NOT_ENOUGH,
             each.gap or 0.0,
             each.marginal,
             each.simultaneous,
@@ -94,7 +94,7 @@ def _concluded(truths: Sequence[float], found: Sequence[GapPValues]) -> list[Out
     return [
         Outcome(
             truth,
-            Decision.DISPARITY if far else Decision.NO_DISPARITY if near else Decision.NOT_ENOUGH,
+            Verdict.DISPARITY if far else Verdict.NO_DISPARITY if near else Verdict.NOT_ENOUGH,
             1.0 if each.above else -1.0,
         )
         for truth, each, far, near in zip(truths, found, apart, within, strict=True)
@@ -111,7 +111,7 @@ def _count(
     tally.false_disparities += any(_is_false_disparity(each, tolerance) for each in outcomes)
     apart = [each for each in outcomes if abs(each.truth) > tolerance + SLACK]
     tally.disparities.add(
-        each.verdict is Decision.DISPARITY and not _is_false_disparity(each, tolerance)
+        each.verdict is Verdict.DISPARITY and not _is_false_disparity(each, tolerance)
         for each in apart
     )
     if tolerance:
@@ -119,10 +119,8 @@ def _count(
         within = [each for each in outcomes if abs(each.truth) < tolerance - SLACK]
         if beyond:
             tally.beyond += 1
-            tally.false_equivalences += any(
-                each.verdict is Decision.NO_DISPARITY for each in beyond
-            )
-        tally.equivalences.add(each.verdict is Decision.NO_DISPARITY for each in within)
+            tally.false_equivalences += any(each.verdict is Verdict.NO_DISPARITY for each in beyond)
+        tally.equivalences.add(each.verdict is Verdict.NO_DISPARITY for each in within)
     _count_intervals(tally, outcomes, tolerance)
 
 
@@ -136,7 +134,7 @@ def _count_intervals(tally: Tally, outcomes: Sequence[Outcome], tolerance: float
 
 
 def _is_false_disparity(outcome: Outcome, tolerance: float) -> bool:
-    if outcome.verdict is not Decision.DISPARITY:
+    if outcome.verdict is not Verdict.DISPARITY:
         return False
     apart = abs(outcome.truth) > tolerance + SLACK
     return not apart or copysign(1.0, outcome.gap) != copysign(1.0, outcome.truth)
@@ -145,10 +143,10 @@ def _is_false_disparity(outcome: Outcome, tolerance: float) -> bool:
 def _contradicts(outcome: Outcome, tolerance: float) -> bool:
     """Return whether the interval shown beside a verdict says something else."""
     interval = outcome.simultaneous or outcome.marginal
-    if interval is None or outcome.verdict is Decision.NOT_ENOUGH:
+    if interval is None or outcome.verdict is Verdict.NOT_ENOUGH:
         return False
     low, high = interval
-    if outcome.verdict is Decision.DISPARITY:
+    if outcome.verdict is Verdict.DISPARITY:
         return low < tolerance - SLACK and high > -tolerance + SLACK
     return low < -tolerance - SLACK or high > tolerance + SLACK
 

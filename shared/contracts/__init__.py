@@ -56,14 +56,12 @@ from biaswatch.shared.contracts.correction import (
 )
 from biaswatch.shared.contracts.diagnosis import (
     Diagnosis,
-    Estimate,
     Gap,
     GroupDisparity,
     GroupSummary,
     MissingTest,
     OverallTest,
     OwnGap,
-    Verdict,
 )
 from biaswatch.shared.contracts.evaluation import (
     Agreement,
@@ -181,3 +179,4 @@ from biaswatch.shared.contracts.traffic import (
     Window,
     window_at,
 )
+from biaswatch.shared.stats.estimate import Estimate, Verdict

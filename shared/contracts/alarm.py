@@ -6,9 +6,9 @@ from enum import StrEnum
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
-from biaswatch.shared.contracts.diagnosis import Estimate
 from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
 from biaswatch.shared.contracts.record import Part, Record
+from biaswatch.shared.stats.estimate import Estimate
 
 
 class AlarmKind(StrEnum):

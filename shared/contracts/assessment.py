@@ -2,9 +2,9 @@
 
 from pydantic import NonNegativeInt
 
-from biaswatch.shared.contracts.diagnosis import Estimate
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.record import Part, Record
+from biaswatch.shared.stats.estimate import Estimate
 
 
 class TotalBias(Part):

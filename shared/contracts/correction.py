@@ -1,12 +1,13 @@
 """What labels make of one finding of a run, and what they say of its instrument."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
-from biaswatch.shared.contracts.diagnosis import Estimate, Verdict
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.record import Part, Record
+from biaswatch.shared.stats.estimate import Estimate, Verdict
 
 
 class CorrectedGroup(Part):
@@ -41,6 +42,7 @@ class CorrectedGroup(Part):
     """Of those that they do not select, the share that it does not either."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class RunningGap(Estimate):
     """A gap over labelled rounds of a monitor's epoch, valid however often it is looked at."""
 

@@ -1,6 +1,5 @@
 """Statistics of one feature over the groups of one dimension, for one target and scaffold."""
 
-from enum import StrEnum
 from functools import cached_property
 
 from pydantic import NonNegativeInt
@@ -8,29 +7,7 @@ from pydantic import NonNegativeInt
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.measured_share import ComparedGroups, MeasuredAnswers
 from biaswatch.shared.contracts.record import Part, Record
-
-
-class Verdict(StrEnum):
-    """What a comparison concludes."""
-
-    DISPARITY = "disparity"
-    NO_DISPARITY = "no_disparity"
-    NOT_ENOUGH = "not_enough_evidence"
-
-
-class Estimate(Part):
-    """A number with its interval, or why there is none."""
-
-    value: float | None = None
-    """The number."""
-    low: float | None = None
-    """The lower end of its interval."""
-    high: float | None = None
-    """The upper end of its interval."""
-    method: str = ""
-    """How the interval was made."""
-    reason: str | None = None
-    """Why the number or its interval is undefined."""
+from biaswatch.shared.stats.estimate import Estimate, Verdict
 
 
 class GroupSummary(Part):

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
-from biaswatch.shared.contracts.diagnosis import Estimate
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.record import TEXT, Part, Record
+from biaswatch.shared.stats.estimate import Estimate
 
 KnownScore = Annotated[float, Field(ge=0, le=1)]
 

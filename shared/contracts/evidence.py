@@ -4,9 +4,9 @@ from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
 from biaswatch.shared.contracts.comparison import Comparison
 from biaswatch.shared.contracts.completion import ClosedBy
-from biaswatch.shared.contracts.diagnosis import Estimate, Verdict
 from biaswatch.shared.contracts.identity import RecordId, Token
 from biaswatch.shared.contracts.record import Part, Purpose, Record
+from biaswatch.shared.stats.estimate import Estimate, Verdict
 
 Counts = dict[str, tuple[int, ...]]
 """Whole numbers by name; those of disjoint units add up, place by place, in any order."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.comparisons.verdicts import Decision
+from biaswatch.shared.stats.estimate import Verdict
 from calibration.comparisons.comparators.independent import welch
 from calibration.comparisons.comparators.tails import p_values_of
 from calibration.comparisons.judgement import judged, kept
@@ -50,11 +50,11 @@ def by_welch(study: Study, shape: Shape, alpha: float, _rng: Rng) -> list[Produc
     found = p_values_of(welch(values[groups == "a"], values[groups == "b"]), shape.tolerance)
     apart = found.p_disparity <= alpha
     within = found.p_equivalence is not None and found.p_equivalence <= alpha
-    verdict = Decision.DISPARITY if apart else Decision.NOT_ENOUGH
+    verdict = Verdict.DISPARITY if apart else Verdict.NOT_ENOUGH
     return [
         ProductVerdict(
             feature=0, a="a", b="b",
-            verdict=Decision.NO_DISPARITY if within else verdict,
+            verdict=Verdict.NO_DISPARITY if within else verdict,
             gap=1.0 if found.above else -1.0, marginal=None, simultaneous=None, survives=True,
         )
     ]  # fmt: skip
@@ -86,7 +86,7 @@ def test_a_procedure_that_finds_nothing_is_found_out() -> None:
 
     def silent(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
         return [
-            replace(found, verdict=Decision.NOT_ENOUGH)
+            replace(found, verdict=Verdict.NOT_ENOUGH)
             for found in by_welch(study, shape, alpha, rng)
         ]
 

@@ -18,8 +18,8 @@ from biaswatch.shared.stats.comparisons.missingness import missingness
 from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney
 from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
-from biaswatch.shared.stats.comparisons.verdicts import Decision, conclude
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.comparisons.verdicts import conclude
+from biaswatch.shared.stats.estimate import Estimate, Verdict
 from biaswatch.shared.stats.samples import AnswersByPrompt, Vector
 
 TABLES = 1000
@@ -40,7 +40,7 @@ def rejected(p_value: PValue, seed: int, tables: int = TABLES) -> float:
 
 
 def covered(
-    interval: Callable[[Rng], IntervalEstimate], truth: float, seed: int, tables: int = TABLES
+    interval: Callable[[Rng], Estimate], truth: float, seed: int, tables: int = TABLES
 ) -> float:
     rng = np.random.default_rng(seed)
     found = [interval(rng) for _ in range(tables)]
@@ -172,7 +172,7 @@ def test_label_permutation_of_prompts_holds_its_level_under_clustering() -> None
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_clustered_intervals_cover_a_planted_gap(shared: bool) -> None:
-    def unit(rng: Rng) -> IntervalEstimate:
+    def unit(rng: Rng) -> Estimate:
         groups = clustered(rng, shared=shared, gap=0.05, prompts=100)
         return of_prompts(*groups, paired=shared).marginal
 
@@ -182,7 +182,7 @@ def test_clustered_intervals_cover_a_planted_gap(shared: bool) -> None:
 @pytest.mark.parametrize("n", [100, 400])
 @pytest.mark.parametrize("paired", [True, False])
 def test_t_intervals_cover(n: int, paired: bool) -> None:
-    def interval(rng: Rng) -> IntervalEstimate:
+    def interval(rng: Rng) -> Estimate:
         x, y = rng.normal(0.3, 1, n), rng.normal(0, 2, n)
         return compared(x, y, paired=paired).marginal
 
@@ -192,13 +192,13 @@ def test_t_intervals_cover(n: int, paired: bool) -> None:
 @pytest.mark.parametrize("truth", [0.0, 0.5, 1.5])
 @pytest.mark.parametrize("n", [10, 100])
 def test_intervals_of_d_cover(n: int, truth: float) -> None:
-    def d(rng: Rng) -> IntervalEstimate:
+    def d(rng: Rng) -> Estimate:
         return cohens_d(rng.normal(truth, 1, n), rng.normal(0, 1, n), 0.05)
 
-    def g(rng: Rng) -> IntervalEstimate:
+    def g(rng: Rng) -> Estimate:
         return hedges_g(rng.normal(truth, 1, n), rng.normal(0, 1, n), 0.05)
 
-    def d_z(rng: Rng) -> IntervalEstimate:
+    def d_z(rng: Rng) -> Estimate:
         y = rng.normal(0, 1, n)
         return paired_d(y + rng.normal(truth, 1, n), y, 0.05)
 
@@ -221,7 +221,7 @@ def test_hedges_g_is_nearer_the_truth_than_d_in_small_samples() -> None:
 def test_intervals_of_delta_cover(n: int, shift: float) -> None:
     truth = 2 * float(stats.norm.cdf(shift / np.sqrt(2))) - 1
 
-    def interval(rng: Rng) -> IntervalEstimate:
+    def interval(rng: Rng) -> Estimate:
         return cliffs_delta(rng.normal(shift, 1, n), rng.normal(0, 1, n), 0.05)
 
     assert 0.93 <= covered(interval, truth, 21) <= 0.97
@@ -249,7 +249,7 @@ def test_false_discoveries_are_at_most_5_percent_of_all(correction: str) -> None
     assert np.mean(shares) <= MOST
 
 
-def _verdict(x: Vector, y: Vector) -> Decision:
+def _verdict(x: Vector, y: Vector) -> Verdict:
     samples = ComparedSamples(only_a=x, only_b=y)
     test = compare_samples(samples, alpha=0.05, tolerance=0.2)
     p_values = (test.p_disparity, test.p_equivalence)
@@ -258,9 +258,9 @@ def _verdict(x: Vector, y: Vector) -> Decision:
 
 @pytest.mark.parametrize(
     ("gap", "wrong"),
-    [(0.0, Decision.DISPARITY), (0.2, Decision.DISPARITY), (0.2001, Decision.NO_DISPARITY)],
+    [(0.0, Verdict.DISPARITY), (0.2, Verdict.DISPARITY), (0.2001, Verdict.NO_DISPARITY)],
 )
-def test_a_verdict_is_wrong_in_at_most_5_percent(gap: float, wrong: Decision) -> None:
+def test_a_verdict_is_wrong_in_at_most_5_percent(gap: float, wrong: Verdict) -> None:
     rng = np.random.default_rng(24)
     found = []
     for _ in range(TABLES):
@@ -269,10 +269,8 @@ def test_a_verdict_is_wrong_in_at_most_5_percent(gap: float, wrong: Decision) ->
     assert found.count(wrong) / TABLES <= MOST
 
 
-@pytest.mark.parametrize(
-    ("gap", "right"), [(0.0, Decision.NO_DISPARITY), (0.5, Decision.DISPARITY)]
-)
-def test_a_verdict_is_right_where_there_is_evidence(gap: float, right: Decision) -> None:
+@pytest.mark.parametrize(("gap", "right"), [(0.0, Verdict.NO_DISPARITY), (0.5, Verdict.DISPARITY)])
+def test_a_verdict_is_right_where_there_is_evidence(gap: float, right: Verdict) -> None:
     rng = np.random.default_rng(25)
     found = []
     for _ in range(200):

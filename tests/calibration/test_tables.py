@@ -6,7 +6,7 @@ from math import log
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.studies.answer_pairs import paired_table
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 from biaswatch.shared.stats.tables.independence import (
@@ -131,7 +131,7 @@ RATES = [(100, 100, 0.3, 0.2), (200, 60, 0.5, 0.4), (500, 500, 0.1, 0.15), (60, 
 
 SMALL = [(15, 15, 0.3, 0.5), (15, 40, 0.1, 0.2), (20, 20, 0.8, 0.6), (10, 10, 0.5, 0.5)]
 
-Interval = Callable[[ContingencyTable], IntervalEstimate]
+Interval = Callable[[ContingencyTable], Estimate]
 
 
 def logit(p: float) -> float:

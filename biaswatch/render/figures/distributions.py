@@ -1,6 +1,7 @@
 """All groups of a dimension: ranked means with intervals, and the spread of their answers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -128,8 +129,7 @@ def _possible(mean: Estimate, range_: tuple[float, float] | None) -> Estimate:
     """Return a mean with the part of its interval that the number's range allows."""
     if range_ is None or mean.low is None or mean.high is None:
         return mean
-    ends = {"low": max(mean.low, range_[0]), "high": min(mean.high, range_[1])}
-    return mean.model_copy(update=ends)
+    return replace(mean, low=max(mean.low, range_[0]), high=min(mean.high, range_[1]))
 
 
 def _title(diagnosis: Diagnosis, target: str) -> str:

@@ -1,7 +1,7 @@
 """Adds the labels of a monitor's round to those of its other rounds of the same epoch."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from biaswatch.shared.analysis.labels.labelled_alarms import labelled_alarm
@@ -128,7 +128,7 @@ class LabelledRounds:
         every = {**_counts_in(epoch, comparison, bounds), counted.run.round or 0: counts}
         test = labelled_test_of(epoch.monitor.plan, comparison, epoch.epoch, epoch.history)
         running = summed_rounds(every, comparison, bounds, test)
-        running = running.model_copy(update={"no_alarm": epoch.no_alarm})
+        running = replace(running, no_alarm=epoch.no_alarm)
         if epoch.no_alarm is None:
             alarm = labelled_alarm(
                 epoch.monitor, epoch.rounds, comparison, every, bounds, test, running,

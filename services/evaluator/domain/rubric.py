@@ -20,7 +20,7 @@ from biaswatch.services.evaluator.domain.subjects import (
 from biaswatch.shared.contracts import Measure, Subject
 from biaswatch.shared.contracts.identity import Token
 from biaswatch.shared.parsing.texts import one_line, quoted_label, quoted_part
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.tables.contingency import ratio_agreement
 
 
@@ -183,7 +183,7 @@ def _comparison(subject: Subject) -> Iterator[str]:
     if not odds or not risk:
         return
     yield from (measure_line(odds, subject), measure_line(risk, subject))
-    found = ratio_agreement(*(IntervalEstimate(m.value, m.low, m.high) for m in (odds, risk)))
+    found = ratio_agreement(*(Estimate(m.value, m.low, m.high) for m in (odds, risk)))
     if found.difference is None or found.ratio is None:
         yield f"They cannot be compared: {found.reason}"
     else:

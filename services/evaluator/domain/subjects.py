@@ -7,10 +7,10 @@ Reports are checked against these very digits, so numbers have fixed decimals ra
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, Measure, Subject
+from biaswatch.shared.contracts import Diagnosis, Gap, Measure, Subject
 from biaswatch.shared.formatting import COULD_UNDO
 from biaswatch.shared.parsing.texts import one_line, quoted_label
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.tables.contingency import ratio_agreement
 
 RATIOS = {
@@ -53,7 +53,7 @@ def table_subject(
             "Odds ratio and relative risk are in conflict: each alone would be read differently."
         )
     if strata:
-        odds_ratio = IntervalEstimate(**strata["odds_ratio"])
+        odds_ratio = Estimate(**strata["odds_ratio"])
         label = "Odds Ratio within strata (Mantel-Haenszel)"
         measures.append(_estimated("odds_ratio_within", label, 1.0, odds_ratio))
         label = "Cochran-Mantel-Haenszel test within strata"
@@ -74,9 +74,9 @@ def table_subject(
     )
 
 
-def _with_bounds(found: Mapping[str, Any]) -> IntervalEstimate:
+def _with_bounds(found: Mapping[str, Any]) -> Estimate:
     low, high = found["ci"] or (None, None)
-    return IntervalEstimate(found["estimate"], low, high, reason=found["reason"])
+    return Estimate(found["estimate"], low, high, reason=found["reason"])
 
 
 def _test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
@@ -135,7 +135,7 @@ def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
 
 
 def _estimated(
-    name: str, label: str, neutral: float | None, estimate: Estimate | IntervalEstimate
+    name: str, label: str, neutral: float | None, estimate: Estimate | Estimate
 ) -> Measure:
     return Measure(
         name=name,

@@ -17,7 +17,7 @@ from biaswatch.shared.stats.comparisons.compared_samples import (
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
 from biaswatch.shared.stats.comparisons.multiplicity import holm
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 
 SLOT = "{group}"
 ARTICLE = re.compile(r"((?<= )a|A) (?=[AEIOUaeiou])")
@@ -65,7 +65,7 @@ class CalibrationGap:
     dimension: str
     a: str
     b: str
-    gap: IntervalEstimate
+    gap: Estimate
     """mean(a) - mean(b), paired by sentence."""
     p_adjusted: float | None
     """Holm's, over all gaps of the calibration; None where there is no gap."""
@@ -78,7 +78,7 @@ class CalibrationMean:
     feature: str
     dimension: str
     group: str
-    mean: IntervalEstimate
+    mean: Estimate
     missing: int
 
 

@@ -24,8 +24,8 @@ from biaswatch.shared.analysis.findings.groupings import (
 from biaswatch.shared.analysis.findings.observations import Whole, coded
 from biaswatch.shared.stats.comparisons.changes import ChangeResult
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
-from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Decision, conclude
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, conclude
+from biaswatch.shared.stats.estimate import Estimate, Verdict
 
 
 class ChangeVerdict(StrEnum):
@@ -58,9 +58,9 @@ def conclude_change(
         return ChangeConclusion(ChangeVerdict.CHANGED, NEVER_VARY, changed, within)
     decision = conclude(change, changed, within, tolerance=tolerance, alpha=alpha).verdict
     verdict, reason = _SAID[decision]
-    if decision is Decision.DISPARITY:
+    if decision is Verdict.DISPARITY:
         reason = reason.format(side="the tolerance" if tolerance else "0")
-    elif decision is Decision.NOT_ENOUGH:
+    elif decision is Verdict.NOT_ENOUGH:
         where = "changes on both sides of the tolerance" if tolerance else "a change of 0"
         reason = change.reason or reason.format(where=where)
     return ChangeConclusion(verdict, reason, changed, within)
@@ -90,11 +90,11 @@ def _same(
 
 
 _SAID = {
-    Decision.DISPARITY: (
+    Verdict.DISPARITY: (
         ChangeVerdict.CHANGED, "the change is beyond {side}, at the family's level"
     ),
-    Decision.NO_DISPARITY: (ChangeVerdict.NO_CHANGE, "the change is within the tolerance"),
-    Decision.NOT_ENOUGH: (
+    Verdict.NO_DISPARITY: (ChangeVerdict.NO_CHANGE, "the change is within the tolerance"),
+    Verdict.NOT_ENOUGH: (
         ChangeVerdict.NOT_ENOUGH, "{where} cannot be excluded at the family's level"
     ),
 }  # fmt: skip
@@ -145,9 +145,9 @@ class RunChange:
     subject: ChangeSubject
     before: float | None
     after: float | None
-    change: IntervalEstimate
+    change: Estimate
     """After less before, with the interval that the verdict is read from: one of the family."""
-    by_itself: IntervalEstimate
+    by_itself: Estimate
     p_value: float | None
     """For a change of at most the tolerance, before correction; so is the next."""
     p_equivalence: float | None
@@ -289,7 +289,7 @@ def _counts(run: RunAnswers, each: _Question) -> tuple[int, int]:
     return there, int(asked.sum()) - there
 
 
-def one_of(change: IntervalEstimate, family: int) -> IntervalEstimate:
+def one_of(change: Estimate, family: int) -> Estimate:
     """Return an interval that says how many there are together with it."""
     return replace(change, method=f"{change.method}, one of {family}") if family > 1 else change
 

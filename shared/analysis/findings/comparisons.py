@@ -15,8 +15,8 @@ from biaswatch.shared.analysis.findings.gap_samples import (
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.multiplicity import adjust
-from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Conclusion, Decision, conclude
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Conclusion, conclude
+from biaswatch.shared.stats.estimate import Estimate, Verdict
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class GroupComparison:
     domain: str
     a: str
     b: str
-    gap: IntervalEstimate
+    gap: Estimate
     """With the interval that the verdict is read from, or one by itself: its method says which."""
-    by_itself: IntervalEstimate
+    by_itself: Estimate
     """With an interval of coverage 1 - alpha for this comparison alone."""
     p_value: float | None
     """For a gap of at most the tolerance, before correction."""
@@ -114,7 +114,7 @@ def _adjusted(
     return adjust(p_values, plan.correction)
 
 
-def _labelled(found: GapResult, plan: ComparisonPlan, family: int) -> IntervalEstimate:
+def _labelled(found: GapResult, plan: ComparisonPlan, family: int) -> Estimate:
     """Return the gap with the interval that is shown, which says whether it is one of a family."""
     if not plan.single_step:
         return replace(found.marginal, method=f"{found.marginal.method}, by itself")
@@ -145,7 +145,7 @@ def _concluded(
     with_p = partial(
         replace, each, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted
     )
-    if conclusion.verdict is Decision.NOT_ENOUGH:
+    if conclusion.verdict is Verdict.NOT_ENOUGH:
         return with_p(conclusion=conclusion)
     missing = each.n_missing_a + each.n_missing_b
     if not missing:
@@ -166,7 +166,7 @@ def _conclusion(
     plan: ComparisonPlan,
 ) -> Conclusion:
     if each.known:
-        return Conclusion(Decision.DISPARITY, NEVER_VARY)
+        return Conclusion(Verdict.DISPARITY, NEVER_VARY)
     return conclude(
         each.gap, p_adjusted, p_equivalence_adjusted,
         tolerance=plan.tolerance, alpha=plan.alpha,
@@ -181,7 +181,7 @@ def _stands(
     family: int,
 ) -> bool:
     """Return whether a verdict, in its direction, would be the same with these answers."""
-    if conclusion.verdict is Decision.DISPARITY:
+    if conclusion.verdict is Verdict.DISPARITY:
         p_value, value = worst.p_disparity, worst.marginal.value
         if value is None or each.gap.value is None or value * each.gap.value <= 0:
             return False

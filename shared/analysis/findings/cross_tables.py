@@ -16,7 +16,6 @@ from biaswatch.shared.analysis.findings.observations import (
     dimensions_of,
     observations_of,
 )
-from biaswatch.shared.analysis.findings.run_findings import estimate_record, negated
 from biaswatch.shared.analysis.findings.units import Units
 from biaswatch.shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -50,7 +49,7 @@ def deviations(
     ranges = ranges_of_value(bounds)
     for found in _compared(observations_of(named, {VALUE: values}, ranges), plan, rng):
         if found.a == ANONYMISED:
-            gap = negated(estimate_record(found.gap))
+            gap = -found.gap
             yield Deviation(dimension=found.dimension, group=found.b, gap=gap)
 
 
@@ -73,7 +72,7 @@ def error_gap(
     for found in _compared(observations, plan, rng):
         means = _compared_means(observations, plan)
         if found.gap.value is not None and means:
-            gap = negated(estimate_record(found.gap))
+            gap = -found.gap
             return ErrorGap(identified=means[1], anonymised=means[0], gap=gap)
     return None
 
@@ -110,7 +109,7 @@ def cells(
         rows = np.flatnonzero(groups.codes == code).tolist()
         yield Cell(
             groups=group.levels,
-            mean=estimate_record(of.mean(code, 0)),
+            mean=of.mean(code, 0),
             answers=len(rows),
             missing=sum(values[row] is None for row in rows),
         )
@@ -133,7 +132,7 @@ def criteria(
             dimension=found.dimension,
             a=found.a,
             b=found.b,
-            gap=estimate_record(found.gap),
+            gap=found.gap,
             p_adjusted=found.p_adjusted,
             missing=found.n_missing_a + found.n_missing_b,
         )

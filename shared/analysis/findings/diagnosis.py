@@ -36,7 +36,6 @@ from biaswatch.shared.analysis.findings.run_findings import (
     FindingKey,
     GroupedResponses,
     RunFinding,
-    estimate_record,
     findings,
 )
 from biaswatch.shared.contracts import GroupSummary
@@ -214,5 +213,5 @@ def _summaries(
             missing=reasons.total(),
             missing_reasons=dict(sorted(reasons.items())),
             units=len(of.units.values(code, 0)),
-            mean=estimate_record(of.mean(code, 0)),
+            mean=of.mean(code, 0),
         )

@@ -21,7 +21,7 @@ from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney
 from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.samples import Sample
 
 
@@ -47,13 +47,11 @@ class GapSamples:
         return cls(units_a, units_b, False, units_a, units_b)
 
 
-Value = IntervalEstimate | float | None
+Value = Estimate | float | None
 GapStatistic = Callable[[GapSamples, ComparisonPlan, np.random.Generator], Value]
 
 
-def _effect_size(
-    samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator
-) -> IntervalEstimate:
+def _effect_size(samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator) -> Estimate:
     if samples.fixed_prompts:
         return hedges_g(samples.units_a, samples.units_b, plan.alpha)
     return (paired_d if samples.paired else hedges_g)(samples.a, samples.b, plan.alpha)

@@ -25,7 +25,7 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_mean
 from biaswatch.shared.stats.comparisons.mean_interval import mean_interval, rate_interval
 from biaswatch.shared.stats.comparisons.missingness import Missingness, missingness
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.cells import sentence
 from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.registry import SelectionRate
@@ -51,20 +51,20 @@ class GroupIntervals:
         """The units of every group."""
         return self.known_units or Units(self.observations, self.grouping)
 
-    def mean(self, group: int, feature: int) -> IntervalEstimate:
+    def mean(self, group: int, feature: int) -> Estimate:
         """Return a group's mean of a feature, by the range that its domain's values have."""
         bounds = self._bounds[feature][self.grouping.groups[group].domain]
         if self.claim is Claim.BANK:
             return self._of_prompts(group, feature, bounds)
         return mean_interval(self.units.independent(group, feature), bounds, self.alpha)
 
-    def rate(self, group: int, feature: int) -> IntervalEstimate:
+    def rate(self, group: int, feature: int) -> Estimate:
         """Return a group's share of answers that are 1, where 0 are all others."""
         if self.claim is Claim.BANK:
             return self._of_prompts(group, feature, SHARES)
         return rate_interval(self.units.independent(group, feature), self.alpha)
 
-    def _of_prompts(self, group: int, feature: int, bounds: Bounds | None) -> IntervalEstimate:
+    def _of_prompts(self, group: int, feature: int, bounds: Bounds | None) -> Estimate:
         return fixed_prompts_mean(self._prompts.by_prompt(group, feature), self.alpha, bounds)
 
     @cached_property
@@ -76,8 +76,8 @@ class GroupIntervals:
         return FixedPrompts(self.observations, self.grouping)
 
 
-NO_INTERVAL = IntervalEstimate()
-Intervals = list[list[IntervalEstimate]]
+NO_INTERVAL = Estimate()
+Intervals = list[list[Estimate]]
 """By group and feature."""
 
 

@@ -22,7 +22,6 @@ from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, Grouping
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
 from biaswatch.shared.analysis.findings.observations import Observations, Whole
 from biaswatch.shared.contracts import (
-    Estimate,
     Gap,
     GroupDisparity,
     GroupSummary,
@@ -34,7 +33,7 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.formatting import TOO_SMALL, computed_p
 from biaswatch.shared.lookup import first
 from biaswatch.shared.stats.comparisons.means_and_rates import impact_ratio
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 from biaswatch.shared.stats.groups.registry import SelectionRate, SelectionStandard
 
@@ -220,7 +219,7 @@ def _summary(
     reasons = _reasons(part, rows, index)
     rate = None
     if part.observations.features[index] in (plan.selected_at_least or {}):
-        rate = estimate_record(part.selected.rate(code, index))
+        rate = part.selected.rate(code, index)
     return GroupSummary(
         group=part.grouping.groups[code].name,
         responses=len(rows),
@@ -259,7 +258,7 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         else:
             others = part.selected.units.rest(codes[compared.a]).by_unit.values[:, index]
             b = others[np.isfinite(others)]
-        impact = estimate_record(impact_ratio(a.tolist(), b.tolist(), plan.alpha))
+        impact = impact_ratio(a.tolist(), b.tolist(), plan.alpha)
     conclusion, by_set = compared.conclusion, compared.by_set
     statistics: dict[str, Any] = {
         name: _as_recorded(name, value)
@@ -269,14 +268,14 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
     return Gap(
         a=compared.a,
         b=compared.b,
-        gap=estimate_record(compared.gap),
-        by_itself=estimate_record(compared.by_itself),
+        gap=compared.gap,
+        by_itself=compared.by_itself,
         p_value=computed_p(compared.p_value),
         p_adjusted=computed_p(compared.p_adjusted),
         p_equivalence=computed_p(compared.p_equivalence_adjusted),
         p_reason=TOO_SMALL if compared.p_value == 0 else None,
         impact_ratio=impact,
-        by_set=estimate_record(by_set.marginal) if by_set else None,
+        by_set=by_set.marginal if by_set else None,
         by_set_p=computed_p(by_set.p_disparity) if by_set else None,
         survives_missing=compared.survives_missing,
         verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
@@ -286,23 +285,9 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
 
 
 def _as_recorded(name: str, value: Value) -> Estimate | float | None:
-    if isinstance(value, IntervalEstimate):
-        return estimate_record(value)
+    if isinstance(value, Estimate):
+        return value
     return computed_p(value) if name.endswith("_p") else value
-
-
-def estimate_record(found: IntervalEstimate) -> Estimate:
-    """Return an estimate as records carry it."""
-    return Estimate(
-        value=found.value, low=found.low, high=found.high, method=found.method, reason=found.reason
-    )
-
-
-def negated(found: Estimate) -> Estimate:
-    """Return the gap of the same two groups the other way round."""
-    turned = {"value": found.value, "low": found.high, "high": found.low}
-    signed = {name: None if value is None else -value for name, value in turned.items()}
-    return found.model_copy(update=signed)
 
 
 def with_own_gaps(finding: RunFinding, own: Sequence[OwnGap]) -> RunFinding:
@@ -320,5 +305,5 @@ def _between(gap: Gap, own: Sequence[OwnGap]) -> Estimate | None:
         if known == names:
             return each.gap
         if known == names[::-1]:
-            return negated(each.gap)
+            return -each.gap
     return None

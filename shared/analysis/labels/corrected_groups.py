@@ -18,7 +18,7 @@ from biaswatch.shared.analysis.labels.labelled_rows import Bools, LabelledRows
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.labels.agreement import LabelledReadings
 from biaswatch.shared.stats.labels.corrected_gap import (
     CorrectedSide,
@@ -207,7 +207,7 @@ class GroupsByLabels:
         answers, labels = int(self.groups.of_group(group).sum()), self.groups.labels_of[group]
         return widest_share(answers, self.units_of(group), labels, self.groups.plan.alpha)
 
-    def mean(self, group: int) -> IntervalEstimate:
+    def mean(self, group: int) -> Estimate:
         """Return a group's corrected mean."""
         side = self._corrected[1].get(group)
         if side is None:
@@ -238,7 +238,7 @@ class GroupsByLabels:
             return GapResult(nothing, nothing, None, None)
         return found
 
-    def ratio(self, pair: ComparedGroups) -> IntervalEstimate:
+    def ratio(self, pair: ComparedGroups) -> Estimate:
         """Return the ratio of a pair's means."""
         if not self.groups.comparable(pair):
             return undefined(self._lacking(pair))
@@ -256,7 +256,7 @@ class GroupsByLabels:
         return self.groups.lacking([group for side in self.groups.members(pair) for group in side])
 
 
-def _within(gap: IntervalEstimate, width: float) -> IntervalEstimate:
+def _within(gap: Estimate, width: float) -> Estimate:
     """Return a gap whose limits leave out what no gap on the scale can be."""
     if gap.value is None or gap.low is None or gap.high is None:
         return gap

@@ -8,7 +8,7 @@ from datetime import datetime
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import THE_REST, AnalysisPlan, ComparedGroups
-from biaswatch.shared.analysis.findings.run_findings import FindingKey, estimate_record
+from biaswatch.shared.analysis.findings.run_findings import FindingKey
 from biaswatch.shared.analysis.labels.corrected_groups import CorrectedGroups, GroupsByLabels
 from biaswatch.shared.analysis.labels.labelled_rows import (
     AnswerColumns,
@@ -18,7 +18,6 @@ from biaswatch.shared.analysis.labels.labelled_rows import (
 from biaswatch.shared.contracts import (
     CorrectedGap,
     CorrectedGroup,
-    Estimate,
     Label,
     LabelSample,
     Verdict,
@@ -27,7 +26,7 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.formatting import computed_p
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.verdicts import conclude
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.labels.agreement import (
     agreement,
     bias_difference,
@@ -42,9 +41,9 @@ GroupsAndGaps = tuple[tuple[CorrectedGroup, ...], tuple[CorrectedGap, ...]]
 class _ByReadings:
     """What the instrument says by itself."""
 
-    means: Sequence[IntervalEstimate]
+    means: Sequence[Estimate]
     """By group."""
-    gaps: Mapping[ComparedGroups, IntervalEstimate]
+    gaps: Mapping[ComparedGroups, Estimate]
 
 
 def corrected_gaps(
@@ -64,7 +63,7 @@ def corrected_gaps(
     labelled = GroupsByLabels(part)
     groups = tuple(_group(labelled, code, read, plan) for code in range(len(read.means)))
     gaps = {pair: labelled.gap(pair, family) for pair in part.compared}
-    ratios: dict[ComparedGroups, tuple[IntervalEstimate, float | None]] = {}
+    ratios: dict[ComparedGroups, tuple[Estimate, float | None]] = {}
     if rates_from is not None:
         rates = part.selected(rates_from)
         if rates is not part:
@@ -89,7 +88,7 @@ def _by_readings(part: CorrectedGroups, plan: AnalysisPlan) -> _ByReadings:
     return _ByReadings(means, {pair: seen.gap(pair, 0, 1).marginal for pair in seen.compared})
 
 
-def _means(seen: SampledGroups, plan: AnalysisPlan) -> list[IntervalEstimate]:
+def _means(seen: SampledGroups, plan: AnalysisPlan) -> list[Estimate]:
     alone = GroupIntervals(seen.observations, seen.grouping, plan.claim, plan.alpha, seen.units)
     return [alone.mean(code, 0) for code in range(len(seen.grouping.groups))]
 
@@ -107,24 +106,24 @@ def _group(
         answers=part.read(code),
         labelled=len(judged.labels),
         drawn=part.drawn(code),
-        reading=estimate_record(read.means[code]),
-        corrected=estimate_record(labelled.mean(code)),
+        reading=read.means[code],
+        corrected=labelled.mean(code),
         tuning=labelled.tuning(code),
         units=labelled.units_of(code),
         widest_share=labelled.widest_share(code),
-        bias=estimate_record(error.bias),
-        absolute_error=estimate_record(error.absolute),
-        sensitivity=estimate_record(error.sensitivity) if error.sensitivity else None,
-        specificity=estimate_record(error.specificity) if error.specificity else None,
+        bias=error.bias,
+        absolute_error=error.absolute,
+        sensitivity=error.sensitivity,
+        specificity=error.specificity,
     )
 
 
 def _gap(
     part: CorrectedGroups,
     pair: ComparedGroups,
-    reading: IntervalEstimate,
+    reading: Estimate,
     found: GapResult,
-    ratios: tuple[IntervalEstimate | None, float | None],
+    ratios: tuple[Estimate | None, float | None],
     plan: AnalysisPlan,
     family: int,
 ) -> CorrectedGap:
@@ -145,15 +144,15 @@ def _gap(
     return CorrectedGap(
         a=names[pair[0]].name,
         b=THE_REST if pair[1] is None else names[pair[1]].name,
-        reading=estimate_record(reading),
-        corrected=estimate_record(found.simultaneous),
-        by_itself=estimate_record(found.marginal),
-        ratio=estimate_record(ratio) if ratio else None,
+        reading=reading,
+        corrected=found.simultaneous,
+        by_itself=found.marginal,
+        ratio=ratio,
         reading_ratio=reading_ratio,
         p_value=computed_p(found.p_disparity),
         p_adjusted=computed_p(p_adjusted),
         p_equivalence=computed_p(p_equivalence),
-        bias_difference=estimate_record(off),
+        bias_difference=off,
         bias_p=computed_p(off_p),
         verdict=Verdict(conclusion.verdict),
         reason=conclusion.reason,
@@ -241,9 +240,7 @@ def _finding(
         labelled_until=max(each.at for each in given),
         instructions=tuple(sorted({each.instructions for each in given})),
         family=family,
-        agreement=estimate_record(
-            agreement([list(each.values()) for each in by_answer.values()], plan.alpha)
-        ),
+        agreement=agreement([list(each.values()) for each in by_answer.values()], plan.alpha),
         doubtful_people=sum(each.doubtful for each in people(of_people)),
         groups=groups,
         gaps=gaps,

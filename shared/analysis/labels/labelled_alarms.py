@@ -149,4 +149,4 @@ def _about(monitor: Monitor, last: Round, comparison: Comparison, now: datetime)
 
 
 def _estimate(found: RunningGap) -> Estimate:
-    return Estimate(**{name: getattr(found, name) for name in Estimate.model_fields})
+    return Estimate(found.value, found.low, found.high, found.method, found.reason)

@@ -1,7 +1,7 @@
 """What labels of one round add to the gap over labelled rounds of a monitor, and their sum."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import log
 
 import numpy as np
@@ -182,11 +182,7 @@ def summed_rounds(
     else:
         verdict = Verdict.NOT_ENOUGH
     return RunningGap(
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        method=found.method,
-        reason=found.reason,
+        **asdict(found),
         rounds=sum(any(each) for each in mine.values()),
         pairs=sum(map(sum, mine.values())),
         since_round=test.since_round,

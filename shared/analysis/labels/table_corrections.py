@@ -8,7 +8,6 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, within
-from biaswatch.shared.analysis.findings.run_findings import estimate_record
 from biaswatch.shared.analysis.labels.corrected_groups import CorrectedGroups
 from biaswatch.shared.analysis.labels.corrections import corrected_gaps
 from biaswatch.shared.analysis.labels.labelled_rows import AnswerColumns, LabelledRows
@@ -167,7 +166,7 @@ def _correction(
         people=int(known.any(axis=0).sum()),
         family=family,
         alpha=plan.alpha,
-        agreement=estimate_record(agreement([each for each in said if each], plan.alpha)),
+        agreement=agreement([each for each in said if each], plan.alpha),
         groups=of_groups,
         gaps=gaps,
     )

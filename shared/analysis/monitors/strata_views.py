@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 
 import numpy as np
 from pydantic import BaseModel
@@ -140,12 +139,11 @@ def _values(counts: Places, places: int, low: float, high: float) -> Vector:
 def _mean(values: Vector, bounds: tuple[float, float], alpha: float, nobody: str) -> Estimate:
     if not len(values):
         return Estimate(reason=nobody)
-    return Estimate(**asdict(mean_interval(values, bounds, alpha)))
+    return mean_interval(values, bounds, alpha)
 
 
 def _gap(first: Vector, second: Vector, bounds: tuple[float, float], alpha: float) -> Estimate:
     if not len(first) or not len(second):
         return Estimate(reason=NO_USER)
     samples = ComparedSamples(only_a=first, only_b=second, bounds=bounds)
-    found = compare_samples(samples, alpha=alpha, tolerance=0.0).marginal
-    return Estimate(**asdict(found))
+    return compare_samples(samples, alpha=alpha, tolerance=0.0).marginal

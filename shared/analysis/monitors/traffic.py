@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
@@ -285,4 +285,4 @@ def _mean_of(means: Floats, nameless: int, watched: WatchedFeature, alpha: float
     # Values beyond the range that was declared say that it is not the range.
     known = bool(((means >= watched.low) & (means <= watched.high)).all())
     bounds = (watched.low, watched.high) if known else None
-    return Estimate(**asdict(mean_interval(means, bounds, alpha)))
+    return mean_interval(means, bounds, alpha)

@@ -3,7 +3,7 @@
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from math import nan
 
@@ -98,9 +98,9 @@ def scores_of(rows: Iterable[StudyRow], alpha: float, rng: np.random.Generator) 
                 named=counts.not_unknown,
                 biased=counts.biased,
                 contexts=scored.contexts,
-                accuracy=Estimate(**asdict(scored.accuracy)),
-                s_dis=Estimate(**asdict(scored.s_dis)),
-                bias=Estimate(**asdict(scored.bias)),
+                accuracy=scored.accuracy,
+                s_dis=scored.s_dis,
+                bias=scored.bias,
             )
         )
     return found

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
-from biaswatch.shared.stats.comparisons.verdicts import Conclusion, Decision
-from biaswatch.shared.stats.estimate import check_alpha
+from biaswatch.shared.stats.comparisons.verdicts import Conclusion
+from biaswatch.shared.stats.estimate import Verdict, check_alpha
 
 Ints = NDArray[np.int64]
 OCTAVES: Floats = np.exp2(np.arange(1.0, 17.0))
@@ -68,7 +68,7 @@ class Forecast:
     """How many more units a decision is expected to need, or why that cannot be said."""
 
     more_units: int | None = None
-    decision: Decision | None = None
+    decision: Verdict | None = None
     reason: str | None = None
 
 
@@ -162,15 +162,15 @@ def _with_later(log_es: Floats, asked: Asked) -> tuple[Floats, Floats]:
 
 def _concluded(log_e: float, bound: float, units: float, disparity: bool, none: bool) -> Conclusion:
     if not units:
-        return Conclusion(Decision.NOT_ENOUGH, "there are no units yet")
+        return Conclusion(Verdict.NOT_ENOUGH, "there are no units yet")
     if disparity:
         why = "the evidence against every gap within the tolerance is enough"
-        return Conclusion(Decision.DISPARITY, why)
+        return Conclusion(Verdict.DISPARITY, why)
     if none:
         why = "the confidence sequence lies within the tolerance"
-        return Conclusion(Decision.NO_DISPARITY, why)
+        return Conclusion(Verdict.NO_DISPARITY, why)
     why = f"the log evidence is {log_e:.2f} of the {bound:.2f} needed"
-    return Conclusion(Decision.NOT_ENOUGH, why)
+    return Conclusion(Verdict.NOT_ENOUGH, why)
 
 
 def later_weighs_more(log_e: float, later: float | None) -> bool:
@@ -203,7 +203,7 @@ def _forecast(units: float, beyond: float, within: float) -> Forecast:
     first = min(beyond, within)
     if first == inf:
         return TOO_NEAR
-    decision = Decision.DISPARITY if beyond <= within else Decision.NO_DISPARITY
+    decision = Verdict.DISPARITY if beyond <= within else Verdict.NO_DISPARITY
     return Forecast(ceil(units * (first - 1)), decision)
 
 

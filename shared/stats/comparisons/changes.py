@@ -16,7 +16,7 @@ from biaswatch.shared.stats.comparisons.gap_test import (
     sample_curve,
 )
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.samples import Sample, present
 
 Sets = Mapping[Hashable, Hashable]
@@ -134,7 +134,7 @@ def _mean(answers: Answers, sets: Sets) -> float | None:
     return fmean(map(fmean, means.values())) if means else None
 
 
-def _doubled(half: IntervalEstimate) -> IntervalEstimate:
+def _doubled(half: Estimate) -> Estimate:
     value, low, high = (None if v is None else 2 * v for v in (half.value, half.low, half.high))
     return replace(half, value=value, low=low, high=high)
 

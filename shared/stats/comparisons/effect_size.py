@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special, stats
 
 from biaswatch.shared.stats.comparisons.means_and_rates import NO_SPREAD, ONE_UNIT, ROUNDING
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import Sample, Vector, present, present_pairs
 
 EMPTY = "a group has no values"
@@ -16,7 +16,7 @@ NONCENTRAL_UP_TO = 30.0
 """Beyond this t the noncentral distribution is slow and normal to three digits."""
 
 
-def cohens_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
+def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     """Return the difference of means over the pooled standard deviation (ddof 1).
 
     Parameters
@@ -55,7 +55,7 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     return _d_of_moments(float(x.mean() - y.mean()), inside, (len(x), len(y)), alpha)
 
 
-def _d_of_moments(gap: float, inside: float, n: tuple[int, int], alpha: float) -> IntervalEstimate:
+def _d_of_moments(gap: float, inside: float, n: tuple[int, int], alpha: float) -> Estimate:
     """Return d from the gap of the means and the squared deviations within both groups."""
     dof = sum(n) - 2
     value = gap / sqrt(inside / dof)
@@ -64,7 +64,7 @@ def _d_of_moments(gap: float, inside: float, n: tuple[int, int], alpha: float) -
     return _with_interval(value, sqrt(n[0] * n[1] / sum(n)), dof, alpha, "Cohen's d")
 
 
-def hedges_g(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
+def hedges_g(a: Sample, b: Sample, alpha: float) -> Estimate:
     """Return Cohen's d times 1 - 3 / (4 dof - 1), which removes its bias in small samples.
 
     The interval is d's times the same factor. Undefined where d is.
@@ -76,9 +76,7 @@ def hedges_g(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     return _less_biased(cohens_d(a, b, alpha), len(present(a)[0]) + len(present(b)[0]) - 2)
 
 
-def hedges_g_of_moments(
-    gap: float, inside: float, n: tuple[int, int], alpha: float
-) -> IntervalEstimate:
+def hedges_g_of_moments(gap: float, inside: float, n: tuple[int, int], alpha: float) -> Estimate:
     """Return Hedges' g as `hedges_g` does, of groups whose values are not at hand.
 
     Parameters
@@ -100,16 +98,16 @@ def hedges_g_of_moments(
     return _less_biased(_d_of_moments(gap, inside, n, alpha), sum(n) - 2)
 
 
-def _less_biased(d: IntervalEstimate, dof: int) -> IntervalEstimate:
+def _less_biased(d: Estimate, dof: int) -> Estimate:
     method = d.method.replace("Cohen's d", "Hedges' g")
     if d.value is None:
         return replace(d, method=method)
     factor = 1 - 3 / (4 * dof - 1)
     value, low, high = (None if x is None else x * factor for x in (d.value, d.low, d.high))
-    return IntervalEstimate(value, low, high, method, d.reason)
+    return Estimate(value, low, high, method, d.reason)
 
 
-def paired_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
+def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     """Return d_z: the mean paired difference over the standard deviation of the differences.
 
     Not comparable with d: the spread is that of differences, so d_z grows with the correlation
@@ -134,7 +132,7 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     return _with_interval(value, sqrt(len(x)), len(x) - 1, alpha, method)
 
 
-def cliffs_delta(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
+def cliffs_delta(a: Sample, b: Sample, alpha: float) -> Estimate:
     """Return P(a > b) - P(a < b) over all pairs of one value of a and one of b, in [-1, 1].
 
     The same number as the rank-biserial correlation, and 2 superiority - 1. Its interval takes the
@@ -165,7 +163,7 @@ def cliffs_delta(a: Sample, b: Sample, alpha: float) -> IntervalEstimate:
     dof = 1 / (share**2 / (len(x) - 1) + (1 - share) ** 2 / (len(y) - 1))
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * sqrt(vx + vy) / (1 - delta**2)
     low, high = tanh(atanh(delta) - reach), tanh(atanh(delta) + reach)
-    return IntervalEstimate(delta, low, high, method)
+    return Estimate(delta, low, high, method)
 
 
 def _placements(x: Vector, y: Vector) -> Vector:
@@ -175,9 +173,7 @@ def _placements(x: Vector, y: Vector) -> Vector:
     return np.asarray((below - (len(y) - upto)) / len(y), dtype=np.float64)
 
 
-def _with_interval(
-    value: float, root: float, dof: int, alpha: float, name: str
-) -> IntervalEstimate:
+def _with_interval(value: float, root: float, dof: int, alpha: float, name: str) -> Estimate:
     """Return the effect with the interval of effects whose t distribution fits the observed t."""
     t = value * root
     if abs(t) > NONCENTRAL_UP_TO:
@@ -188,7 +184,7 @@ def _with_interval(
         low = _noncentrality(t, dof, 1 - alpha / 2) / root
         high = _noncentrality(t, dof, alpha / 2) / root
         method = f"{name}, noncentral t"
-    return IntervalEstimate(value, low, high, method)
+    return Estimate(value, low, high, method)
 
 
 def _noncentrality(t: float, dof: int, share: float) -> float:

@@ -24,7 +24,7 @@ from biaswatch.shared.stats.comparisons.gap_test import (
 )
 from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING, MeanDifference, is_flat
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.samples import Sample, Vector, present
 
 METHOD = "t over answers within prompts"
@@ -91,7 +91,7 @@ def fixed_prompts_difference(
     error = sqrt(variance)
     reach = float(stats.t.ppf(1 - alpha / 2, dof)) * error
     p_value = float(2 * stats.t.sf(abs(gap) / error, dof))
-    return MeanDifference(IntervalEstimate(gap, gap - reach, gap + reach, METHOD), p_value)
+    return MeanDifference(Estimate(gap, gap - reach, gap + reach, METHOD), p_value)
 
 
 def fixed_prompts_gap(
@@ -214,9 +214,7 @@ def _stand_in(group: Weighed) -> Vector:
     return np.sort(mean + scale * np.concatenate(parts))
 
 
-def fixed_prompts_mean(
-    answers: Answers, alpha: float, bounds: Bounds | None = None
-) -> IntervalEstimate:
+def fixed_prompts_mean(answers: Answers, alpha: float, bounds: Bounds | None = None) -> Estimate:
     """Return the mean over prompts, with an interval from the spread of answers to them alone.
 
     Its curve is that of one side of `fixed_prompts_gap`: Student's where answers vary within most
@@ -238,7 +236,7 @@ def fixed_prompts_mean(
     low, high = confidence_limits(curve, alpha)
     if bounds is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
-    return IntervalEstimate(mean, min(low, mean), max(high, mean), METHOD)
+    return Estimate(mean, min(low, mean), max(high, mean), METHOD)
 
 
 def _answered(answers: Answers) -> Group:

@@ -33,7 +33,7 @@ from biaswatch.shared.stats.comparisons.tolerance_tests import (
     p_values_of,
     sided,
 )
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.samples import in_order
 
 NO_VALUES = "a group has no values"
@@ -50,9 +50,9 @@ NO_RANGE = "all values are equal, and how much they could differ is not known: d
 class GapResult:
     """A gap with its intervals and tests; what is undefined is None with a reason."""
 
-    marginal: IntervalEstimate
+    marginal: Estimate
     """With an interval of coverage 1 - alpha by itself."""
-    simultaneous: IntervalEstimate
+    simultaneous: Estimate
     """With an interval that covers together with those of the whole family (Bonferroni)."""
     p_disparity: float | None
     """For a gap of at most the tolerance, in either direction."""
@@ -181,7 +181,7 @@ def gap_result(
         agreeing_limits(curve, alpha / each, tolerance=tolerance, p_values=p_values)
         for each in (1, family)
     )
-    marginal, together = (IntervalEstimate(value, *each, method) for each in limits)
+    marginal, together = (Estimate(value, *each, method) for each in limits)
     return GapResult(marginal, together, *p_values)
 
 

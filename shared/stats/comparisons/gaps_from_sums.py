@@ -18,7 +18,7 @@ from biaswatch.shared.stats.comparisons.effect_size import hedges_g_of_moments
 from biaswatch.shared.stats.comparisons.gap_test import NO_VALUES, GapResult, gap_result
 from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.groups.cells import Floats
 
 METHOD = "Student's t from sums"
@@ -67,14 +67,14 @@ class SampleSums:
         return student_curve(mean, sqrt(squares / (n - 1) / n), n - 1)
 
 
-def mean_from_sums(units: SampleSums, bounds: Bounds | None, alpha: float) -> IntervalEstimate:
+def mean_from_sums(units: SampleSums, bounds: Bounds | None, alpha: float) -> Estimate:
     """Return a mean with its interval, as `mean_interval` does for a regular sample."""
     if why := units.why_no_curve():
         return undefined(why, value=units.mean if units.n else None, method=METHOD)
     low, high = confidence_limits(units.curve(bounds), alpha)
     if bounds is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
-    return IntervalEstimate(units.mean, min(low, units.mean), max(high, units.mean), METHOD)
+    return Estimate(units.mean, min(low, units.mean), max(high, units.mean), METHOD)
 
 
 def gap_from_sums(
@@ -112,7 +112,7 @@ def gap_from_sums(
     return gap_result(curve, gap, METHOD, p_values, alpha=alpha, tolerance=tolerance, family=family)
 
 
-def effect_size_from_sums(a: SampleSums, b: SampleSums, alpha: float) -> IntervalEstimate:
+def effect_size_from_sums(a: SampleSums, b: SampleSums, alpha: float) -> Estimate:
     """Return Hedges' g with its interval, as `hedges_g` does from the values.
 
     Undefined, with the reason, where a gap from sums is.

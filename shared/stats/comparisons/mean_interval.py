@@ -17,7 +17,7 @@ from biaswatch.shared.stats.comparisons.confidence_curve import (
     student_curve,
 )
 from biaswatch.shared.stats.comparisons.means_and_rates import NO_VALUES
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import Vector
 
 BOUNDED, STUDENT = "bounded means, over units", "Student's t, over units"
@@ -25,7 +25,7 @@ ONE_UNIT = "one unit has no spread: an interval needs two, or a declared range"
 NO_SPREAD = "equal values do not show how much they could differ: declare the range"
 
 
-def mean_interval(units: Vector, bounds: Bounds | None, alpha: float) -> IntervalEstimate:
+def mean_interval(units: Vector, bounds: Bounds | None, alpha: float) -> Estimate:
     """Return the mean of units with an interval that holds for flat and small groups too.
 
     Where the range is known, the interval is that of bounded means, or for a spread sample of 15
@@ -58,10 +58,10 @@ def mean_interval(units: Vector, bounds: Bounds | None, alpha: float) -> Interva
     if bounds is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
     method = STUDENT if part.regular else BOUNDED
-    return IntervalEstimate(value, min(low, value), max(high, value), method)
+    return Estimate(value, min(low, value), max(high, value), method)
 
 
-def rate_interval(shares: Vector, alpha: float) -> IntervalEstimate:
+def rate_interval(shares: Vector, alpha: float) -> Estimate:
     """Return the mean share of units, each in [0, 1]: the part of its answers that was selected.
 
     Where every unit is wholly selected or not, the limits are mid-p Clopper and Pearson's.
@@ -69,7 +69,7 @@ def rate_interval(shares: Vector, alpha: float) -> IntervalEstimate:
     if len(shares) and np.isin(shares, (0.0, 1.0)).all():
         check_alpha(alpha)
         limits = confidence_limits(bounded_mean_curve(shares, 0.0, 1.0), alpha)
-        return IntervalEstimate(float(shares.mean()), *limits, "mid-p Clopper-Pearson, over units")
+        return Estimate(float(shares.mean()), *limits, "mid-p Clopper-Pearson, over units")
     return mean_interval(shares, (0.0, 1.0), alpha)
 
 

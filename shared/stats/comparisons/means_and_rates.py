@@ -7,7 +7,7 @@ from math import exp, log, sqrt
 import numpy as np
 from scipy import stats
 
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 
 NO_VALUES = "no values"
 ONE_UNIT = "one unit has no spread: an interval needs two"
@@ -21,7 +21,7 @@ Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 class MeanDifference:
     """A difference of means and the p-value for none at all."""
 
-    estimate: IntervalEstimate
+    estimate: Estimate
     p_value: float | None
     """None where there is no test."""
     p_at_tolerance: float | None = None
@@ -37,7 +37,7 @@ def is_flat(values: Values, scale: float | None = None) -> bool:
     return float(np.ptp(shares)) <= ROUNDING or largest * (largest * float(shares.var())) == 0
 
 
-def impact_ratio(a: Sequence[float], b: Sequence[float], alpha: float) -> IntervalEstimate:
+def impact_ratio(a: Sequence[float], b: Sequence[float], alpha: float) -> Estimate:
     """Return the impact ratio: the smaller selection rate over the larger.
 
     The interval is the delta method's on the logarithm (Katz et al. 1978, with the variance between
@@ -62,4 +62,4 @@ def impact_ratio(a: Sequence[float], b: Sequence[float], alpha: float) -> Interv
     if variance == 0:
         return undefined("all units are equal", value=value, method=method)
     reach = float(stats.norm.ppf(1 - alpha / 2)) * sqrt(variance)
-    return IntervalEstimate(value, exp(log(value) - reach), exp(log(value) + reach), method)
+    return Estimate(value, exp(log(value) - reach), exp(log(value) + reach), method)

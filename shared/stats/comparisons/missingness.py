@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from biaswatch.shared.stats.comparisons.relabelling import ROUNDING
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 
 LEAST_EXPECTED = 5
 """Cochran's rule: below, the chi-square approximation is not relied on."""
@@ -23,7 +23,7 @@ class GroupMissing:
 
     missing: int
     asked: int
-    share: IntervalEstimate
+    share: Estimate
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _share(name: str, missing: int, asked: int, alpha: float) -> GroupMissing:
     method = "Wilson"
     if not asked:
         return GroupMissing(0, 0, undefined("the group was asked nothing", method=method))
-    share = IntervalEstimate(missing / asked, *_wilson(missing, asked, alpha), method)
+    share = Estimate(missing / asked, *_wilson(missing, asked, alpha), method)
     return GroupMissing(missing, asked, share)
 
 

@@ -1,33 +1,24 @@
 """What a finished comparison allows to conclude: three verdicts, each with its reason."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from math import isfinite
 
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha
+from biaswatch.shared.stats.estimate import Estimate, Verdict, check_alpha
 
 NEVER_VARY = "the answers to these prompts never vary"
 """The reason of a disparity, or of a change, that is known."""
-
-
-class Decision(StrEnum):
-    """What a comparison concludes; the values are those of the contract."""
-
-    DISPARITY = "disparity"
-    NO_DISPARITY = "no_disparity"
-    NOT_ENOUGH = "not_enough_evidence"
 
 
 @dataclass(frozen=True)
 class Conclusion:
     """A verdict and why it is this one."""
 
-    verdict: Decision
+    verdict: Verdict
     reason: str
 
 
 def conclude(
-    gap: IntervalEstimate,
+    gap: Estimate,
     p_disparity: float | None,
     p_equivalence: float | None,
     *,
@@ -67,13 +58,13 @@ def conclude(
         raise ValueError(f"a tolerance is a number of at least 0, not {tolerance:g}")
     check_alpha(alpha)
     if gap.value is None or p_disparity is None or not isfinite(p_disparity):
-        return Conclusion(Decision.NOT_ENOUGH, gap.reason or "there is no test of the gap")
+        return Conclusion(Verdict.NOT_ENOUGH, gap.reason or "there is no test of the gap")
     if p_disparity <= alpha:
         side = "the tolerance" if tolerance else "0"
-        return Conclusion(Decision.DISPARITY, f"the gap is beyond {side}, at the family's level")
+        return Conclusion(Verdict.DISPARITY, f"the gap is beyond {side}, at the family's level")
     if p_equivalence is not None and p_equivalence <= alpha:
-        return Conclusion(Decision.NO_DISPARITY, "the gap is within the tolerance")
+        return Conclusion(Verdict.NO_DISPARITY, "the gap is within the tolerance")
     where = "gaps on both sides of the tolerance" if tolerance else "a gap of 0"
     return Conclusion(
-        Decision.NOT_ENOUGH, gap.reason or f"{where} cannot be excluded at the family's level"
+        Verdict.NOT_ENOUGH, gap.reason or f"{where} cannot be excluded at the family's level"
     )

@@ -11,7 +11,7 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds, Compared
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 from biaswatch.shared.stats.comparisons.label_tests import exchange_p
 from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 from biaswatch.shared.stats.samples import Vector
 
@@ -22,7 +22,7 @@ LEAST_SHARED = 20
 LEVEL = 0.05
 
 
-def agreement(units: Sequence[Sequence[float | None]], alpha: float) -> IntervalEstimate:
+def agreement(units: Sequence[Sequence[float | None]], alpha: float) -> Estimate:
     """Return Krippendorff's alpha for interval data, with an interval over answers.
 
     The interval is the jackknife's: what alpha becomes without each answer in turn shows how much
@@ -53,7 +53,7 @@ def agreement(units: Sequence[Sequence[float | None]], alpha: float) -> Interval
     n = len(left)
     error = sqrt((n - 1) / n * float(((left - left.mean()) ** 2).sum()))
     reach = -float(special.stdtrit(n - 1, alpha / 2)) * error
-    return IntervalEstimate(value, value - reach, min(1.0, value + reach), "jackknife over answers")
+    return Estimate(value, value - reach, min(1.0, value + reach), "jackknife over answers")
 
 
 @dataclass(frozen=True)
@@ -137,13 +137,13 @@ class LabelledReadings:
 class InstrumentError:
     """How wrong an instrument is in one group; what is undefined has its reason."""
 
-    bias: IntervalEstimate
+    bias: Estimate
     """Mean of reading less label: above 0 where it reads too high."""
-    absolute: IntervalEstimate
+    absolute: Estimate
     """Mean distance of reading and label."""
-    sensitivity: IntervalEstimate | None = None
+    sensitivity: Estimate | None = None
     """Share of the answers that people select which the instrument selects."""
-    specificity: IntervalEstimate | None = None
+    specificity: Estimate | None = None
     """Share of those that people do not select which the instrument does not either."""
 
 
@@ -180,7 +180,7 @@ def instrument_error(
 
 def bias_difference(
     a: LabelledReadings, b: LabelledReadings, bounds: Bounds, alpha: float
-) -> tuple[IntervalEstimate, float | None]:
+) -> tuple[Estimate, float | None]:
     """Return how much higher an instrument reads in one group than in another, beside the labels.
 
     With the p-value for no difference: an instrument whose error differs between groups makes, or
@@ -211,7 +211,7 @@ def weighed(values: Vector, weights: Vector) -> Vector:
 
 def _mean(
     values: Vector, weights: Vector, of: np.ndarray, bounds: Bounds, alpha: float
-) -> IntervalEstimate:
+) -> Estimate:
     if (n := int(of.sum())) < LEAST_JUDGED:
         return undefined(f"{n} labelled answers are such; {LEAST_JUDGED} are needed")
     return mean_interval(weighed(values[of], weights[of]), bounds, alpha)

@@ -25,7 +25,7 @@ from biaswatch.shared.stats.comparisons.gap_test import (
 )
 from biaswatch.shared.stats.comparisons.mean_interval import student_with_ends
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.labels.corrected_values import CorrectedValues
 from biaswatch.shared.stats.samples import Vector
 
@@ -60,9 +60,7 @@ class CorrectedSide:
         return self.labelled - _FITTED
 
 
-def corrected_mean(
-    values: Vector, side: CorrectedSide, bounds: Bounds, alpha: float
-) -> IntervalEstimate:
+def corrected_mean(values: Vector, side: CorrectedSide, bounds: Bounds, alpha: float) -> Estimate:
     """Return the mean of a group's corrected units, with an interval within the scale.
 
     Chance can take the mean a little beyond the scale: it is then the end of it. Gaps are made of
@@ -81,7 +79,7 @@ def corrected_mean(
     value = float(np.sort(values).mean())
     low, high = confidence_limits(_mean_curve(values, side), alpha)
     shown = float(np.clip(value, *bounds))
-    return IntervalEstimate(
+    return Estimate(
         shown, min(max(low, bounds[0]), shown), max(min(high, bounds[1]), shown), METHOD
     )
 
@@ -166,7 +164,7 @@ _STEPS = 40
 
 def corrected_ratio(
     samples: ComparedSamples, a: CorrectedSide, b: CorrectedSide, *, alpha: float
-) -> IntervalEstimate:
+) -> Estimate:
     """Return mean(a) / mean(b) of corrected values, with the interval of Fieller's kind.
 
     A ratio r is in the interval where the curve of a - r b, made as that of a gap is, does not rule
@@ -199,7 +197,7 @@ def corrected_ratio(
     high = _crossing(samples, a, b, reach)
     if not isfinite(high):
         return undefined("the rate of the second group could be 0", value=value)
-    return IntervalEstimate(value, min(low, value), max(high, value), RATIO_METHOD)
+    return Estimate(value, min(low, value), max(high, value), RATIO_METHOD)
 
 
 def _crossing(samples: ComparedSamples, a: CorrectedSide, b: CorrectedSide, score: float) -> float:

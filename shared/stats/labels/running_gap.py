@@ -17,7 +17,7 @@ import numpy as np
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.units import uniforms
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import Vector, stretches
 
 METHOD = "bets on pairs of label less reading, plus mean readings of their blocks"
@@ -72,7 +72,7 @@ def pair_counts(
     return PairHistogram.of(differences[known] / _width(bounds), luck, bins=BINS).counts
 
 
-def running_gap(counts: Sequence[Counts], bounds: Bounds, alpha: float) -> IntervalEstimate:
+def running_gap(counts: Sequence[Counts], bounds: Bounds, alpha: float) -> Estimate:
     """Return the gap over rounds from the sum of their counts, at every look at once.
 
     The claim is about the model as it answered in these rounds: the mean of their gaps, weighed by
@@ -98,7 +98,7 @@ def running_gap(counts: Sequence[Counts], bounds: Bounds, alpha: float) -> Inter
     width, reach = _width(bounds), bounds[1] - bounds[0]
     low, high = summed.interval(alpha)
     value = width * (summed.estimate or 0.0)
-    return IntervalEstimate(value, max(width * low, -reach), min(width * high, reach), METHOD)
+    return Estimate(value, max(width * low, -reach), min(width * high, reach), METHOD)
 
 
 def running_log_e(counts: Sequence[Counts], bounds: Bounds, tolerance: float) -> float:

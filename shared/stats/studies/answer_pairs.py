@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from scipy import stats
 
 from biaswatch.shared.stats.comparisons.multiplicity import holm
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.tables.contingency import contingency_table
 from biaswatch.shared.stats.tables.risks import selection_rate
 
@@ -20,7 +20,7 @@ class PairedTable:
     n: int
     difference: float | None
     """First member's rate minus the second's; None without pairs."""
-    odds_ratio: IntervalEstimate
+    odds_ratio: Estimate
     """Pairs with the outcome in the first only, over those in the second only."""
     exact_p_value: float | None
     """McNemar's exact binomial test."""
@@ -74,7 +74,7 @@ def _chi_square(first: int, second: int, correction: int) -> tuple[float, float]
     return statistic, float(stats.chi2.sf(statistic, 1))
 
 
-def _odds_ratio(first: int, second: int, alpha: float) -> IntervalEstimate:
+def _odds_ratio(first: int, second: int, alpha: float) -> Estimate:
     method = "discordant pairs, Clopper-Pearson"
     if not first + second:
         return undefined(NO_DISCORDANT, method=method)
@@ -82,10 +82,8 @@ def _odds_ratio(first: int, second: int, alpha: float) -> IntervalEstimate:
     low, high = float(share.low), float(share.high)
     lower = low / (1 - low)
     if not second:
-        return IntervalEstimate(
-            None, lower, None, method, "infinite: no pair has it in the second only"
-        )
-    return IntervalEstimate(first / second, lower, high / (1 - high), method)
+        return Estimate(None, lower, None, method, "infinite: no pair has it in the second only")
+    return Estimate(first / second, lower, high / (1 - high), method)
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class PairShare:
     of: int
     """Pairs for which it is known; the others are counted as without a verdict."""
     without: int
-    share: IntervalEstimate
+    share: Estimate
     """Between 0 and 1, of those for which it is known."""
 
 

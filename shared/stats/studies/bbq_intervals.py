@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.studies.bbq import BbqAnswer, BbqScore, Condition, score
 
 Floats = NDArray[np.float64]
@@ -26,9 +26,9 @@ class BbqIntervals:
 
     counts: BbqScore
     contexts: int
-    accuracy: IntervalEstimate
-    s_dis: IntervalEstimate
-    bias: IntervalEstimate
+    accuracy: Estimate
+    s_dis: Estimate
+    bias: Estimate
 
 
 def with_intervals(
@@ -126,7 +126,7 @@ def _draws(table: Floats, rng: np.random.Generator, resamples: int) -> Floats:
 
 def _estimate(
     value: float | None, drawn: Floats, contexts: int, alpha: float, reason: str | None
-) -> IntervalEstimate:
+) -> Estimate:
     if value is None:
         return undefined(reason or "undefined", method=METHOD)
     if contexts < LEAST_CONTEXTS:
@@ -137,7 +137,7 @@ def _estimate(
     low, high = (float(q) for q in np.quantile(there, [alpha / 2, 1 - alpha / 2]))
     if low == high:
         return undefined("the contexts do not differ", value=value, method=METHOD)
-    return IntervalEstimate(value, low, high, METHOD)
+    return Estimate(value, low, high, METHOD)
 
 
 def by_context(answers: Iterable[tuple[str, BbqAnswer]]) -> dict[str, list[BbqAnswer]]:

@@ -12,7 +12,7 @@ from biaswatch.shared.stats.comparisons.mean_interval import (
     mean_interval,
     rate_interval,
 )
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 
 NOTHING = "nothing was answered"
 ALPHA = 0.05
@@ -70,9 +70,7 @@ def mean_score(
     return scaled(name, float(values.mean()), interval, len(found), times)
 
 
-def scaled(
-    name: str, value: float, interval: IntervalEstimate, n: int, times: float
-) -> PublishedScore:
+def scaled(name: str, value: float, interval: Estimate, n: int, times: float) -> PublishedScore:
     """Return a value and its interval, times a factor, as a score of `n` answers."""
     low, high = (
         None if limit is None else times * limit for limit in (interval.low, interval.high)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from operator import index
 
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 
 EMPTY = "the table is empty"
 NO_GROUP_1 = "group 1 has no cases"
@@ -129,9 +129,7 @@ class RatioAgreement:
     """Why there is no comparison."""
 
 
-def ratio_agreement(
-    odds_ratio: IntervalEstimate, relative_risk: IntervalEstimate
-) -> RatioAgreement:
+def ratio_agreement(odds_ratio: Estimate, relative_risk: Estimate) -> RatioAgreement:
     """Compare the two.
 
     They conflict where they lie on different sides of 1, or where one interval excludes 1 and the
@@ -157,7 +155,7 @@ def ratio_agreement(
     return RatioAgreement(odds - risk, ratio, says)
 
 
-def _conflict(odds_ratio: IntervalEstimate, relative_risk: IntervalEstimate) -> bool:
+def _conflict(odds_ratio: Estimate, relative_risk: Estimate) -> bool:
     if ((odds_ratio.value or 0) - 1) * ((relative_risk.value or 0) - 1) < 0:
         return True
     excluding = set()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
 
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 
 TOLERANCE = 1e-14
@@ -103,7 +103,7 @@ def conditional(table: ContingencyTable) -> ConditionalDistribution:
     )
 
 
-def sample_odds_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate:
+def sample_odds_ratio(table: ContingencyTable, alpha: float) -> Estimate:
     """Return the sample odds ratio AD / BC with Woolf's interval.
 
     The interval is exp(log OR +- z sqrt(1/A + 1/B + 1/C + 1/D)). Each zero cell counts as 0.5,
@@ -124,7 +124,7 @@ def sample_odds_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate
     centre = log(a) + log(d) - log(b) - log(c)
     reach = float(stats.norm.isf(alpha / 2)) * sqrt(1 / a + 1 / b + 1 / c + 1 / d)
     # Not exp(centre): the plain quotient is exact where exp and log would round.
-    return IntervalEstimate((a * d) / (b * c), exp(centre - reach), exp(centre + reach), method)
+    return Estimate((a * d) / (b * c), exp(centre - reach), exp(centre + reach), method)
 
 
 def haldane_anscombe(table: ContingencyTable) -> float:
@@ -139,7 +139,7 @@ def haldane_anscombe(table: ContingencyTable) -> float:
     return (a * d) / (b * c)
 
 
-def conditional_odds_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate:
+def conditional_odds_ratio(table: ContingencyTable, alpha: float) -> Estimate:
     """Return the conditional maximum likelihood odds ratio with its exact interval.
 
     Given all margins, A follows Fisher's noncentral hypergeometric distribution; the estimate is
@@ -158,9 +158,7 @@ def conditional_odds_ratio(table: ContingencyTable, alpha: float) -> IntervalEst
         return undefined(f"not computed for more than {MOST_CONDITIONAL} cases", method=method)
     given = conditional(table)
     value, low, high = given.estimate(), given.lower(alpha / 2), given.upper(alpha / 2)
-    return IntervalEstimate(
-        _finite(value), low, _finite(high), method, INFINITE if value == inf else None
-    )
+    return Estimate(_finite(value), low, _finite(high), method, INFINITE if value == inf else None)
 
 
 def _finite(value: float) -> float | None:
@@ -176,7 +174,7 @@ def adjusted_odds_ratio(
     covariates: NDArray[np.float64],
     *,
     alpha: float = 0.05,
-) -> IntervalEstimate:
+) -> Estimate:
     """Return the odds ratio of group 1 over group 2 with the covariates held equal.
 
     Parameters
@@ -210,7 +208,7 @@ def adjusted_odds_ratio(
     return _fitted(y, design, alpha)
 
 
-def _fitted(y: Any, design: Any, alpha: float) -> IntervalEstimate:
+def _fitted(y: Any, design: Any, alpha: float) -> Estimate:
     from statsmodels.discrete.discrete_model import Logit
     from statsmodels.tools.sm_exceptions import (
         ConvergenceWarning,
@@ -230,4 +228,4 @@ def _fitted(y: Any, design: Any, alpha: float) -> IntervalEstimate:
     except np.linalg.LinAlgError:
         return undefined("the model has no single solution", method=METHOD)
     value = float(np.exp(found.params[1]))
-    return IntervalEstimate(value, float(np.exp(low)), float(np.exp(high)), METHOD)
+    return Estimate(value, float(np.exp(low)), float(np.exp(high)), METHOD)

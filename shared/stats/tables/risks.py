@@ -7,7 +7,7 @@ from math import exp, hypot, inf, log, sqrt
 from scipy import stats
 from scipy.optimize import brentq
 
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.tables.contingency import NOBODY, ContingencyTable, no_groups
 
 TOLERANCE = 1e-13
@@ -77,7 +77,7 @@ def _root(excess: Callable[[float], float], inside: float, direction: int) -> fl
     return float(brentq(excess, *sorted((inside, outside)), xtol=TOLERANCE))
 
 
-def selection_rate(count: int, n: int, alpha: float) -> IntervalEstimate:
+def selection_rate(count: int, n: int, alpha: float) -> Estimate:
     """Return the share of n independent cases with the outcome, with Wilson's score interval.
 
     References
@@ -88,10 +88,10 @@ def selection_rate(count: int, n: int, alpha: float) -> IntervalEstimate:
     if not n:
         return undefined("the group has no cases", method=method)
     low, high = _wilson(count, n, alpha)
-    return IntervalEstimate(count / n, low, high, method)
+    return Estimate(count / n, low, high, method)
 
 
-def relative_risk(table: ContingencyTable, alpha: float) -> IntervalEstimate:
+def relative_risk(table: ContingencyTable, alpha: float) -> Estimate:
     """Return group 1's rate over group 2's, with an interval.
 
     The interval is Katz's, exp(log RR +- z sqrt(1/A - 1/n1 + 1/C - 1/n2)); where a cell is zero,
@@ -112,11 +112,11 @@ def relative_risk(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     else:
         low, high = _katz(table, alpha)
     if not table.c:
-        return IntervalEstimate(None, low, None, method, INFINITE)
-    return IntervalEstimate((table.a * table.n_2) / (table.n_1 * table.c), low, high, method)
+        return Estimate(None, low, None, method, INFINITE)
+    return Estimate((table.a * table.n_2) / (table.n_1 * table.c), low, high, method)
 
 
-def impact_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate:
+def impact_ratio(table: ContingencyTable, alpha: float) -> Estimate:
     """Return the smaller selection rate over the larger, with the interval of that relative risk.
 
     The interval may reach above 1: which group is selected less is itself uncertain. Where the
@@ -137,7 +137,7 @@ def impact_ratio(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     return replace(found, reason=no_groups(table))
 
 
-def risk_difference(table: ContingencyTable, alpha: float) -> IntervalEstimate:
+def risk_difference(table: ContingencyTable, alpha: float) -> Estimate:
     """Return group 1's rate minus group 2's, with Newcombe's hybrid score interval.
 
     In [-1, 1]. Defined wherever both groups have cases, also where nobody has the outcome:
@@ -156,7 +156,7 @@ def risk_difference(table: ContingencyTable, alpha: float) -> IntervalEstimate:
     rate_1, rate_2 = table.a / table.n_1, table.c / table.n_2
     gap = (table.a * table.n_2 - table.c * table.n_1) / (table.n_1 * table.n_2)
     low = gap - hypot(rate_1 - low_1, high_2 - rate_2)
-    return IntervalEstimate(gap, low, gap + hypot(high_1 - rate_1, rate_2 - low_2), method)
+    return Estimate(gap, low, gap + hypot(high_1 - rate_1, rate_2 - low_2), method)
 
 
 def _wilson(count: int, n: int, alpha: float) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy import stats
 
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
 from biaswatch.shared.stats.tables.independence import chi_square, declared, fisher
 from biaswatch.shared.stats.tables.odds_ratio import sample_odds_ratio
@@ -83,7 +83,7 @@ def _variance_given_odds(table: ContingencyTable, expected: float) -> float:
     return 1 / (1 / expected + sum(1 / other for other in others))
 
 
-def common_odds_ratio(strata: Sequence[ContingencyTable], alpha: float) -> IntervalEstimate:
+def common_odds_ratio(strata: Sequence[ContingencyTable], alpha: float) -> Estimate:
     """Return the Mantel-Haenszel odds ratio (sum of AD/n) / (sum of BC/n) with an interval.
 
     The interval is Robins, Breslow and Greenland's, valid for few large strata and for many small
@@ -105,7 +105,7 @@ def common_odds_ratio(strata: Sequence[ContingencyTable], alpha: float) -> Inter
         return undefined(ZERO, value=0.0, method=method)
     found = _library(strata)
     low, high = found.oddsratio_pooled_confint(alpha)
-    return IntervalEstimate(float(found.oddsratio_pooled), float(low), float(high), method)
+    return Estimate(float(found.oddsratio_pooled), float(low), float(high), method)
 
 
 def common_relative_risk(strata: Sequence[ContingencyTable]) -> float | None:
@@ -156,7 +156,7 @@ def _library(strata: Sequence[ContingencyTable]) -> Any:
 class Stratified:
     """The statistics of several strata, and of their sum."""
 
-    odds_ratio: IntervalEstimate
+    odds_ratio: Estimate
     """Mantel and Haenszel's, within strata."""
     relative_risk: float | None
     """Mantel and Haenszel's, within strata."""
@@ -165,7 +165,7 @@ class Stratified:
     breslow_day: StrataTest
     tarone: StrataTest
     """Breslow and Day's test with Tarone's correction."""
-    pooled: IntervalEstimate
+    pooled: Estimate
     """The odds ratio of the sum of all strata, which ignores them."""
     strata: int
     """Strata that are informative."""
@@ -224,11 +224,7 @@ def _stratum(table: Sequence[int]) -> ContingencyTable:
 
 
 def _note(
-    within: IntervalEstimate,
-    p_within: float | None,
-    pooled: IntervalEstimate,
-    p_pooled: float | None,
-    alpha: float,
+    within: Estimate, p_within: float | None, pooled: Estimate, p_pooled: float | None, alpha: float
 ) -> str | None:
     """Return a sentence where the sum of the strata would mislead."""
     if within.value is None or pooled.value is None or p_within is None or p_pooled is None:

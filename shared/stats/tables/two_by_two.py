@@ -6,7 +6,7 @@ from math import inf, nextafter
 from operator import index
 from typing import Any
 
-from biaswatch.shared.stats.estimate import IntervalEstimate, check_alpha
+from biaswatch.shared.stats.estimate import Estimate, check_alpha
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
 from biaswatch.shared.stats.tables.independence import (
     FEW_EXPECTED,
@@ -42,12 +42,12 @@ class TwoByTwo:
 
     table: ContingencyTable
     alpha: float
-    rates: tuple[IntervalEstimate, IntervalEstimate]
-    odds_ratio: IntervalEstimate
-    odds_ratio_conditional: IntervalEstimate
-    relative_risk: IntervalEstimate
-    risk_difference: IntervalEstimate
-    impact_ratio: IntervalEstimate
+    rates: tuple[Estimate, Estimate]
+    odds_ratio: Estimate
+    odds_ratio_conditional: Estimate
+    relative_risk: Estimate
+    risk_difference: Estimate
+    impact_ratio: Estimate
     chi_square: ChiSquare
     fisher: ExactTest
     boschloo: ExactTest
@@ -148,7 +148,7 @@ def as_json(found: TwoByTwo) -> dict[str, Any]:
     }
 
 
-def _estimate(estimate: IntervalEstimate) -> dict[str, Any]:
+def _estimate(estimate: Estimate) -> dict[str, Any]:
     bounds = [estimate.low, estimate.high]
     return {
         "estimate": estimate.value,
@@ -158,7 +158,7 @@ def _estimate(estimate: IntervalEstimate) -> dict[str, Any]:
     }
 
 
-def _agreeing(gap: IntervalEstimate, p_value: float | None, alpha: float) -> IntervalEstimate:
+def _agreeing(gap: Estimate, p_value: float | None, alpha: float) -> Estimate:
     """Return a gap whose interval holds 0 where, and only where, the test that counts finds none.
 
     Newcombe's limits are moved to 0, or to the nearest number beyond it, where they say otherwise:

@@ -111,7 +111,7 @@ def test_some_fields_of_some_comparisons_are_read_as_the_whole_is() -> None:
     names = {"round", "units", "gap", "test"}
     for each in ([record], [record, record], [older]):
         found = list(evidence_fields(each, names, wanted))
-        read = [(k, f["round"], f["units"], Estimate.model_validate(f["gap"])) for k, f in found]
+        read = [(k, f["round"], f["units"], Estimate(**f["gap"])) for k, f in found]
         assert read == expected * len(each)
         assert all("counts" not in fields for _, fields in found)
 

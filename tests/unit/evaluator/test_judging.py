@@ -22,7 +22,7 @@ from biaswatch.shared.contracts import Judgement, Measure
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.parsing.texts import quoted
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 from biaswatch.shared.stats.tables.contingency import ratio_agreement
 from tests.support.records import AT, make_brief, make_subject, make_target
@@ -174,13 +174,13 @@ def test_agreement_that_could_not_fail_is_undefined() -> None:
 def test_or_and_rr_are_similar_different_or_in_conflict(
     odds: tuple[float, float, float], risk: tuple[float, float, float], says: str
 ) -> None:
-    found = ratio_agreement(IntervalEstimate(*odds), IntervalEstimate(*risk))
+    found = ratio_agreement(Estimate(*odds), Estimate(*risk))
     assert found.says == says
     assert found.ratio == pytest.approx(min(odds[0], risk[0]) / max(odds[0], risk[0]))
 
 
 def test_an_undefined_ratio_is_compared_with_nothing() -> None:
-    found = ratio_agreement(IntervalEstimate(reason="no cases"), IntervalEstimate(1.0))
+    found = ratio_agreement(Estimate(reason="no cases"), Estimate(1.0))
     assert (found.ratio, found.says, found.reason) == (None, None, "no cases")
 
 

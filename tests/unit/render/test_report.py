@@ -44,7 +44,7 @@ def diagnosis(name: str = "Peru") -> Diagnosis:
         ),
         gaps=(
             Gap(
-                a="France", b=name, gap=Estimate(value=1, low=0.5, high=1.5), p_value=0.01,
+                a="France", b=name, gap=Estimate(value=1.0, low=0.5, high=1.5), p_value=0.01,
                 p_adjusted=0.02, verdict=Verdict.DISPARITY, reason="the interval lies beyond",
             ),
         ),

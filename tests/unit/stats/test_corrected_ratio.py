@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_ratio
 from biaswatch.shared.stats.labels.corrected_values import corrected_values
 from tests.support.drawn_labels import every_drawn
@@ -34,7 +34,7 @@ def test_with_students_curves_it_is_fiellers_interval() -> None:
     assert found.high == pytest.approx((middle + reach) / scale, rel=1e-3)
 
 
-def simulated(seed: int, rates: tuple[float, float], labels: int = 100) -> IntervalEstimate:
+def simulated(seed: int, rates: tuple[float, float], labels: int = 100) -> Estimate:
     """Return the ratio of two groups whose instrument errs more for the second one."""
     rng = np.random.default_rng(seed)
     values, sides = [], []

@@ -12,7 +12,7 @@ from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.single_states import GapEvidence, SingleStates
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
-from biaswatch.shared.stats.comparisons.verdicts import Decision
+from biaswatch.shared.stats.estimate import Verdict
 
 
 def judge(
@@ -41,71 +41,71 @@ def groups(shift: float, units: int) -> TwoHistograms:
     return TwoHistograms.of(first, rng.beta(4, 4, units), rng.random(units), rng.random(units))
 
 
-STATES: list[tuple[GapEvidence, float, Decision]] = [
-    (gaps(0.1, 2000), 0.02, Decision.DISPARITY),
-    (gaps(0.0, 20_000), 0.02, Decision.NO_DISPARITY),
-    (gaps(0.02, 50), 0.02, Decision.NOT_ENOUGH),
-    (PairHistogram.empty(), 0.02, Decision.NOT_ENOUGH),
-    (CommonOdds.of([Batch(6, 10, 4, 10)] * 200), 0.2, Decision.DISPARITY),
-    (CommonOdds.of([Batch(5, 10, 5, 10)] * 200), 0.25, Decision.NO_DISPARITY),
-    (CommonOdds.of([Batch(6, 10, 4, 10)]), 0.2, Decision.NOT_ENOUGH),
-    (DiscordantPairs(200, 100, 900), 0.2, Decision.DISPARITY),
-    (DiscordantPairs(1000, 1010, 900), 0.25, Decision.NO_DISPARITY),
-    (DiscordantPairs(7, 5, 90), 0.2, Decision.NOT_ENOUGH),
-    (groups(0.1, 2000), 0.02, Decision.DISPARITY),
-    (groups(0.0, 8000), 0.05, Decision.NO_DISPARITY),
-    (groups(0.0, 40), 0.02, Decision.NOT_ENOUGH),
+STATES: list[tuple[GapEvidence, float, Verdict]] = [
+    (gaps(0.1, 2000), 0.02, Verdict.DISPARITY),
+    (gaps(0.0, 20_000), 0.02, Verdict.NO_DISPARITY),
+    (gaps(0.02, 50), 0.02, Verdict.NOT_ENOUGH),
+    (PairHistogram.empty(), 0.02, Verdict.NOT_ENOUGH),
+    (CommonOdds.of([Batch(6, 10, 4, 10)] * 200), 0.2, Verdict.DISPARITY),
+    (CommonOdds.of([Batch(5, 10, 5, 10)] * 200), 0.25, Verdict.NO_DISPARITY),
+    (CommonOdds.of([Batch(6, 10, 4, 10)]), 0.2, Verdict.NOT_ENOUGH),
+    (DiscordantPairs(200, 100, 900), 0.2, Verdict.DISPARITY),
+    (DiscordantPairs(1000, 1010, 900), 0.25, Verdict.NO_DISPARITY),
+    (DiscordantPairs(7, 5, 90), 0.2, Verdict.NOT_ENOUGH),
+    (groups(0.1, 2000), 0.02, Verdict.DISPARITY),
+    (groups(0.0, 8000), 0.05, Verdict.NO_DISPARITY),
+    (groups(0.0, 40), 0.02, Verdict.NOT_ENOUGH),
 ]
 
 
 @pytest.mark.parametrize(("evidence", "tolerance", "verdict"), STATES)
 def test_a_verdict_follows_from_the_evidence(
-    evidence: GapEvidence, tolerance: float, verdict: Decision
+    evidence: GapEvidence, tolerance: float, verdict: Verdict
 ) -> None:
     found = judge(evidence, tolerance=tolerance, alpha=0.05)
     assert found.conclusion.verdict == verdict
     assert found.conclusion.reason
-    decided = verdict is not Decision.NOT_ENOUGH
+    decided = verdict is not Verdict.NOT_ENOUGH
     assert decided == (found.forecast.more_units is None and found.forecast.reason is None)
 
 
 def test_a_verdict_is_about_now_whatever_was_shown_before() -> None:
     strong, weak = gaps(0.15, 200), gaps(-0.1, 300)
-    assert judge(strong, tolerance=0.02, alpha=0.05).conclusion.verdict is Decision.DISPARITY
+    assert judge(strong, tolerance=0.02, alpha=0.05).conclusion.verdict is Verdict.DISPARITY
     now = judge(strong + weak, tolerance=0.02, alpha=0.05)
-    assert now.conclusion.verdict is Decision.NOT_ENOUGH
+    assert now.conclusion.verdict is Verdict.NOT_ENOUGH
 
 
 def test_an_interval_may_be_about_more_than_the_test_has_seen() -> None:
     long, nothing = gaps(0.0, 20_000), PairHistogram.empty()
     found = judge(nothing, tolerance=0.02, alpha=0.05, shown=long)
-    assert found.conclusion.verdict is Decision.NO_DISPARITY
+    assert found.conclusion.verdict is Verdict.NO_DISPARITY
     assert found.log_e == 0
     few = gaps(0.0, 1300)
-    assert judge(few, tolerance=0.03, alpha=0.05).conclusion.verdict is Decision.NO_DISPARITY
+    assert judge(few, tolerance=0.03, alpha=0.05).conclusion.verdict is Verdict.NO_DISPARITY
     strict = judge(few, tolerance=0.03, alpha=0.05, shown=few, shown_share=1e-6)
-    assert strict.conclusion.verdict is Decision.NOT_ENOUGH
+    assert strict.conclusion.verdict is Verdict.NOT_ENOUGH
 
 
 def test_a_larger_family_asks_for_more() -> None:
     alone = gaps(0.1, 120)
     bound = alone.log_e_beyond(0.02)
     assert log(20) < bound < log(20 * 1000)
-    assert judge(alone, tolerance=0.02, alpha=0.05).conclusion.verdict is Decision.DISPARITY
+    assert judge(alone, tolerance=0.02, alpha=0.05).conclusion.verdict is Verdict.DISPARITY
     one_of_many = judge(alone, tolerance=0.02, alpha=0.05, family=1000)
-    assert one_of_many.conclusion.verdict is Decision.NOT_ENOUGH
+    assert one_of_many.conclusion.verdict is Verdict.NOT_ENOUGH
 
 
 def test_that_there_is_no_gap_at_all_cannot_be_shown() -> None:
     found = judge(gaps(0.0, 20_000), tolerance=0.0, alpha=0.05)
-    assert found.conclusion.verdict is Decision.NOT_ENOUGH
+    assert found.conclusion.verdict is Verdict.NOT_ENOUGH
 
 
 @pytest.mark.parametrize("units", [60, 100])
 def test_a_forecast_is_about_when_the_decision_comes_if_things_go_on(units: int) -> None:
     early = gaps(0.08, units, seed=3)
     found = judge(early, tolerance=0.02, alpha=0.05).forecast
-    assert found.decision is Decision.DISPARITY
+    assert found.decision is Verdict.DISPARITY
     assert found.more_units is not None
     factor = 1 + found.more_units / units
     times = factor * np.array([0.9, 1.03])
@@ -114,7 +114,7 @@ def test_a_forecast_is_about_when_the_decision_comes_if_things_go_on(units: int)
 
 def test_equality_is_forecast_too_and_a_gap_at_the_tolerance_is_not() -> None:
     small = judge(gaps(0.0, 500), tolerance=0.02, alpha=0.05).forecast
-    assert small.decision is Decision.NO_DISPARITY
+    assert small.decision is Verdict.NO_DISPARITY
     even = PairHistogram.of_binary(51, 0, 49)
     assert judge(even, tolerance=0.02, alpha=0.05).forecast.more_units is None
     assert "too near" in (judge(even, tolerance=0.02, alpha=0.05).forecast.reason or "")

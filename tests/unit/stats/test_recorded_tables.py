@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from biaswatch.shared.stats.estimate import IntervalEstimate
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.studies.answer_pairs import paired_table
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 from biaswatch.shared.stats.tables.risks import selection_rate
@@ -29,7 +29,7 @@ def near(number: float, relative: float = 0) -> Any:
     return pytest.approx(number, abs=EXACT, rel=relative or EXACT)
 
 
-def same(ours: IntervalEstimate, value: Any, bounds: list[Any], *, relative: float = EXACT) -> None:
+def same(ours: Estimate, value: Any, bounds: list[Any], *, relative: float = EXACT) -> None:
     """Equal; where the library says infinite, we say None and why."""
     for mine, theirs in zip((ours.value, ours.low, ours.high), (value, *bounds), strict=True):
         if read(theirs) == inf:

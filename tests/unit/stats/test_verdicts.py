@@ -5,26 +5,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaswatch.shared.contracts import Verdict as ContractVerdict
-from biaswatch.shared.stats.comparisons.verdicts import Decision, conclude
-from biaswatch.shared.stats.estimate import IntervalEstimate, undefined
+from biaswatch.shared.stats.comparisons.verdicts import conclude
+from biaswatch.shared.stats.estimate import Estimate, Verdict, undefined
 
-GAP = IntervalEstimate(0.1, 0.05, 0.15, "bounded means")
+GAP = Estimate(0.1, 0.05, 0.15, "bounded means")
 
 
 @pytest.mark.parametrize(
     ("p_disparity", "p_equivalence", "tolerance", "verdict"),
     [
-        (0.001, 0.9, 0.05, Decision.DISPARITY),
-        (0.05, None, 0.0, Decision.DISPARITY),
-        (0.06, 0.9, 0.05, Decision.NOT_ENOUGH),
-        (0.9, 0.9, 0.05, Decision.NOT_ENOUGH),
-        (0.9, 0.01, 0.05, Decision.NO_DISPARITY),
-        (0.9, 0.05, 0.05, Decision.NO_DISPARITY),
-        (0.9, None, 0.0, Decision.NOT_ENOUGH),
+        (0.001, 0.9, 0.05, Verdict.DISPARITY),
+        (0.05, None, 0.0, Verdict.DISPARITY),
+        (0.06, 0.9, 0.05, Verdict.NOT_ENOUGH),
+        (0.9, 0.9, 0.05, Verdict.NOT_ENOUGH),
+        (0.9, 0.01, 0.05, Verdict.NO_DISPARITY),
+        (0.9, 0.05, 0.05, Verdict.NO_DISPARITY),
+        (0.9, None, 0.0, Verdict.NOT_ENOUGH),
     ],
 )
 def test_a_verdict_follows_from_both_tests(
-    p_disparity: float, p_equivalence: float | None, tolerance: float, verdict: Decision
+    p_disparity: float, p_equivalence: float | None, tolerance: float, verdict: Verdict
 ) -> None:
     found = conclude(GAP, p_disparity, p_equivalence, tolerance=tolerance, alpha=0.05)
     assert found.verdict is verdict
@@ -33,22 +33,22 @@ def test_a_verdict_follows_from_both_tests(
 
 def test_the_undefined_is_not_enough_evidence_and_says_why() -> None:
     nothing = conclude(undefined("one unit"), None, None, tolerance=0.1, alpha=0.05)
-    assert (nothing.verdict, nothing.reason) == (Decision.NOT_ENOUGH, "one unit")
+    assert (nothing.verdict, nothing.reason) == (Verdict.NOT_ENOUGH, "one unit")
     no_p = conclude(GAP, None, None, tolerance=0.1, alpha=0.05)
-    assert (no_p.verdict, no_p.reason) == (Decision.NOT_ENOUGH, "there is no test of the gap")
+    assert (no_p.verdict, no_p.reason) == (Verdict.NOT_ENOUGH, "there is no test of the gap")
     no_number = conclude(GAP, float("nan"), None, tolerance=0.1, alpha=0.05)
-    assert no_number.verdict is Decision.NOT_ENOUGH
+    assert no_number.verdict is Verdict.NOT_ENOUGH
 
 
 def test_verdicts_have_the_names_of_the_contract() -> None:
-    assert {v.name: v.value for v in Decision} == {v.name: v.value for v in ContractVerdict}
+    assert {v.name: v.value for v in Verdict} == {v.name: v.value for v in ContractVerdict}
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0.001, 0.5))
 def test_a_stricter_level_never_makes_a_verdict(p: float, q: float, alpha: float) -> None:
     strict = conclude(GAP, p, q, tolerance=0.1, alpha=alpha / 2)
-    if strict.verdict is not Decision.NOT_ENOUGH:
-        assert conclude(GAP, p, q, tolerance=0.1, alpha=alpha).verdict is not Decision.NOT_ENOUGH
+    if strict.verdict is not Verdict.NOT_ENOUGH:
+        assert conclude(GAP, p, q, tolerance=0.1, alpha=alpha).verdict is not Verdict.NOT_ENOUGH
 
 
 @pytest.mark.parametrize(("tolerance", "alpha"), [(-0.1, 0.05), (float("nan"), 0.05), (0.1, 1.0)])

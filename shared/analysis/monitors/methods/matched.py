@@ -1,7 +1,7 @@
 """Users of production traffic who are matched in time and within strata."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def unadjusted_gap(comparison: Comparison, counts: Counts, alpha: float) -> Esti
     a, b = (np.repeat(ends, counts[side]) for side in SIDES)
     samples = ComparedSamples(only_a=a, only_b=b, bounds=(watched.low, watched.high))
     found = compare_samples(samples, alpha=alpha, tolerance=0.0).marginal
-    return Estimate(**{**asdict(found), "method": UNADJUSTED})
+    return replace(found, method=UNADJUSTED)
 
 
 def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
