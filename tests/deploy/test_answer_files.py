@@ -15,7 +15,7 @@ VOLUME = {
 }
 MEBIBYTES = {"Mi": 1, "Gi": 1024}
 MOST_RESIDENT_MIB = {"planner": 188, "diagnoser": 291, "gateway": 310}
-"""Measured where answers are in files: docs/decisions/0039."""
+"""Measured where answers are in files: docs/decisions/0031."""
 
 
 def test_production_with_files_gives_four_services_image_and_keys_and_changes_nothing_else() -> (
