@@ -94,10 +94,10 @@ def test_slips_in_a_folder_are_sentences(tmp_path: Path) -> None:
     written(tmp_path, "Regions", [make_bbq_row(0), {**make_bbq_row(1), "label": 7}])
     with pytest.raises(UsageError, match=r"Regions.jsonl, line 2, label: this must be 0, 1 or 2"):
         read_folder(tmp_path)
-    with pytest.raises(UsageError, match=r"has no Age.jsonl; there is Regions"):
+    with pytest.raises(UsageError, match=r"has no Age.jsonl, only Regions"):
         read_folder(tmp_path, ["Age"])
     written(tmp_path, "Religion", [make_bbq_row(0, category="Religion")])
-    with pytest.raises(UsageError, match="holds 1 rows, the published Religion 1200"):
+    with pytest.raises(UsageError, match="holds 1 rows, the published Religion has 1200"):
         read_folder(tmp_path, ["Religion"])
 
 

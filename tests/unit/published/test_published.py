@@ -467,7 +467,7 @@ def test_a_file_that_changed_after_it_was_fetched_is_refused(
     with (tmp_path / "crows_pairs_anonymized.csv").open("a") as file:
         file.write("tampered")
     made = invoke("published", "crows-pairs", "--from", str(tmp_path), "-o", str(tmp_path / "s"))
-    assert "is not what it was" in str(made.exception)
+    assert "has changed since it was downloaded" in str(made.exception)
 
 
 @pytest.mark.parametrize(
