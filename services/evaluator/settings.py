@@ -1,4 +1,4 @@
-"""The evaluator's settings: a team's own rubric and words, and how long it waits."""
+"""Settings of the evaluator."""
 
 from pathlib import Path
 
@@ -8,15 +8,15 @@ from biaswatch.shared.runtime.settings import Settings
 
 
 class EvaluatorSettings(Settings):
-    """What can be set on the evaluator, beyond what every service has."""
+    """Settings of the evaluator, in addition to those of every service."""
 
     evaluator_rubric_folder: Path | None = None
-    """Dimensions of one's own, a YAML file each; one named like a shipped one replaces it."""
+    """Folder of own dimensions, one YAML file each; equal names replace shipped ones."""
     evaluator_profile_folder: Path | None = None
-    """Profiles of one's own, a YAML file each."""
+    """Folder of own profiles, one YAML file each."""
     evaluator_deadline_s: float = Field(default=1800.0, gt=0)
-    """How long a writer, and then all judges together, may take; what is missing is not scored."""
+    """Time limit for the writer, and then for all judges; missing replies are not scored."""
     evaluator_reconcile_s: float = Field(default=30, gt=0)
-    """How often to look for briefs, questions and evaluations that the bus has lost."""
+    """Interval between checks for records lost by the bus."""
     evaluator_slots: int = Field(default=16, ge=1, le=1000)
-    """Replies that are noted at once."""
+    """Replies processed concurrently."""

@@ -1,1 +1,1 @@
-"""What is asked of writers and judges, what is checked by code, what scores add up to."""
+"""Pure logic of the evaluator: prompts, rubric, checks and evaluations."""

@@ -1,6 +1,6 @@
-"""Replies become an evaluation: means that say over what, spread, agreement, disputes.
+"""Builds an evaluation from replies: means, spread, agreement, disputes.
 
-The votes of a judge that fails its controls stand apart, unless the brief wants them counted.
+Votes of a judge that fails its controls are reported separately, unless the brief counts them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -47,20 +47,20 @@ CONTROLS_OFF = "controls were switched off"
 
 
 def report_or_reason(response: Response | None) -> tuple[str | None, str | None]:
-    """Return the report a writer's response holds, or why there is none."""
+    """Return the report in a writer's response, or the reason for its absence."""
     try:
         return report_in(response_text(response)), None
-    except Unreadable as unread:
-        return None, f"There is no report: {unread}."
+    except Unreadable as error:
+        return None, f"There is no report: {error}."
 
 
 def read_report(brief: Brief, report: str) -> MarkedReport:
-    """Return a report as judges and readers get it: marks are only a writer's that was asked."""
+    """Return a report without the marks of the writer model."""
     return MarkedReport(report, ()) if brief.report else without_marks(report)
 
 
 def evaluation_without_report(brief: Brief, reason: str, at: datetime) -> Evaluation:
-    """Return the evaluation of a brief nobody wrote a report for."""
+    """Return the evaluation of a brief without a report."""
     return Evaluation(**_common(brief, at), reason=reason)
 
 
@@ -73,27 +73,30 @@ def evaluation_of(
     replies: Mapping[str, Response],
     at: datetime,
 ) -> Evaluation:
-    """Return the evaluation of a report; `replies` is by the id of the probe."""
+    """Return the evaluation of a report; `replies` maps probe ids to responses."""
     known = control_replies(controls, replies)
     standings = standings_of(known, count_failed=brief.count_failed_judges)
-    set_aside = {each.judge for each in standings if not each.counts}
+    set_aside = {request.judge for request in standings if not request.counts}
     judgements, reasoning, phrases = [], {}, {}
-    for each in requests:
-        judgement, said = _judged(each, replies.get(each.probe.id), set_aside)
+    for request in requests:
+        judgement, score = _judged(request, replies.get(request.probe.id), set_aside)
         judgements.append(judgement)
-        if said and said.reasoning:
-            reasoning[each.key] = said.reasoning
-        if said and said.phrases:
-            phrases[each.key] = said.phrases
-    read = read_report(brief, report)
-    statements, unchecked = unchecked_sentences(read.text, brief.subject)
+        if score and score.reasoning:
+            reasoning[request.key] = score.reasoning
+        if score and score.phrases:
+            phrases[request.key] = score.phrases
+    marked_report = read_report(brief, report)
+    statements, unchecked = unchecked_sentences(marked_report.text, brief.subject)
     return Evaluation(
         **_common(brief, at),
         **_scores(judgements),
-        report=read.text,
-        faults=(*_marks(read, brief.subject), *faults_of(read.text, brief.subject, profile)),
-        marked=len(read.numbers),
-        marks_right=_right(read, brief.subject),
+        report=marked_report.text,
+        faults=(
+            *_marks(marked_report, brief.subject),
+            *faults_of(marked_report.text, brief.subject, profile),
+        ),
+        marked=len(marked_report.numbers),
+        marks_right=_right(marked_report, brief.subject),
         statements=statements,
         unchecked=unchecked,
         judgements=tuple(judgements),
@@ -106,19 +109,21 @@ def evaluation_of(
     )
 
 
-def _marks(read: MarkedReport, subject: Subject) -> tuple[Fault, ...]:
-    return tuple(fault(kind, "", said) for kind, said in mark_faults(read.numbers, subject))
+def _marks(marked_report: MarkedReport, subject: Subject) -> tuple[Fault, ...]:
+    return tuple(
+        fault(kind, "", message) for kind, message in mark_faults(marked_report.numbers, subject)
+    )
 
 
-def _right(read: MarkedReport, subject: Subject) -> int:
+def _right(marked_report: MarkedReport, subject: Subject) -> int:
     facts = facts_of(subject)
-    return sum(is_right(each, subject, facts) for each in read.numbers)
+    return sum(is_right(number, subject, facts) for number in marked_report.numbers)
 
 
 def _scores(judgements: Sequence[Judgement]) -> dict[str, Any]:
-    """Return what the votes that count come to, and the others apart."""
-    counted = [each for each in judgements if each.counts]
-    dimensions = by_dimension(counted, names=[each.dimension for each in judgements])
+    """Summarise the votes that count, and separately those that do not."""
+    counted = [judgement for judgement in judgements if judgement.counts]
+    dimensions = by_dimension(counted, names=[judgement.dimension for judgement in judgements])
     mean, mean_of = overall(dimensions)
     return {
         "dimensions": dimensions,
@@ -127,7 +132,7 @@ def _scores(judgements: Sequence[Judgement]) -> dict[str, Any]:
         "agreement": agreement_of_judges(counted),
         "repeat_agreement": agreement_of_repeats(counted),
         "disputed": disputed(dimensions),
-        "apart": by_dimension([each for each in judgements if not each.counts]),
+        "apart": by_dimension([judgement for judgement in judgements if not judgement.counts]),
     }
 
 
@@ -135,83 +140,83 @@ def _judged(
     request: JudgementRequest, response: Response | None, set_aside: Collection[str]
 ) -> tuple[Judgement, JudgeScore | None]:
     counts = request.judge not in set_aside
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "key": request.key,
         "dimension": request.dimension,
         "judge": request.judge,
         "counts": counts,
     }
     try:
-        read = judgement_in(response_text(response))
-    except Unreadable as unread:
-        return Judgement(**said, repeat=request.repeat, reason=f"not scored: {unread}"), None
-    return Judgement(**said, repeat=request.repeat, score=read.score), read
+        score = judgement_in(response_text(response))
+    except Unreadable as error:
+        return Judgement(**fields, repeat=request.repeat, reason=f"not scored: {error}"), None
+    return Judgement(**fields, repeat=request.repeat, score=score.score), score
 
 
 def _common(brief: Brief, at: datetime) -> dict[str, object]:
     writer = brief.writer.name if brief.writer and not brief.report else None
-    about = {name: getattr(brief, name) for name in ("tenant", "purpose", "run_id")}
-    return {**about, "at": at, "brief_id": brief.id, "writer": writer}
+    fields = {name: getattr(brief, name) for name in ("tenant", "purpose", "run_id")}
+    return {**fields, "at": at, "brief_id": brief.id, "writer": writer}
 
 
 DISPUTED_FROM = 0.25
-"""One step of the anchors between two judges' means makes a dimension disputed."""
+"""Difference of judges' means, one step of the anchors, that marks a dispute."""
 
 
 def by_dimension(
     judgements: Sequence[Judgement], names: Iterable[str] = ()
 ) -> tuple[DimensionScore, ...]:
-    """Return the score of each dimension, of those named too; one that nobody scored has none."""
+    """Return the score of each dimension, including unscored ones in `names`."""
     empty: dict[str, list[Judgement]] = {name: [] for name in names}
-    return tuple(_dimension(name, mine) for name, mine in (empty | _grouped(judgements)).items())
+    return tuple(_dimension(name, group) for name, group in (empty | _grouped(judgements)).items())
 
 
 def _grouped(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    names = dict.fromkeys(each.dimension for each in judgements)
-    return {name: [each for each in judgements if each.dimension == name] for name in names}
+    names = dict.fromkeys(judgement.dimension for judgement in judgements)
+    return {name: [j for j in judgements if j.dimension == name] for name in names}
 
 
-def _dimension(name: str, mine: Sequence[Judgement]) -> DimensionScore:
-    scores = [each.score for each in mine if each.score is not None]
-    means = _judge_means(mine)
+def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
+    scores = [judgement.score for judgement in judgements if judgement.score is not None]
+    means = _judge_means(judgements)
     return DimensionScore(
         dimension=name,
-        # Judges count alike, however many of their repeats could be read.
+        # Each judge has the same weight, regardless of the number of readable repeats.
         mean=_within_0_and_1(fmean(means)) if means else None,
         sd=stdev(scores) if len(scores) > 1 else None,
         scored=len(scores),
-        asked=len(mine),
+        asked=len(judgements),
         spread_of_judges=max(means) - min(means) if len(means) > 1 else None,
     )
 
 
 def overall(dimensions: Iterable[DimensionScore]) -> tuple[float | None, int]:
-    """Return the mean over the dimensions that are scored, and how many those are."""
-    means = [each.mean for each in dimensions if each.mean is not None]
+    """Return the mean over scored dimensions, and their number."""
+    means = [dimension.mean for dimension in dimensions if dimension.mean is not None]
     return (_within_0_and_1(fmean(means)) if means else None), len(means)
 
 
 def disputed(dimensions: Iterable[DimensionScore]) -> tuple[str, ...]:
-    """Name the dimensions on which judges lie far apart."""
+    """Return the dimensions on which judges disagree."""
     return tuple(
-        each.dimension
-        for each in dimensions
-        if each.spread_of_judges is not None and each.spread_of_judges >= DISPUTED_FROM
+        dimension.dimension
+        for dimension in dimensions
+        if dimension.spread_of_judges is not None and dimension.spread_of_judges >= DISPUTED_FROM
     )
 
 
 def agreement_of_judges(judgements: Sequence[Judgement]) -> Agreement | None:
-    """Return the agreement between judges over dimensions; None where there is only one judge."""
-    if len({each.judge for each in judgements}) < 2:
+    """Return the agreement between judges over dimensions; None for a single judge."""
+    if len({judgement.judge for judgement in judgements}) < 2:
         return None
-    return _agreement([_judge_means(mine) for mine in _grouped(judgements).values()])
+    return _agreement([_judge_means(group) for group in _grouped(judgements).values()])
 
 
 def agreement_of_repeats(judgements: Sequence[Judgement]) -> Agreement | None:
-    """Return each judge's agreement with itself; None where nothing is repeated."""
-    if not any(each.repeat for each in judgements):
+    """Return the agreement of repeats by one judge; None without repeats."""
+    if not any(judgement.repeat for judgement in judgements):
         return None
-    keys = dict.fromkeys((each.judge, each.dimension) for each in judgements)
+    keys = dict.fromkeys((judgement.judge, judgement.dimension) for judgement in judgements)
     units = [
         [j.score for j in judgements if (j.judge, j.dimension) == key and j.score is not None]
         for key in keys
@@ -226,12 +231,12 @@ def _agreement(units: Sequence[Sequence[float]]) -> Agreement:
 
 def _judge_means(judgements: Iterable[Judgement]) -> list[float]:
     scores: dict[str, list[float]] = {}
-    for each in judgements:
-        if each.score is not None:
-            scores.setdefault(each.judge, []).append(each.score)
-    return [fmean(given) for given in scores.values()]
+    for judgement in judgements:
+        if judgement.score is not None:
+            scores.setdefault(judgement.judge, []).append(judgement.score)
+    return [fmean(judge_scores) for judge_scores in scores.values()]
 
 
 def _within_0_and_1(mean: float) -> float:
-    """Keep a mean of numbers from 0 to 1 in that range: only rounding can leave it."""
+    """Undo rounding errors that take a mean of scores out of 0 to 1."""
     return min(max(mean, 0.0), 1.0)

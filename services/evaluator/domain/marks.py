@@ -1,7 +1,7 @@
-"""Marks: what a writer says each number is, beside the number; they are checked and taken out.
+"""Marks beside numbers that name the statistic; they are checked and removed.
 
-`2.429[[odds_ratio]]` says that 2.429 is the odds ratio. Nobody but the checks ever sees a mark:
-judges and readers get the report without them.
+`2.429[[odds_ratio]]` declares 2.429 to be the odds ratio. Only the checks see marks; judges and
+readers get the report without them.
 """
 
 import re
@@ -21,7 +21,7 @@ from biaswatch.shared.contracts import Measure, Subject
 
 MARK = re.compile(r"[ \t]?\[\[([\w. -]{1,60})\]\]")
 LONGEST = 20_000
-"""Characters of a report in which numbers are looked for beside marks."""
+"""Longest report in which marks are checked, in characters."""
 _ROLES = {
     "": (NumberRole.VALUE, NumberRole.CHANGE, NumberRole.INVERSE),
     "low": (NumberRole.LOW,),
@@ -29,12 +29,12 @@ _ROLES = {
     "p": (NumberRole.P,),
 }
 _BEFORE = 40
-"""Characters before a mark in which its number has to end."""
+"""Characters before a mark that must contain its number."""
 
 
 @dataclass(frozen=True)
 class MarkedNumber:
-    """A number and what its writer says it is; no number stands where none is before the mark."""
+    """A mark and the number before it, if any."""
 
     mark: str
     number: WrittenNumber | None
@@ -42,20 +42,20 @@ class MarkedNumber:
 
 @dataclass(frozen=True)
 class MarkedReport:
-    """A report without its marks, and what they said."""
+    """A report without marks, and the marks."""
 
     text: str
     numbers: Sequence[MarkedNumber]
 
 
 def without_marks(report: str) -> MarkedReport:
-    """Take the marks out of a report, and say which number each stands behind."""
-    found, pieces, at = list[MarkedNumber](), list[str](), 0
-    for each in MARK.finditer(report):
-        pieces.append(report[at : each.start()])
-        found.append(MarkedNumber(each[1].strip(), _last_number(pieces[-1])))
-        at = each.end()
-    return MarkedReport("".join([*pieces, report[at:]]), tuple(found))
+    """Remove the marks from a report and pair each with its number."""
+    numbers, pieces, end = list[MarkedNumber](), list[str](), 0
+    for match in MARK.finditer(report):
+        pieces.append(report[end : match.start()])
+        numbers.append(MarkedNumber(match[1].strip(), _last_number(pieces[-1])))
+        end = match.end()
+    return MarkedReport("".join([*pieces, report[end:]]), tuple(numbers))
 
 
 def _last_number(text: str) -> WrittenNumber | None:
@@ -66,21 +66,21 @@ def _last_number(text: str) -> WrittenNumber | None:
 
 
 def mark_names(subject: Subject) -> Mapping[str, str]:
-    """Return the marks a writer may use, each with the number it stands for."""
-    found = dict(_of_measures(subject))
-    found["cases"] = str(subject.cases)
-    found["least"] = str(subject.cases_least)
-    found["alpha"], found["level"] = f"{subject.alpha:g}", level_of(subject)
-    found["no_difference"] = "the value of no difference"
-    for number, (have, lack) in enumerate(
+    """Return the marks a writer may use, with their numbers."""
+    names = dict(_of_measures(subject))
+    names["cases"] = str(subject.cases)
+    names["least"] = str(subject.cases_least)
+    names["alpha"], names["level"] = f"{subject.alpha:g}", level_of(subject)
+    names["no_difference"] = "the value of no difference"
+    for number, (with_outcome, without_outcome) in enumerate(
         zip(subject.counts[::2], subject.counts[1::2], strict=True), start=1
     ):
-        found |= {
-            f"with_{number}": str(have),
-            f"without_{number}": str(lack),
-            f"all_{number}": str(have + lack),
+        names |= {
+            f"with_{number}": str(with_outcome),
+            f"without_{number}": str(without_outcome),
+            f"all_{number}": str(with_outcome + without_outcome),
         }
-    return found
+    return names
 
 
 def _of_measures(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -101,21 +101,21 @@ def _value(measure: Measure) -> str:
 
 
 def mark_faults(marked: Sequence[MarkedNumber], subject: Subject) -> Iterator[tuple[str, str]]:
-    """Return a fault for every mark that nothing has, or whose number is another one."""
+    """Yield a fault for every unknown mark and every mark with a wrong number."""
     facts, names = facts_of(subject), mark_names(subject)
-    for each in marked:
-        if each.mark not in names:
-            yield "mark", f"The mark {each.mark} names none of the statistics."
-        elif each.number is None:
-            yield "mark", f"The mark {each.mark} stands behind no number."
-        elif not is_right(each, subject, facts):
-            known = any(fact.matches(each.number) for fact in facts)
-            said = f"The number {each.number.text} is marked as {each.mark},"
-            yield "place" if known else "number", f"{said} which is {names[each.mark]}."
+    for marked_number in marked:
+        if marked_number.mark not in names:
+            yield "mark", f"The mark {marked_number.mark} does not name a statistic."
+        elif marked_number.number is None:
+            yield "mark", f"The mark {marked_number.mark} does not follow a number."
+        elif not is_right(marked_number, subject, facts):
+            known = any(fact.matches(marked_number.number) for fact in facts)
+            message = f"The number {marked_number.number.text} is marked as {marked_number.mark},"
+            yield "place" if known else "number", f"{message} which is {names[marked_number.mark]}."
 
 
 def is_right(marked: MarkedNumber, subject: Subject, facts: Sequence[Fact]) -> bool:
-    """Whether a number is what its mark says."""
+    """Tell whether a number equals the statistic of its mark."""
     number = marked.number
     if number is None:
         return False
@@ -127,7 +127,7 @@ def is_right(marked: MarkedNumber, subject: Subject, facts: Sequence[Fact]) -> b
 
 
 def _counts(name: str, subject: Subject, fact: Fact) -> bool:
-    """Whether a fact is what a mark names that belongs to no measure."""
+    """Tell whether a fact is the one named by a mark outside the measures."""
     roles = {
         "cases": NumberRole.TOTAL,
         "least": NumberRole.LEAST,

@@ -1,4 +1,4 @@
-"""What a brief asks of models, as probes, and their replies, read strictly: nothing is guessed."""
+"""Probes for a brief's questions, and strict parsing of replies."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.parsing import Unreadable, json_in, texts_in
 
 KEY_PREFIX = "evaluator."
-"""How the keys of the evaluator's questions begin."""
+"""Prefix of the keys of the evaluator's questions."""
 WRITE = KEY_PREFIX + "write"
 
 
@@ -44,7 +44,7 @@ def writing_probe(brief: Brief, writer: Target, profile: Profile, at: datetime) 
 def judging_probes(
     brief: Brief, tasks: Sequence[JudgementTask], profile: Profile, report: str, at: datetime
 ) -> Iterator[JudgementRequest]:
-    """Return every judgement's question; the order never depends on a reply."""
+    """Yield the question of every judgement, in a fixed order."""
     for task in tasks:
         prompt = judging_prompt(task, brief.subject, profile, report)
         for number, judge in enumerate(brief.judges, start=1):
@@ -57,7 +57,7 @@ def judging_probes(
 def judging_probe(
     brief: Brief, key: str, judge: Target, prompt: str, repeat: int, at: datetime
 ) -> Probe:
-    """Return the question to a judge; no answer to it is taken from a cache."""
+    """Return the question to a judge, which bypasses the cache."""
     return _probe(brief, KEY_PREFIX + key, judge, prompt, repeat, at, apart=True)
 
 
@@ -84,7 +84,7 @@ LONGEST_PHRASES = 20
 
 @dataclass(frozen=True)
 class JudgeScore:
-    """A judgement that can be read."""
+    """A parsed judgement."""
 
     score: float
     reasoning: str
@@ -92,7 +92,7 @@ class JudgeScore:
 
 
 def response_text(response: Response | None) -> str:
-    """Return what a model replied; raise Unreadable where there is nothing, or no end of it."""
+    """Return the text of a reply; raise Unreadable if it is missing or truncated."""
     if response is None:
         raise Unreadable("no reply came before the deadline")
     if response.ending is not Ending.ANSWERED:
@@ -106,42 +106,42 @@ def response_text(response: Response | None) -> str:
 
 def report_in(reply: str) -> str:
     """Return the report of a writer's reply."""
-    found = _object(reply)
-    if set(found) != {"explanation"}:
+    fields = _object(reply)
+    if set(fields) != {"explanation"}:
         raise Unreadable("the reply is to have the field explanation and no other")
-    text = found["explanation"]
+    text = fields["explanation"]
     if not isinstance(text, str) or not text.strip():
-        raise Unreadable("the explanation is no text")
+        raise Unreadable("the explanation is not text")
     return text
 
 
 def judgement_in(reply: str) -> JudgeScore:
-    """Return a judge's score with its reasoning; nothing is clamped."""
-    found = _object(reply)
-    score = found.get("score")
+    """Return a judge's score and reasoning; scores out of range are refused."""
+    fields = _object(reply)
+    score = fields.get("score")
     if isinstance(score, bool) or not isinstance(score, int | float):
-        raise Unreadable("the score is no number")
+        raise Unreadable("the score is not a number")
     if not 0 <= score <= 1:
         raise Unreadable(f"the score {score:.6g} is outside 0 to 1")
-    phrases = found.get("problematic_phrases") or []
+    phrases = fields.get("problematic_phrases") or []
     if not isinstance(phrases, list):
-        raise Unreadable("the problematic phrases are no list")
+        raise Unreadable("the problematic phrases are not a list")
     return JudgeScore(
         float(score),
-        " ".join(texts_in(found.get("reasoning"))),
+        " ".join(texts_in(fields.get("reasoning"))),
         tuple(str(phrase) for phrase in phrases[:LONGEST_PHRASES]),
     )
 
 
 def _object(reply: str) -> Mapping[str, Any]:
-    """Return the JSON object of a reply; a fence around it is let pass, words around it are not."""
+    """Return the JSON object of a reply; only a code fence around it is accepted."""
     text = reply.strip()
     if text.startswith("```") and text.endswith("```"):
         text = text[3:-3].removeprefix("json").strip()
     try:
-        found = json_in(text)
+        value = json_in(text)
     except ValueError:
         raise Unreadable("the reply is not JSON") from None
-    if not isinstance(found, dict):
-        raise Unreadable("the reply is no JSON object")
-    return found
+    if not isinstance(value, dict):
+        raise Unreadable("the reply is not a JSON object")
+    return value

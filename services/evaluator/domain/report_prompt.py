@@ -1,4 +1,4 @@
-"""What a writer is asked for: the statistics, the structure of a report, and its rules."""
+"""Prompt of the writer: statistics, structure of the report, rules."""
 
 from dataclasses import dataclass
 
@@ -11,21 +11,21 @@ from biaswatch.shared.parsing.texts import one_line, quoted_label, quoted_part
 
 @dataclass(frozen=True)
 class ReportSection:
-    """One heading, and what is to stand under it."""
+    """A heading and the requirements for its text."""
 
     level: int
     title: str
     least: int = 0
-    """Fewest sentences; 0 for a heading that only gathers others."""
+    """Fewest sentences; 0 for a heading without text of its own."""
     most: int = 0
     numbers: bool = True
-    """Whether numbers of this analysis may stand here."""
+    """Allow numbers of this analysis."""
     task: str = ""
-    """What the writer is asked for."""
+    """Instructions for the writer."""
 
     @property
     def heading(self) -> str:
-        """The line as it stands in a report."""
+        """The heading as a line of Markdown."""
         return f"{'#' * self.level} {self.title}"
 
 
@@ -103,7 +103,7 @@ STRUCTURE = "Structure: these headings, all of them, in this order, each on a li
 
 def writing_prompt(subject: Subject, profile: Profile, context: str = "") -> str:
     """Return the whole prompt for an interpretation."""
-    limits = [f"- {one_line(each)}" for each in subject.limitations or profile.limitations]
+    limits = [f"- {one_line(limit)}" for limit in subject.limitations or profile.limitations]
     material = quoted_part(REFERENCE, context.strip())
     parts = (
         _task(subject, profile),
@@ -111,7 +111,7 @@ def writing_prompt(subject: Subject, profile: Profile, context: str = "") -> str
         _marks(subject),
         _reading(subject),
         "Known limits of the data\n" + "\n".join(limits),
-        "\n".join([STRUCTURE, *map(_asked, OUTLINE)]),
+        "\n".join([STRUCTURE, *map(_section_text, OUTLINE)]),
         RULES,
         material if context.strip() else "",
         ANSWER,
@@ -152,7 +152,7 @@ def _reading(subject: Subject) -> str:
     return "\n".join(lines)
 
 
-def _asked(section: ReportSection) -> str:
+def _section_text(section: ReportSection) -> str:
     if not section.most:
         return f"{section.heading}\n  (nothing directly under it)"
     numbers = "" if section.numbers else " No number of this analysis stands here."

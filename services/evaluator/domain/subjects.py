@@ -1,4 +1,4 @@
-"""Subjects of a report, a 2x2 table or a gap of a diagnosis, and their statistics as prompts say.
+"""Subjects of reports: a 2x2 table or a gap, and their statistics as text.
 
 Reports are checked against these very digits, so numbers have fixed decimals rather than those of
 `biaswatch.shared.formatting`.
@@ -27,7 +27,7 @@ SAYS = {
 
 
 def table_subject(
-    found: Mapping[str, Any],
+    table: Mapping[str, Any],
     counts: Sequence[int],
     *,
     outcome: str,
@@ -40,16 +40,16 @@ def table_subject(
     notes: Sequence[str] = (),
     limitations: Sequence[str] = (),
 ) -> Subject:
-    """Return the subject of a 2x2 table, as `as_json` of the table gives it."""
+    """Return the subject of a 2x2 table, from the table's JSON."""
     measures = [
-        _estimated(name, label, neutral, _with_bounds(found[name]))
+        _estimated(name, label, neutral, _with_bounds(table[name]))
         for name, (label, neutral) in RATIOS.items()
     ]
-    measures.append(_test("chi_square", "Chi-Square Test", found["chi_square"]))
-    said = [*notes, *found["warnings"]]
-    both = [_with_bounds(found[name]) for name in ("odds_ratio", "relative_risk")]
+    measures.append(_test("chi_square", "Chi-Square Test", table["chi_square"]))
+    messages = [*notes, *table["warnings"]]
+    both = [_with_bounds(table[name]) for name in ("odds_ratio", "relative_risk")]
     if ratio_agreement(*both).says == "conflicting":
-        said.append(
+        messages.append(
             "Odds ratio and relative risk are in conflict: each alone would be read differently."
         )
     if strata:
@@ -58,7 +58,7 @@ def table_subject(
         measures.append(_estimated("odds_ratio_within", label, 1.0, odds_ratio))
         label = "Cochran-Mantel-Haenszel test within strata"
         measures.append(_test("cmh", label, strata["cmh"]))
-        said = [*filter(None, [strata["note"]]), *said]
+        messages = [*filter(None, [strata["note"]]), *messages]
     measures += [adjusted] if adjusted else []
     return Subject(
         outcome=outcome,
@@ -69,14 +69,14 @@ def table_subject(
         cases_least=least,
         alpha=alpha,
         measures=tuple(measures),
-        notes=tuple(said),
+        notes=tuple(messages),
         limitations=tuple(limitations),
     )
 
 
-def _with_bounds(found: Mapping[str, Any]) -> Estimate:
-    low, high = found["ci"] or (None, None)
-    return Estimate(found["estimate"], low, high, reason=found["reason"])
+def _with_bounds(statistic: Mapping[str, Any]) -> Estimate:
+    low, high = statistic["ci"] or (None, None)
+    return Estimate(statistic["estimate"], low, high, reason=statistic["reason"])
 
 
 def _test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
@@ -86,7 +86,7 @@ def _test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
 
 def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
     """Return the subject of one comparison of a run."""
-    groups = {each.group: each for each in diagnosis.groups}
+    groups = {summary.group: summary for summary in diagnosis.groups}
     one, two = groups[gap.a], groups[gap.b]
     measures = [
         _estimated("gap", "Difference of Means", 0.0, gap.gap),
@@ -109,12 +109,12 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         f"It is one of {diagnosis.family} comparisons, corrected together (Bonferroni).",
     ]
     notes += [
-        f"{each.group}: {each.units} prompts, {each.responses} answers asked for, {each.missing} of"
-        " them missing."
-        for each in (one, two)
+        f"{summary.group}: {summary.units} prompts, {summary.responses} answers asked for,"
+        f" {summary.missing} of them missing."
+        for summary in (one, two)
     ]
-    measures += [_estimated(f"mean_{n}", f"Mean of {each.group}", None, each.mean)
-                 for n, each in ((1, one), (2, two))]  # fmt: skip
+    measures += [_estimated(f"mean_{n}", f"Mean of {summary.group}", None, summary.mean)
+                 for n, summary in ((1, one), (2, two))]  # fmt: skip
     return Subject(
         outcome=diagnosis.feature,
         value=f"the mean {diagnosis.feature} of answers by {diagnosis.target}",
@@ -127,16 +127,14 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
 
 
 def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
-    """Return what is concluded, with what the missing answers could do to it."""
+    """Return the conclusion, with a note if missing answers could change it."""
     if diagnosis.is_unmeasured(gap):
         return "that one group was not measured"
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
     return f"{SAYS[gap.verdict]}{doubt}"
 
 
-def _estimated(
-    name: str, label: str, neutral: float | None, estimate: Estimate | Estimate
-) -> Measure:
+def _estimated(name: str, label: str, neutral: float | None, estimate: Estimate) -> Measure:
     return Measure(
         name=name,
         label=label,
@@ -149,7 +147,7 @@ def _estimated(
 
 
 TESTS = frozenset({"chi_square"})
-"""Measures that are a test's statistic: written to four decimals, like p-values."""
+"""Measures that are test statistics, written to four decimals like p-values."""
 SMALLEST_P = 0.0001
 
 
@@ -164,17 +162,17 @@ def decimal(value: float) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """Write a p-value to four decimals; one that would read as zero says how small it is."""
+    """Write a p-value to four decimals, or as below the smallest."""
     return f"< {SMALLEST_P}" if p_value < SMALLEST_P else f"= {p_value:.4f}"
 
 
 def level_of(subject: Subject) -> str:
-    """Write what intervals cover."""
+    """Write the level of confidence intervals."""
     return f"{100 * (1 - subject.alpha):g}%"
 
 
 def interval_of(measure: Measure) -> str | None:
-    """Write a measure's interval, where it has one."""
+    """Write a measure's interval; None without one."""
     if measure.low is None or measure.high is None:
         return None
     return f"({decimal(measure.low)}, {decimal(measure.high)})"
@@ -184,28 +182,28 @@ def measure_line(measure: Measure, subject: Subject) -> str:
     """Write one measure on one line."""
     label = one_line(measure.label)
     if measure.value is None:
-        return f"{label}: not defined ({one_line(measure.reason or 'no reason is known')})"
+        return f"{label}: not defined ({one_line(measure.reason or 'reason unknown')})"
     if measure.name in TESTS:
-        said = f"{label}: statistic = {measure.value:.4f}"
+        text = f"{label}: statistic = {measure.value:.4f}"
     else:
-        said = f"{label}: {decimal(measure.value)}"
+        text = f"{label}: {decimal(measure.value)}"
     if interval := interval_of(measure):
-        said += f", {level_of(subject)} confidence interval {interval}"
+        text += f", {level_of(subject)} confidence interval {interval}"
     if measure.no_difference is not None:
-        said += f"; {measure.no_difference:g} would mean no difference"
+        text += f"; {measure.no_difference:g} would mean no difference"
     if measure.p_value is not None:
-        said += f", p-value {p_text(measure.p_value)} ({significance(measure.p_value, subject)})"
-    return said
+        text += f", p-value {p_text(measure.p_value)} ({significance(measure.p_value, subject)})"
+    return text
 
 
 def significance(p_value: float, subject: Subject) -> str:
-    """Say whether a p-value is below the level."""
-    found = "significant" if p_value < subject.alpha else "not significant"
-    return f"{found} at the level {subject.alpha:g}"
+    """State whether a p-value is below the level."""
+    word = "significant" if p_value < subject.alpha else "not significant"
+    return f"{word} at the level {subject.alpha:g}"
 
 
 def count_lines(subject: Subject) -> Iterator[str]:
-    """Write how many cases there are, and the four cells where there are four."""
+    """Write the number of cases, and the cells of a 2x2 table."""
     yield f"Cases in all: {subject.cases}"
     yield f"Fewest cases of a group for a finding: {subject.cases_least}"
     if len(subject.counts) == 4:
@@ -217,7 +215,7 @@ def count_lines(subject: Subject) -> Iterator[str]:
 
 
 def statistics_text(subject: Subject) -> str:
-    """Write all of it, a statistic on each line."""
+    """Write all statistics, one on each line."""
     lines = [measure_line(measure, subject) for measure in subject.measures]
     lines += count_lines(subject)
     lines += [f"Note: {one_line(note)}" for note in subject.notes]

@@ -1,1 +1,1 @@
-"""The I/O of the evaluator: the rubric's files, briefs and replies."""
+"""I/O of the evaluator: rubric files, briefs and replies."""

@@ -1,7 +1,4 @@
-"""Briefs become reports, reports become judgements, judgements become an evaluation.
-
-Two sets of questions in a row: one to the writer, then one to all judges.
-"""
+"""Handles briefs: first the report of the writer, then the grades of judges."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -47,7 +44,7 @@ from biaswatch.shared.telemetry import log
 STAGE = "evaluator"
 WRITING, JUDGING = "write", "judge"
 KEPT = timedelta(days=7)
-"""How far back lost briefs are looked for: as long as the bus would have kept them."""
+"""Age of lost briefs that are still recovered; the retention time of the bus."""
 
 
 class EvaluateBriefs:
@@ -66,8 +63,8 @@ class EvaluateBriefs:
         self.follow_up = self.questions.follow_up(self.closed)
 
     async def begin(self, brief: Brief) -> Sequence[Record]:
-        """Have a report written; one that was given is judged at once."""
-        # Written here too: the recorder may come later than the reply.
+        """Request a report, or grades if the brief has a report."""
+        # Also written here: the recorder may be slower than the reply.
         await in_thread(self._store.records.write, [brief])
         if why := self._impossible(brief):
             return [evaluation_without_report(brief, why, self._now())]
@@ -75,58 +72,55 @@ class EvaluateBriefs:
         return await self.questions.expect([self._questions(step, brief)])
 
     async def note(self, response: Response) -> Sequence[Record]:
-        """Keep a reply; a set that is complete closes."""
+        """Store a reply; a complete set closes."""
         await self.questions.arrive(await self.questions.replies.keep([response]))
         return ()
 
     def jobs(self, every_s: float) -> list[Job[Publisher]]:
-        """Return the evaluator's jobs; what may be lost is looked for every so often."""
+        """Return the periodic jobs of the evaluator."""
         return [
             self.questions.gather.job,
             self.reconciliation.job(every_s),
             self.follow_up.job(every_s),
             Job(
-                self.begin_forgotten,
-                "begin with forgotten briefs",
-                every_s=every_s,
-                first_after_s=every_s,
+                self.begin_forgotten, "recover lost briefs", every_s=every_s, first_after_s=every_s
             ),
         ]
 
     async def begin_forgotten(self, publisher: Publisher) -> None:
-        """Begin with briefs that were found lost at two looks in a row."""
+        """Begin briefs that were missing in two consecutive checks."""
         lost = await in_thread(self.forgotten, self._now() - KEPT)
-        for brief in (each for each in lost if each.id in self._seen_lost):
+        for brief in (candidate for candidate in lost if candidate.id in self._seen_lost):
             for record in await self.begin(brief):
                 await publisher.publish(record)
         self._seen_lost = {brief.id for brief in lost}
 
     def forgotten(self, since: datetime) -> list[Brief]:
-        """Return the briefs whose message was lost: nobody asks about them, and none is graded."""
+        """Return briefs without questions and without an evaluation."""
         graded = {
-            each.brief_id
-            for each in self._store.records.since(Evaluation, since, purpose=Purpose.JUDGE)
+            evaluation.brief_id
+            for evaluation in self._store.records.since(Evaluation, since, purpose=Purpose.JUDGE)
         }
-        asked = self._store.gathers(STAGE)
+        gathers = self._store.gathers(STAGE)
         return [
             brief
             for brief in self._store.records.since(Brief, since, purpose=Purpose.JUDGE)
             if brief.id not in graded
-            and not any(asked.look(f"{step}.{brief.id}") for step in (WRITING, JUDGING))
+            and not any(gathers.look(f"{step}.{brief.id}") for step in (WRITING, JUDGING))
         ]
 
     def _questions(self, step: str, brief: Brief, report: str = "") -> QuestionSet:
-        """Return what the writer is asked, or all judges: without judges, code alone grades."""
+        """Return the questions to the writer, or to all judges."""
         if step == WRITING:
             probes = [self._writing(brief)]
         else:
-            probes = [each.probe for each in self._requests(brief, brief.report or report)]
-            probes += [each.probe for each in self._controls(brief)]
+            probes = [r.probe for r in self._requests(brief, brief.report or report)]
+            probes += [control.probe for control in self._controls(brief)]
         context: dict[str, JsonValue] = {"brief": brief.id, "step": step}
         return QuestionSet(f"{step}.{brief.id}", probes, context)
 
     def _writing(self, brief: Brief) -> Probe:
-        assert brief.writer is not None  # noqa: S101 - for mypy; nobody else is asked to write
+        assert brief.writer is not None  # noqa: S101 - for mypy
         return writing_probe(brief, brief.writer, self._profile(brief), brief.at)
 
     def _probes_of(self, key: str) -> Sequence[Probe]:
@@ -138,17 +132,17 @@ class EvaluateBriefs:
         return self._questions(step, brief, report or "").probes
 
     def closed(self, closing: Closing) -> Sequence[Record]:
-        """Return what follows from a report or its grades: questions to judges, the evaluation."""
+        """Return the next records: questions to judges, or the evaluation."""
         brief = self._brief(str(closing.context["brief"]))
         if brief is None:
-            log(STAGE).warning("a brief is gone", brief=closing.context["brief"])
+            log(STAGE).warning("a brief was deleted", brief=closing.context["brief"])
             return []
         if closing.context["step"] == WRITING:
             report, reason = self._report(brief)
             if report is not None and closing.closed_by is ClosedBy.ARRIVAL:
                 return self.questions.expect_now([self._questions(JUDGING, brief, report)])
-            said = reason or "There is no report: it came after its deadline."
-            return [evaluation_without_report(brief, said, closing.closed_at)]
+            message = reason or "There is no report: it arrived after its deadline."
+            return [evaluation_without_report(brief, message, closing.closed_at)]
         report = brief.report or self._report(brief)[0]
         if report is None:
             reason = "There is no report: its text was purged."
@@ -157,9 +151,9 @@ class EvaluateBriefs:
 
     def _evaluation(self, brief: Brief, report: str, at: datetime) -> Evaluation:
         requests, controls = self._requests(brief, report), self._controls(brief)
-        probes = [each.probe for each in requests] + [each.probe for each in controls]
-        found = self.questions.replies.find([response_id_of(each) for each in probes])
-        replies = {each.probe_id: each for each in found.values()}
+        probes = [*(r.probe for r in requests), *(c.probe for c in controls)]
+        responses = self.questions.replies.find([response_id_of(probe) for probe in probes])
+        replies = {response.probe_id: response for response in responses.values()}
         profile = self._profile(brief)
         return evaluation_of(brief, report, profile, requests, controls, replies, at)
 
@@ -179,9 +173,9 @@ class EvaluateBriefs:
         return list(control_requests(brief, self._shipped, profile, brief.at))
 
     def _impossible(self, brief: Brief) -> str | None:
-        """Return why a brief cannot be evaluated: whoever waits for it is told."""
+        """Return the reason why a brief cannot be evaluated, or None."""
         if not brief.report and brief.writer is None:
-            return "There is neither a report nor anybody to write one."
+            return "The brief has neither a report nor a writer."
         if brief.profile not in self._rubric.profiles:
             known = ", ".join(sorted(self._rubric.profiles))
             return f"There is no profile {brief.profile!r}; there are: {known}."
@@ -200,5 +194,5 @@ class EvaluateBriefs:
         return self._rubric.profiles[brief.profile]
 
     def _brief(self, brief_id: str) -> Brief | None:
-        """Return a brief; None where it was purged, as it was stored before anything was asked."""
+        """Return a stored brief; None if it was purged."""
         return next(self._store.records.get(Brief, [brief_id]), None)

@@ -1,4 +1,4 @@
-"""Dimensions and profiles from their files; a file that is wrong is named with its field."""
+"""Loads dimensions and profiles; errors name the file and field."""
 
 import re
 from collections.abc import Mapping
@@ -24,12 +24,12 @@ class Rubric:
 
 
 def load_rubric(rubric: Path | None = None, profiles: Path | None = None) -> Rubric:
-    """Read what is shipped, and what a team has of its own; raise ConfigurationError if wrong."""
+    """Load shipped and own files; raise ConfigurationError for an invalid one."""
     dimensions = _read(SHIPPED / "dimensions", Dimension) | _read(rubric, Dimension)
-    for each in dimensions.values():
-        _check(each)
-    found = _read(SHIPPED / "profiles", Profile) | _read(profiles, Profile)
-    return Rubric(tuple(dimensions[name] for name in sorted(dimensions)), found)
+    for dimension in dimensions.values():
+        _check(dimension)
+    all_profiles = _read(SHIPPED / "profiles", Profile) | _read(profiles, Profile)
+    return Rubric(tuple(dimensions[name] for name in sorted(dimensions)), all_profiles)
 
 
 def _read(folder: Path | None, kind: type[F]) -> dict[str, F]:
@@ -44,21 +44,21 @@ def _file(path: Path, kind: type[F]) -> F:
     text = read_text(path, kind.__name__.lower(), ConfigurationError)
     expected = f"a {kind.__name__.lower()} is a mapping of its fields"
     fields = yaml_mapping(text, path, expected, ConfigurationError)
-    read = checked(kind, fields, path, ConfigurationError)
+    record = checked(kind, fields, path, ConfigurationError)
     try:
-        if isinstance(read, Profile):
-            _ = read.flags
+        if isinstance(record, Profile):
+            _ = record.flags
     except re.error as error:
         raise ConfigurationError(
             f"{path} has a red flag that is not a regular expression: {error}."
         ) from None
-    if read.name != path.stem:
-        raise ConfigurationError(f"{path} names itself {read.name!r}; name and file must agree.")
-    return read
+    if record.name != path.stem:
+        raise ConfigurationError(f"{path} names itself {record.name!r}; name and file must agree.")
+    return record
 
 
 def _check(dimension: Dimension) -> None:
-    """Refuse a dimension that would ask for something nobody can fill in."""
+    """Refuse a dimension with unknown placeholders or inputs."""
     texts = (dimension.asks, *dimension.criteria, *dimension.anchors.values())
     unknown = {name for text in texts for name in Template(text).get_identifiers()} - FILLED
     if strange := sorted(unknown | (set(dimension.inputs) - INPUTS)):
@@ -68,6 +68,6 @@ def _check(dimension: Dimension) -> None:
         )
     if bad := [t for t in texts if not Template(t).is_valid()]:
         raise ConfigurationError(
-            f"The dimension {dimension.name} has a $ that begins no name, in {bad[0][:40]!r}."
+            f"The dimension {dimension.name} has a $ without a name, in {bad[0][:40]!r}."
             " Write $$ for a dollar sign."
         )

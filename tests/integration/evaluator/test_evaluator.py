@@ -242,7 +242,7 @@ def _stage() -> Any:
     [
         ({"profile": "astrology"}, "no profile 'astrology'"),
         ({"dimensions": ("beauty",)}, "no dimension 'beauty'"),
-        ({"report": ""}, "neither a report nor anybody"),
+        ({"report": ""}, "neither a report nor a writer"),
     ],
 )
 async def test_a_brief_nothing_can_come_of_says_so_to_whoever_waits(

@@ -78,7 +78,7 @@ def test_a_judge_that_grades_as_texts_deserve_passes_even_with_one_slip_of_a_ste
     ("found", "named"),
     [
         (replies({"perfect": 1, "faulty": 1, "off_topic": 1, "empty": 1}), "it always says 1"),
-        (replies(), "nothing it says can be read"),
+        (replies(), "none of its replies can be read"),
         (replies({"perfect": 0.2, "faulty": 0.9, "off_topic": 0.4, "empty": 0.6}), "at random"),
         (
             replies({"perfect": 1, "faulty": 0.9, "off_topic": 0, "empty": 0}),

@@ -1,1 +1,1 @@
-"""Texts whose grade is known: what judges are asked about them, and what their scores show."""
+"""Controls of judges: texts with known grades, and the examination of judges."""

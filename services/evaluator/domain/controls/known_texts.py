@@ -1,9 +1,8 @@
-"""Texts of our own about a table of our own, with the scores that they deserve.
+"""Known texts about a known table, with their correct scores.
 
-Two dimensions of the rubric are asked about. Each has a text that does all it asks for, one that
-gets it wrong, and one about something else; one text is empty. The faulty ones are also asked with
-padding that says nothing, and under a scale that is listed the other way round: the score they
-deserve is the same.
+Two dimensions of the rubric have a perfect text, a faulty one and one about something else; one
+text is empty. Faulty texts are repeated with meaningless padding and under a reversed scale, which
+must not change their score.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,18 +14,17 @@ from biaswatch.shared.contracts import Measure, Subject
 
 INTERVAL, LIMITATIONS = "interval", "limitations"
 CONTROLLED = (INTERVAL, LIMITATIONS)
-"""The dimensions that are asked about: an empty text, and one about something else, earn nothing
-there."""
+"""Dimensions with known texts; an empty or unrelated text scores 0 there."""
 MEASURE = "odds_ratio"
 PERFECT, FAULTY, OFF_TOPIC, EMPTY = "perfect", "faulty", "off_topic", "empty"
 PADDED, REVERSED = "padded", "reversed"
 GOOD, MIDDLE, BAD = 0.75, 0.5, 0.25
-"""Steps of the anchors: at least so much for a perfect text, at most so much for the others."""
+"""Steps of the anchors: lower bound for perfect texts, upper bounds for others."""
 
 
 @dataclass(frozen=True)
 class KnownText:
-    """A text, the dimension that is asked about, and the scores that are right."""
+    """A text, its dimension, and the range of correct scores."""
 
     dimension: str
     name: str
@@ -37,7 +35,7 @@ class KnownText:
 
 
 _COUNTS = (48, 72, 30, 90)
-# Written down rather than computed: what computes it takes seconds to load. A test compares.
+# Literal, because the code that computes it loads slowly. A test compares the values.
 _ODDS_RATIO = Measure(
     name=MEASURE, label="Odds Ratio", value=2.0, low=1.152, high=3.472, no_difference=1.0
 )
@@ -92,7 +90,7 @@ _PADDING = (
 
 
 def control_subject() -> Subject:
-    """Return the statistics that the known texts speak of."""
+    """Return the statistics that the known texts describe."""
     return Subject(
         outcome="promotion",
         value="promoted",
@@ -106,7 +104,7 @@ def control_subject() -> Subject:
 
 @lru_cache(maxsize=1)
 def known_texts() -> tuple[KnownText, ...]:
-    """Return all of them, always in the same order; copies follow the texts they change."""
+    """Return all known texts in a fixed order, copies after originals."""
     return tuple(_texts())
 
 

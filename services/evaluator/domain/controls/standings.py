@@ -1,8 +1,8 @@
-"""What the known texts show of a judge: whether it fails, and what moves its scores.
+"""Examination of judges by known texts: failures and biases.
 
-A judge may be off by one step of the scale on one text each time it is asked about all. One that
-answers at random stays within that about once in a hundred times. What computes intervals is loaded
-only once there are judges.
+A judge may be off by one step of the scale on one text in each repeat of all texts. A judge that
+answers at random passes about once in a hundred times. Modules that compute intervals are imported
+only if there are judges.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ from biaswatch.shared.contracts import Brief, ControlReply, Estimate, JudgeStand
 from biaswatch.shared.parsing import Unreadable
 
 STEP = 0.25
-"""Between two anchors of the scale."""
+"""Distance between two anchors of the scale."""
 LEVEL = 0.05
 HALF = 0.5
 METHOD = "Gaffke's bound for differences from -1 to 1"
@@ -47,35 +47,35 @@ METHOD = "Gaffke's bound for differences from -1 to 1"
 def standings_of(
     replies: Sequence[ControlReply], *, count_failed: bool = False
 ) -> tuple[JudgeStanding, ...]:
-    """Return the standing of each judge, in the order in which they were asked."""
-    judges = dict.fromkeys(each.judge for each in replies)
-    found = []
+    """Return the result of each judge, in the order of the brief."""
+    judges = dict.fromkeys(reply.judge for reply in replies)
+    results = []
     for judge in judges:
-        mine = [each for each in replies if each.judge == judge]
-        known = [each for each in mine if each.changed is None]
-        fails = failure_of(mine)
-        found.append(
+        own_replies = [reply for reply in replies if reply.judge == judge]
+        known = [reply for reply in own_replies if reply.changed is None]
+        fails = failure_of(own_replies)
+        results.append(
             JudgeStanding(
                 judge=judge,
-                right=sum(each.right for each in known),
+                right=sum(reply.right for reply in known),
                 asked=len(known),
                 fails=fails,
                 counts=fails is None or count_failed,
-                length_bias=shift_of(mine, PADDED),
-                position_bias=shift_of(mine, REVERSED),
+                length_bias=shift_of(own_replies, PADDED),
+                position_bias=shift_of(own_replies, REVERSED),
             )
         )
-    return tuple(found)
+    return tuple(results)
 
 
 def failure_of(replies: Sequence[ControlReply]) -> str | None:
-    """Say why a judge is not to be believed; None where it grades known texts as they deserve."""
-    known = [each for each in replies if each.changed is None]
-    wrong = [each for each in known if not each.right]
-    asked_over = 1 + max((each.repeat for each in known), default=0)
-    if len(wrong) <= asked_over and all(map(_nearly_right, wrong)):
+    """Return the reason to disregard a judge; None if it grades known texts correctly."""
+    known = [reply for reply in replies if reply.changed is None]
+    wrong = [reply for reply in known if not reply.right]
+    allowed = 1 + max((reply.repeat for reply in known), default=0)
+    if len(wrong) <= allowed and all(map(_nearly_right, wrong)):
         return None
-    return _named(known) or f"it grades {len(wrong)} of {len(known)} known texts wrongly"
+    return _pattern_of(known) or f"it grades {len(wrong)} of {len(known)} known texts wrongly"
 
 
 def _nearly_right(reply: ControlReply) -> bool:
@@ -84,27 +84,27 @@ def _nearly_right(reply: ControlReply) -> bool:
     return reply.at_least - STEP <= reply.score <= reply.at_most + STEP
 
 
-def _named(known: Sequence[ControlReply]) -> str | None:
-    """Name the ways of grading that read nothing."""
-    with_words = [each for each in known if each.text != EMPTY]
-    if sum(each.copied for each in with_words) > HALF * len(with_words):
+def _pattern_of(known: Sequence[ControlReply]) -> str | None:
+    """Name the patterns of a judge that does not read the texts."""
+    with_words = [reply for reply in known if reply.text != EMPTY]
+    if sum(reply.copied for reply in with_words) > HALF * len(with_words):
         return "it copies the text back"
-    scores = [each.score for each in known if each.score is not None]
+    scores = [reply.score for reply in known if reply.score is not None]
     if not scores:
-        reasons = sorted({each.reason or "no reply" for each in known})
-        return f"nothing it says can be read ({'; '.join(reasons)})"
+        reasons = sorted({reply.reason or "no reply" for reply in known})
+        return f"none of its replies can be read ({'; '.join(reasons)})"
     if len(set(scores)) == 1 and len(scores) > 1:
         return f"it always says {scores[0]:g}"
-    if not _told_apart(known):
+    if not _separates(known):
         return "it grades faulty texts no lower than perfect ones, as one that answers at random"
     return None
 
 
-def _told_apart(known: Iterable[ControlReply]) -> bool:
-    """Whether perfect texts get more than others, beyond what chance would give."""
-    scored = [each for each in known if each.score is not None]
-    good = [each.score for each in scored if each.text == PERFECT]
-    bad = [each.score for each in scored if each.text != PERFECT]
+def _separates(known: Iterable[ControlReply]) -> bool:
+    """Test whether perfect texts score higher than others."""
+    scored = [reply for reply in known if reply.score is not None]
+    good = [reply.score for reply in scored if reply.text == PERFECT]
+    bad = [reply.score for reply in scored if reply.text != PERFECT]
     if not good or not bad:
         return False
     from scipy.stats import mannwhitneyu
@@ -113,12 +113,12 @@ def _told_apart(known: Iterable[ControlReply]) -> bool:
 
 
 def shift_of(replies: Iterable[ControlReply], changed: str) -> Estimate:
-    """Return how far copies lie above the texts they change, over the pairs that are scored."""
+    """Return the mean shift of scores between texts and their copies."""
     by_text: dict[tuple[str, str, int], dict[str | None, float]] = {}
-    for each in replies:
-        if each.score is not None:
-            pair = by_text.setdefault((each.dimension, each.text, each.repeat), {})
-            pair[each.changed] = each.score
+    for reply in replies:
+        if reply.score is not None:
+            pair = by_text.setdefault((reply.dimension, reply.text, reply.repeat), {})
+            pair[reply.changed] = reply.score
     return _mean_shift(by_text.values(), changed)
 
 
@@ -141,7 +141,7 @@ CONTROL = "control"
 
 @dataclass(frozen=True)
 class ControlRequest:
-    """A known text, the judge that grades it, and the probe that asks."""
+    """A known text, its judge, and the probe."""
 
     key: str
     known: KnownText
@@ -153,10 +153,10 @@ class ControlRequest:
 def control_requests(
     brief: Brief, shipped: Mapping[str, Dimension], profile: Profile, at: datetime
 ) -> Iterator[ControlRequest]:
-    """Return each known text for each judge; nobody is asked where controls are off.
+    """Yield a request for each known text and judge, unless controls are off.
 
-    `shipped` holds the dimensions as the platform has them: the scores that texts deserve are
-    known for those, not for what a team puts in their stead.
+    `shipped` holds the platform's own dimensions: correct scores are known only for these, not for
+    a team's replacements.
     """
     if not brief.controls:
         return
@@ -179,15 +179,15 @@ def _prompt(known: KnownText, dimension: Dimension, profile: Profile) -> str:
 
 
 def shipped_dimensions(dimensions: Sequence[Dimension]) -> dict[str, Dimension]:
-    """Return those that known texts are about, by name."""
-    return {each.name: each for each in dimensions if each.name in CONTROLLED}
+    """Return the dimensions with known texts, by name."""
+    return {d.name: d for d in dimensions if d.name in CONTROLLED}
 
 
 def control_replies(
     requests: Sequence[ControlRequest], replies: Mapping[str, Response]
 ) -> tuple[ControlReply, ...]:
-    """Return what each judge said of each known text; `replies` is by the id of the probe."""
-    return tuple(_reply(each, replies.get(each.probe.id)) for each in requests)
+    """Return each judge's score of each known text; `replies` maps probe ids to responses."""
+    return tuple(_reply(request, replies.get(request.probe.id)) for request in requests)
 
 
 def _reply(request: ControlRequest, response: Response | None) -> ControlReply:
@@ -195,8 +195,8 @@ def _reply(request: ControlRequest, response: Response | None) -> ControlReply:
     try:
         text = response_text(response)
         score = judgement_in(text).score
-    except Unreadable as unread:
-        reason = f"not scored: {unread}"
+    except Unreadable as error:
+        reason = f"not scored: {error}"
     return ControlReply(
         key=request.key,
         judge=request.judge,
