@@ -148,12 +148,12 @@ def _absence_row(each: GroupedMissingness) -> Row:
                 "share": group.share.value,
                 "ci": _bounds(group.share.low, group.share.high),
             }
-            for name, group in each.found.groups.items()
+            for name, group in each.test.groups.items()
         },
-        "statistic": each.found.statistic,
-        "p_value": each.found.p_value,
-        "method": each.found.method or None,
-        "reason": each.found.reason,
+        "statistic": each.test.statistic,
+        "p_value": each.test.p_value,
+        "method": each.test.method or None,
+        "reason": each.test.reason,
     }
 
 

@@ -34,7 +34,7 @@ def outage(stream: Stream, number: int, rng: np.random.Generator) -> Window:
         return stream.window(number, rng)
     late = replace(stream, users=500, level=steady(0.7), first_share=steady(0.8))
     found = late.window(number, rng)
-    return [replace(each, said_at=found[0].said_at) for each in found]
+    return [replace(each, answered_at=found[0].answered_at) for each in found]
 
 
 def late_group(stream: Stream, number: int, rng: np.random.Generator) -> Window:

@@ -76,7 +76,7 @@ class Stream:
             groups={"gender": "female" if first else "male"},
             extractor="refusal",
             values={"refused": refused},
-            said_at=BEGIN + timedelta(seconds=time_s),
+            answered_at=BEGIN + timedelta(seconds=time_s),
             facts={"topic": topic},
         )
 

@@ -31,7 +31,7 @@ class TrafficAnswer:
     extractor: str
     values: Values
     unscorable: str | None = None
-    said_at: datetime = EPOCH
+    answered_at: datetime = EPOCH
     facts: Mapping[str, str] = field(default_factory=dict)
     response_id: str = ""
     has_text: bool = True
@@ -63,7 +63,7 @@ def _answer(given: TrafficAnswer) -> WindowAnswer:
         if given.measured
         else {},
         has_text=given.has_text,
-        said_at=given.said_at,
+        answered_at=given.answered_at,
         facts=given.facts,
         response_id=given.response_id,
     )

@@ -83,7 +83,7 @@ class StudyQueries:
             pairs=pairs.pair_tables(verdicts, ALPHA),
             pair_gaps=pairs.pair_gaps(verdicts, ALPHA),
             judges=judges,
-            apart=[] if count_failed else believed.judged_apart(every, judges, ALPHA),
+            apart=[] if count_failed else believed.failed_judges(every, judges, ALPHA),
             uncontrolled=CONTROLS_OFF if run.judging and not run.judging.controls else None,
         )
 

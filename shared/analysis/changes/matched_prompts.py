@@ -25,22 +25,22 @@ class RunAnswers:
 
     def means(self, prompts: int) -> Floats:
         """Return [prompts, features]: the mean of each prompt, nan where nothing is present."""
-        there = np.isfinite(self.values)
+        present = np.isfinite(self.values)
         shape = (prompts, self.values.shape[1])
         sums, counts = np.zeros(shape), np.zeros(shape)
-        np.add.at(sums, self.prompts, np.where(there, self.values, 0.0))
-        np.add.at(counts, self.prompts, there)
+        np.add.at(sums, self.prompts, np.where(present, self.values, 0.0))
+        np.add.at(counts, self.prompts, present)
         means: Floats = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
         return means
 
     def by_prompt(self, rows: Whole, feature: int) -> dict[Hashable, list[float | None]]:
         """Return the answers to some prompts, missing ones as nan."""
-        found: dict[Hashable, list[float | None]] = {int(row): [] for row in rows}
-        mine = np.isin(self.prompts, rows)
-        values = self.values[mine, feature].tolist()
-        for prompt, value in zip(self.prompts[mine].tolist(), values, strict=True):
-            found[prompt].append(value)
-        return found
+        answers: dict[Hashable, list[float | None]] = {int(row): [] for row in rows}
+        own = np.isin(self.prompts, rows)
+        values = self.values[own, feature].tolist()
+        for prompt, value in zip(self.prompts[own].tolist(), values, strict=True):
+            answers[prompt].append(value)
+        return answers
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class MatchedPrompts:
     @cached_property
     def means(self) -> tuple[Floats, Floats]:
         """Each prompt's mean before and after; nan in both where one of them has no value."""
-        found = [answers.means(self.prompts) for answers in (self.before, self.after)]
-        both = np.isfinite(found[0]) & np.isfinite(found[1])
-        before, after = (np.where(both, each, np.nan) for each in found)
+        means = [answers.means(self.prompts) for answers in (self.before, self.after)]
+        both = np.isfinite(means[0]) & np.isfinite(means[1])
+        before, after = (np.where(both, mean, np.nan) for mean in means)
         return before, after
 
     def as_means(self, values: Floats) -> Observations:
@@ -91,15 +91,15 @@ class MatchedPrompts:
     def missing_shares(self) -> "MatchedPrompts":
         """Return the same prompts with 1 for each missing answer, once where features agree."""
         patterns: dict[bytes, list[int]] = {}
-        lost = [np.isnan(each.values).astype(np.float64) for each in (self.before, self.after)]
+        lost = [np.isnan(run.values).astype(np.float64) for run in (self.before, self.after)]
         for index in range(len(self.features)):
-            pattern = b"".join(each[:, index].tobytes() for each in lost)
+            pattern = b"".join(run[:, index].tobytes() for run in lost)
             patterns.setdefault(pattern, []).append(index)
         first = [indices[0] for indices in patterns.values()]
         return replace(
             self,
             features=tuple(
-                joined_names([self.features[i] for i in some]) for some in patterns.values()
+                joined_names([self.features[i] for i in indices]) for indices in patterns.values()
             ),
             bounds=((0.0, 1.0),) * len(first),
             guessed=(False,) * len(first),
@@ -118,8 +118,8 @@ class MatchedPrompts:
         if (bounds := self.bounds[feature]) is not None:
             return bounds
         every = np.concatenate([self.before.values[:, feature], self.after.values[:, feature]])
-        there = every[np.isfinite(every)]
-        return (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+        present = every[np.isfinite(every)]
+        return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
 
     def _observations(self, values: Floats, bounds: Sequence[Bounds | None]) -> Observations:
         return Observations(
@@ -139,16 +139,16 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
     """
     first = runs[0][1]
     keys = [[prompt_keys(domain, run[side]) for domain, *run in runs] for side in (0, 1)]
-    every = [[key for some in side for key in some] for side in keys]
+    every = [[key for keys_of_run in side for key in keys_of_run] for side in keys]
     shared = sorted(set(every[0]) & set(every[1]), key=str)
     row_of = {key: row for row, key in enumerate(shared)}
     values = [np.concatenate([run[side].values for _, *run in runs]) for side in (0, 1)]
-    before, after = (_answers(*each, row_of) for each in zip(every, values, strict=True))
+    before, after = (_answers(*run, row_of) for run in zip(every, values, strict=True))
     seen = np.concatenate([before.values, after.values])
     set_of = {
         key: label
-        for (_, run, _), some in zip(runs, keys[0], strict=True)
-        for key, label in zip(some, run.sets or [None] * run.rows, strict=True)
+        for (_, run, _), run_keys in zip(runs, keys[0], strict=True)
+        for key, label in zip(run_keys, run.sets or [None] * run.rows, strict=True)
     }
     sets = [set_of[key] for key in shared]
     return MatchedPrompts(
@@ -178,7 +178,7 @@ def common_bounds(values: Floats, feature: str, runs: Sequence[Observations]) ->
     None where a run declares that the range of the feature is not known.
     """
     declared = [run.ranges[feature] for run in runs if feature in run.ranges]
-    ends = [each for each in declared if each is not None]
+    ends = [bounds for bounds in declared if bounds is not None]
     if len(ends) < len(declared):
         return None
     if len(ends) < len(runs):

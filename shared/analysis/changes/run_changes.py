@@ -48,13 +48,13 @@ class ChangeConclusion:
 
 
 def conclude_change(
-    found: ChangeResult, *, tolerance: float, alpha: float, family: int
+    change_result: ChangeResult, *, tolerance: float, alpha: float, family: int
 ) -> ChangeConclusion:
     """Conclude as of a gap, after the correction of the family (Bonferroni)."""
-    change = found.result.simultaneous
-    p_values = (found.result.p_disparity, found.result.p_equivalence)
+    change = change_result.result.simultaneous
+    p_values = (change_result.result.p_disparity, change_result.result.p_equivalence)
     changed, within = (None if p is None else min(1.0, p * family) for p in p_values)
-    if found.result.known:
+    if change_result.result.known:
         return ChangeConclusion(ChangeVerdict.CHANGED, NEVER_VARY, changed, within)
     decision = conclude(change, changed, within, tolerance=tolerance, alpha=alpha).verdict
     verdict, reason = _SAID[decision]
@@ -75,7 +75,7 @@ def stands(
     family: int,
 ) -> bool:
     """Return whether a verdict, in its direction, is the same with each of these results."""
-    return all(_same(conclusion.verdict, change or 0.0, each, alpha, family) for each in worst)
+    return all(_same(conclusion.verdict, change or 0.0, result, alpha, family) for result in worst)
 
 
 def _same(
@@ -191,8 +191,8 @@ def compare_runs(matched: MatchedPrompts, plan: ChangePlan) -> RunChanges:
     equal runs with a probability of at most alpha, and intervals agree with verdicts.
     """
     questions = [*_values_asked(matched, plan), *_missing_asked(matched, plan)]
-    family = max(1, sum(each.asked.testable for each in questions))
-    return RunChanges([_answered(each, family) for each in questions], family)
+    family = max(1, sum(question.asked.testable for question in questions))
+    return RunChanges([_answered(question, family) for question in questions], family)
 
 
 def _values_asked(matched: MatchedPrompts, plan: ChangePlan) -> Iterator[_Question]:
@@ -220,8 +220,8 @@ def _levels_asked(runs: MatchedRuns, of: ChangeOf, tolerance: float) -> Iterator
         levels = Levels(runs, prompts)
         for index, feature in enumerate(runs.matched.features):
             subject = ChangeSubject(of, feature, domain, dimension, group)
-            asked = LevelChange(levels, index, tolerance)
-            yield _Question(subject, asked, runs, index, tolerance)
+            change = LevelChange(levels, index, tolerance)
+            yield _Question(subject, change, runs, index, tolerance)
 
 
 def _sides(matched: MatchedPrompts) -> Iterator[tuple[str, str | None, str | None, Whole]]:
@@ -239,18 +239,19 @@ def _groupings(matched: MatchedPrompts) -> list[Grouping]:
     return [grouping(matched.changes, (dimension,)) for dimension in matched.groups]
 
 
-def _answered(each: _Question, family: int) -> RunChange:
-    alpha, found = each.runs.plan.alpha, each.asked.tested(family)
-    drawn = conclude_change(found, tolerance=each.tolerance, alpha=alpha, family=family)
-    result = _in_words_of_runs(found.result)
+def _answered(question: _Question, family: int) -> RunChange:
+    alpha, tested = question.runs.plan.alpha, question.asked.tested(family)
+    drawn = conclude_change(tested, tolerance=question.tolerance, alpha=alpha, family=family)
+    result = _in_words_of_runs(tested.result)
     before, after = (
-        _counts(run, each) for run in (each.runs.matched.before, each.runs.matched.after)
+        _counts(run, question)
+        for run in (question.runs.matched.before, question.runs.matched.after)
     )
-    survives, reason = _survival(each, drawn, found, before[1] + after[1], family)
+    survives, reason = _survival(question, drawn, tested, before[1] + after[1], family)
     return RunChange(
-        subject=each.subject,
-        before=found.before,
-        after=found.after,
+        subject=question.subject,
+        before=tested.before,
+        after=tested.after,
         change=one_of(result.simultaneous, family),
         by_itself=result.marginal,
         p_value=result.p_disparity,
@@ -260,7 +261,7 @@ def _answered(each: _Question, family: int) -> RunChange:
         verdict=drawn.verdict,
         reason=reason,
         survives_missing=survives,
-        prompts=len(each.asked.prompts),
+        prompts=len(question.asked.prompts),
         n_before=before[0],
         n_after=after[0],
         n_missing_before=before[1],
@@ -269,24 +270,24 @@ def _answered(each: _Question, family: int) -> RunChange:
 
 
 def _survival(
-    each: _Question, drawn: ChangeConclusion, found: ChangeResult, missing: int, family: int
+    question: _Question, drawn: ChangeConclusion, result: ChangeResult, missing: int, family: int
 ) -> tuple[bool | None, str]:
     """Return whether a verdict stands whatever the missing answers were, and what is said."""
     if drawn.verdict is ChangeVerdict.NOT_ENOUGH:
         return None, drawn.reason
     if not missing:
         return True, drawn.reason
-    change, alpha = found.result.marginal.value, each.runs.plan.alpha
-    survives = stands(drawn, change, each.asked.at_worst(), alpha=alpha, family=family)
+    change, alpha = result.result.marginal.value, question.runs.plan.alpha
+    survives = stands(drawn, change, question.asked.at_worst(), alpha=alpha, family=family)
     could = "cannot" if survives else "could"
     return survives, f"{drawn.reason}; the {missing} missing answers {could} undo it"
 
 
-def _counts(run: RunAnswers, each: _Question) -> tuple[int, int]:
+def _counts(run: RunAnswers, question: _Question) -> tuple[int, int]:
     """Return how many answers of a run have a value, and how many are missing."""
-    asked = np.isin(run.prompts, each.asked.prompts)
-    there = int(np.isfinite(run.values[asked, each.feature]).sum())
-    return there, int(asked.sum()) - there
+    rows = np.isin(run.prompts, question.asked.prompts)
+    present = int(np.isfinite(run.values[rows, question.feature]).sum())
+    return present, int(rows.sum()) - present
 
 
 def one_of(change: Estimate, family: int) -> Estimate:

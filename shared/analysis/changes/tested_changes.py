@@ -72,9 +72,9 @@ class MatchedRuns:
 
     def enough_answers(self, prompts: Whole, feature: int) -> bool:
         """Return whether each run has two answers to prompts that both answered."""
-        there = prompts[np.isfinite(self.matched.means[0][prompts, feature])]
+        answered = prompts[np.isfinite(self.matched.means[0][prompts, feature])]
         return all(
-            _present(run, there, feature) >= LEAST_UNITS
+            _present(run, answered, feature) >= LEAST_UNITS
             for run in (self.matched.before, self.matched.after)
         )
 
@@ -133,8 +133,8 @@ class LevelChange:
                 guessed=runs.matched.guessed[self.feature],
             )  # fmt: skip
         samples = self._samples
-        found = compare_samples(samples, alpha=alpha, tolerance=self.tolerance, family=family)
-        return ChangeResult(found, _mean(samples.paired_b), _mean(samples.paired_a))
+        gap = compare_samples(samples, alpha=alpha, tolerance=self.tolerance, family=family)
+        return ChangeResult(gap, _mean(samples.paired_b), _mean(samples.paired_a))
 
     def at_worst(self) -> Iterator[GapResult]:
         """Return the change with the missing answers at either end of the range."""
@@ -144,10 +144,10 @@ class LevelChange:
     @property
     def _samples(self) -> ComparedSamples:
         """The units after and before, all in pairs."""
-        before, after = (each[:, self.feature] for each in self.of.units)
-        there = np.isfinite(before)
+        before, after = (units[:, self.feature] for units in self.of.units)
+        present = np.isfinite(before)
         return ComparedSamples(
-            after[there], before[there], bounds=self.of.runs.matched.bounds[self.feature]
+            after[present], before[present], bounds=self.of.runs.matched.bounds[self.feature]
         )
 
 
@@ -161,7 +161,7 @@ class GapChanges:
         matched = runs.matched
         self.sampled = SampledGroups(matched.changes, grouping, declared)
         self.by_run = [
-            SampledGroups(matched.as_means(each), grouping, declared) for each in matched.means
+            SampledGroups(matched.as_means(means), grouping, declared) for means in matched.means
         ]
 
     @cached_property
@@ -220,9 +220,9 @@ class GapChange:
         a, b = of_a.sampled.pair_of(self.pair)[0], of_b.sampled.pair_of(self.pair)[1]
         bounds = of_a.sampled.bounds_of(self.pair, self.feature)
         samples = of_a.sampled.sampled(a, b, self.feature, bounds)
-        found = of_a.sampled.result(samples, a.clustered or b.clustered, family)
+        gap = of_a.sampled.result(samples, a.clustered or b.clustered, family)
         before, after = (mean_gap(self._samples(run)) for run in of_a.by_run)
-        return ChangeResult(found, before, after)
+        return ChangeResult(gap, before, after)
 
     def _samples(self, sampled: SampledGroups) -> ComparedSamples:
         bounds = sampled.bounds_of(self.pair, self.feature)

@@ -63,15 +63,15 @@ class WholeRuns:
         """
         parts = [(name, side, run) for name, *both in runs for side, run in enumerate(both)]
         keys = [prompt_keys(name, run) for name, _, run in parts]
-        own = [{key for part, some in zip(parts, keys, strict=True) if part[1] == side
-                for key in some} for side in (0, 1)]  # fmt: skip
+        own = [{key for part, part_keys in zip(parts, keys, strict=True) if part[1] == side
+                for key in part_keys} for side in (0, 1)]  # fmt: skip
         shared = own[0] & own[1]
         units, sets = list[str](), list[str | None]()
-        for (name, side, run), some in zip(parts, keys, strict=True):
+        for (name, side, run), part_keys in zip(parts, keys, strict=True):
             labels = run.sets or [None] * run.rows
-            in_both = {label for key, label in zip(some, labels, strict=True) if key in shared}
+            in_both = {label for key, label in zip(part_keys, labels, strict=True) if key in shared}
             units += [f"{name}/{key[1]}" if key in shared else f"{name}/{side}/{key[1]}"
-                      for key in some]  # fmt: skip
+                      for key in part_keys]  # fmt: skip
             sets += [None if label is None else f"{name}/{label}" if label in in_both
                      else f"{name}/{side}/{label}" for label in labels]  # fmt: skip
         every = [run for _, _, run in parts]
@@ -95,20 +95,23 @@ class WholeRuns:
     def missing(self) -> "WholeRuns":
         """The same answers, 1 where they are missing and 0 elsewhere, once where features agree."""
         lost = np.isnan(self.answers.values).astype(np.float64)
-        alike: dict[bytes, list[int]] = {}
+        patterns: dict[bytes, list[int]] = {}
         for index in range(lost.shape[1]):
-            alike.setdefault(lost[:, index].tobytes(), []).append(index)
-        named = [joined_names([self.answers.features[i] for i in some]) for some in alike.values()]
+            patterns.setdefault(lost[:, index].tobytes(), []).append(index)
+        named = [
+            joined_names([self.answers.features[i] for i in indices])
+            for indices in patterns.values()
+        ]
         ranges: dict[str, Bounds | None] = dict.fromkeys(named, (0.0, 1.0))
-        values = lost[:, [some[0] for some in alike.values()]]
+        values = lost[:, [indices[0] for indices in patterns.values()]]
         shown = replace(self.answers, features=tuple(named), values=values, ranges=ranges)
         return replace(self, answers=shown)
 
     def levels(self, rows: Whole) -> SampledGroups:
         """Return some rows, to compare those of one run with those of the other."""
         run = [AFTER if after else BEFORE for after in self.is_after[rows]]
-        mine = replace(_only(self.answers, rows), groups={RUN: run})
-        return SampledGroups(mine, grouping(mine, (RUN,)), self.plan)
+        selected = replace(_only(self.answers, rows), groups={RUN: run})
+        return SampledGroups(selected, grouping(selected, (RUN,)), self.plan)
 
     def gaps(self, one: Grouping) -> "RunGaps":
         """Return the gaps of a grouping in each run."""
@@ -119,20 +122,20 @@ class WholeRuns:
         values = self.answers.values.copy()
         for side, group_up in zip(sides, (up, not up), strict=True):
             for after in (0.0, 1.0):
-                mine = np.isin(one.codes, side) & (self.is_after == after)
+                own = np.isin(one.codes, side) & (self.is_after == after)
                 highest = group_up == bool(after)
                 for feature in range(values.shape[1]):
-                    lost = mine & np.isnan(values[:, feature])
+                    lost = own & np.isnan(values[:, feature])
                     values[lost, feature] = self._ends(feature)[int(highest)]
         return replace(self, answers=replace(self.answers, values=values))
 
     def _ends(self, feature: int) -> Bounds:
         """Return the range of a feature, or else of the values that were seen."""
         bounds = self.answers.ranges[self.answers.features[feature]]
-        there = self.answers.values[:, feature][np.isfinite(self.answers.values[:, feature])]
-        if bounds is not None or not len(there):
+        present = self.answers.values[:, feature][np.isfinite(self.answers.values[:, feature])]
+        if bounds is not None or not len(present):
             return bounds or (0.0, 0.0)
-        return float(there.min()), float(there.max())
+        return float(present.min()), float(present.max())
 
 
 @dataclass(frozen=True)
@@ -214,8 +217,10 @@ def compare_whole_runs(
     questions = [*_gaps(whole, declared.tolerance)]
     questions += _levels(whole, ChangeOf.MEAN, declared.tolerance)
     questions += _levels(whole.missing, ChangeOf.MISSING, plan.missing_tolerance)
-    family = max(1, sum(each.tested(1).result.p_disparity is not None for each in questions))
-    return RunChanges([_answered(each, whole, family) for each in questions], family)
+    family = max(
+        1, sum(question.tested(1).result.p_disparity is not None for question in questions)
+    )
+    return RunChanges([_answered(question, whole, family) for question in questions], family)
 
 
 def _of_population(plan: ChangePlan) -> ComparisonPlan:
@@ -246,8 +251,8 @@ def _gap(
             after, before, alpha=whole.plan.alpha, tolerance=tolerance, family=family
         )
         if runs.has_few_families(pair, feature):
-            nothing = undefined(FEW_CLUSTERS, value=result.marginal.value)
-            result = GapResult(nothing, nothing, None, None)
+            no_interval = undefined(FEW_CLUSTERS, value=result.marginal.value)
+            result = GapResult(no_interval, no_interval, None, None)
         return ChangeResult(result, mean_gap(before), mean_gap(after))
 
     return _Question(
@@ -304,35 +309,37 @@ def _sides(answers: Observations) -> Iterator[tuple[str, str | None, str | None,
             )
 
 
-def _answered(each: _Question, whole: WholeRuns, family: int) -> RunChange:
-    alpha, found = whole.plan.alpha, each.tested(family)
-    drawn = conclude_change(found, tolerance=each.tolerance, alpha=alpha, family=family)
-    there = np.isfinite(each.of.answers.values[each.rows, each.feature])
-    after = whole.is_after[each.rows] == 1
-    lost = int((~there).sum())
+def _answered(question: _Question, whole: WholeRuns, family: int) -> RunChange:
+    alpha, result = whole.plan.alpha, question.tested(family)
+    drawn = conclude_change(result, tolerance=question.tolerance, alpha=alpha, family=family)
+    present = np.isfinite(question.of.answers.values[question.rows, question.feature])
+    after = whole.is_after[question.rows] == 1
+    lost = int((~present).sum())
     survives, reason = None, drawn.reason
     if drawn.verdict is not ChangeVerdict.NOT_ENOUGH:
-        change = found.result.marginal.value
-        survives = not lost or stands(drawn, change, each.at_worst(), alpha=alpha, family=family)
+        change = result.result.marginal.value
+        survives = not lost or stands(
+            drawn, change, question.at_worst(), alpha=alpha, family=family
+        )
         could = "cannot" if survives else "could"
         reason = f"{reason}; the {lost} missing answers {could} undo it" if lost else reason
-    units = [whole.answers.units[row] for row in each.rows] if whole.answers.units else []
+    units = [whole.answers.units[row] for row in question.rows] if whole.answers.units else []
     return RunChange(
-        subject=each.subject,
-        before=found.before,
-        after=found.after,
-        change=one_of(found.result.simultaneous, family),
-        by_itself=found.result.marginal,
-        p_value=found.result.p_disparity,
-        p_equivalence=found.result.p_equivalence,
+        subject=question.subject,
+        before=result.before,
+        after=result.after,
+        change=one_of(result.result.simultaneous, family),
+        by_itself=result.result.marginal,
+        p_value=result.result.p_disparity,
+        p_equivalence=result.result.p_equivalence,
         p_adjusted=drawn.p_adjusted,
         p_equivalence_adjusted=drawn.p_equivalence_adjusted,
         verdict=drawn.verdict,
         reason=reason,
         survives_missing=survives,
         prompts=len(set(units)),
-        n_before=int((there & ~after).sum()),
-        n_after=int((there & after).sum()),
-        n_missing_before=int((~there & ~after).sum()),
-        n_missing_after=int((~there & after).sum()),
+        n_before=int((present & ~after).sum()),
+        n_after=int((present & after).sum()),
+        n_missing_before=int((~present & ~after).sum()),
+        n_missing_after=int((~present & after).sum()),
     )

@@ -48,10 +48,10 @@ def assess(
 ) -> list[FeatureAssessment]:
     """Assess every feature the plan names, for each target, scaffold and extractor by itself."""
     return [
-        _assessed(some, feature, plan, rng)
-        for some in by_extractor(responses)
+        _assessed(group, feature, plan, rng)
+        for group in by_extractor(responses)
         for feature in plan.assessed
-        if feature in plan.measured.get(some[0].extractor, ())
+        if feature in plan.measured.get(group[0].extractor, ())
     ]
 
 
@@ -101,16 +101,16 @@ def _total_bias(
         return TotalBias(reason=SOME_WITHOUT)
     if not dimensions:
         return TotalBias(reason="no answer has a group")
-    found = hiring.total_bias(variants, fixed=fixed)
-    if found.value is None:
-        return TotalBias(reason=found.reason)
+    bias = hiring.total_bias(variants, fixed=fixed)
+    if bias.value is None:
+        return TotalBias(reason=bias.reason)
     chance = hiring.total_bias_by_chance(variants, rng, fixed=fixed, times=plan.permutations)
     chance = chance[np.isfinite(chance)]
     if not len(chance):
-        return TotalBias(value=found.value)
+        return TotalBias(value=bias.value)
     # The data themselves are counted in: a share of draws is never 0.
-    p_value = float((1 + np.sum(chance >= found.value - 1e-12)) / (1 + len(chance)))
-    return TotalBias(value=found.value, null_median=float(np.median(chance)), p_value=p_value)
+    p_value = float((1 + np.sum(chance >= bias.value - 1e-12)) / (1 + len(chance)))
+    return TotalBias(value=bias.value, null_median=float(np.median(chance)), p_value=p_value)
 
 
 def _variants(
@@ -120,11 +120,11 @@ def _variants(
 
     Without sets, prompts that groups share are paired, unless the prompts are fixed.
     """
-    mine: dict[tuple[str, tuple[tuple[str, str], ...]], list[int]] = defaultdict(list)
+    rows_of: dict[tuple[str, tuple[tuple[str, str], ...]], list[int]] = defaultdict(list)
     for place, response in enumerate(responses):
         if response.groups:
-            mine[response.unit, tuple(sorted(response.groups.items()))].append(place)
-    shared = len({unit for unit, _ in mine}) < len(mine)
+            rows_of[response.unit, tuple(sorted(response.groups.items()))].append(place)
+    shared = len({unit for unit, _ in rows_of}) < len(rows_of)
     shared = shared and not fixed and not any(response.set for response in responses)
     return [
         hiring.CvVariant(
@@ -132,7 +132,7 @@ def _variants(
             responses[places[0]].groups,
             [values[place] for place in places],
         )
-        for (unit, _), places in mine.items()
+        for (unit, _), places in rows_of.items()
     ]
 
 
@@ -150,7 +150,7 @@ def _quality(
     }
     if not truth:
         return Quality(reason="the suite names no right answers that are numbers")
-    found = hiring.quality([rating for rating in ratings if rating.cv in truth], truth)
+    quality = hiring.quality([rating for rating in ratings if rating.cv in truth], truth)
     errors = [
         abs(rating.value - truth[rating.cv])
         if rating.value is not None and rating.cv in truth
@@ -158,13 +158,13 @@ def _quality(
         for rating in ratings
     ]
     return Quality(
-        value=found.value,
-        mean_absolute_error=found.mae,
-        answers=found.n,
+        value=quality.value,
+        mean_absolute_error=quality.mae,
+        answers=quality.n,
         against_anonymised=error_gap(
             responses, errors, plan, rng, _error_range(bounds, truth.values())
         ),
-        reason=found.reason,
+        reason=quality.reason,
     )
 
 

@@ -70,17 +70,17 @@ def compare(
     for pair in sampled.compared:
         for index, feature in enumerate(sampled.observations.features):
             sides = sampled.sides(pair, index, family)
-            found = sides.result
+            result = sides.result
             yield GroupComparison(
                 feature=feature,
                 dimension=grouping.name,
                 domain=grouping.domains[grouping.groups[pair[0]].domain],
                 a=grouping.groups[pair[0]].name,
                 b=THE_REST if pair[1] is None else grouping.groups[pair[1]].name,
-                gap=_labelled(found, plan, family),
-                by_itself=found.marginal,
-                p_value=found.p_disparity,
-                p_equivalence=found.p_equivalence,
+                gap=_labelled(result, plan, family),
+                by_itself=result.marginal,
+                p_value=result.p_disparity,
+                p_equivalence=result.p_equivalence,
                 statistics={n: of(sides.samples, plan, rng) for n, of in GAP_STATISTICS.items()},
                 n_a=sides.answers_a,
                 n_b=sides.answers_b,
@@ -89,20 +89,20 @@ def compare(
                 units_a=sides.units_a,
                 units_b=sides.units_b,
                 by_set=sides.by_set,
-                known=found.known,
+                known=result.known,
                 if_missing=_if_missing(sampled, pair, index, sides),
             )
 
 
 def corrected(
-    found: Sequence[GroupComparison], plan: ComparisonPlan, family: int
+    comparisons: Sequence[GroupComparison], plan: ComparisonPlan, family: int
 ) -> list[GroupComparison]:
     """Correct both p-values within their family, and conclude."""
-    adjusted = _adjusted([each.p_value for each in found], plan, family)
-    within = _adjusted([each.p_equivalence for each in found], plan, family)
+    adjusted = _adjusted([comparison.p_value for comparison in comparisons], plan, family)
+    within = _adjusted([comparison.p_equivalence for comparison in comparisons], plan, family)
     return [
-        _concluded(each, p, q, plan, family)
-        for each, p, q in zip(found, adjusted, within, strict=True)
+        _concluded(comparison, p, q, plan, family)
+        for comparison, p, q in zip(comparisons, adjusted, within, strict=True)
     ]
 
 
@@ -114,13 +114,13 @@ def _adjusted(
     return adjust(p_values, plan.correction)
 
 
-def _labelled(found: GapResult, plan: ComparisonPlan, family: int) -> Estimate:
+def _labelled(result: GapResult, plan: ComparisonPlan, family: int) -> Estimate:
     """Return the gap with the interval that is shown, which says whether it is one of a family."""
     if not plan.single_step:
-        return replace(found.marginal, method=f"{found.marginal.method}, by itself")
+        return replace(result.marginal, method=f"{result.marginal.method}, by itself")
     if family == 1:
-        return found.simultaneous
-    return replace(found.simultaneous, method=f"{found.simultaneous.method}, one of {family}")
+        return result.simultaneous
+    return replace(result.simultaneous, method=f"{result.simultaneous.method}, one of {family}")
 
 
 def _if_missing(
@@ -135,23 +135,23 @@ def _if_missing(
 
 
 def _concluded(
-    each: GroupComparison,
+    comparison: GroupComparison,
     p_adjusted: float | None,
     p_equivalence_adjusted: float | None,
     plan: ComparisonPlan,
     family: int,
 ) -> GroupComparison:
-    conclusion = _conclusion(each, p_adjusted, p_equivalence_adjusted, plan)
+    conclusion = _conclusion(comparison, p_adjusted, p_equivalence_adjusted, plan)
     with_p = partial(
-        replace, each, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted
+        replace, comparison, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted
     )
     if conclusion.verdict is Verdict.NOT_ENOUGH:
         return with_p(conclusion=conclusion)
-    missing = each.n_missing_a + each.n_missing_b
+    missing = comparison.n_missing_a + comparison.n_missing_b
     if not missing:
         return with_p(conclusion=conclusion, survives_missing=True)
-    survives = each.if_missing is not None and all(
-        _stands(each, conclusion, worst, plan, family) for worst in each.if_missing
+    survives = comparison.if_missing is not None and all(
+        _stands(comparison, conclusion, worst, plan, family) for worst in comparison.if_missing
     )
     could = "cannot" if survives else "could"
     reason = f"{conclusion.reason}; the {missing} missing answers {could} undo it"
@@ -160,21 +160,21 @@ def _concluded(
 
 
 def _conclusion(
-    each: GroupComparison,
+    comparison: GroupComparison,
     p_adjusted: float | None,
     p_equivalence_adjusted: float | None,
     plan: ComparisonPlan,
 ) -> Conclusion:
-    if each.known:
+    if comparison.known:
         return Conclusion(Verdict.DISPARITY, NEVER_VARY)
     return conclude(
-        each.gap, p_adjusted, p_equivalence_adjusted,
+        comparison.gap, p_adjusted, p_equivalence_adjusted,
         tolerance=plan.tolerance, alpha=plan.alpha,
     )  # fmt: skip
 
 
 def _stands(
-    each: GroupComparison,
+    comparison: GroupComparison,
     conclusion: Conclusion,
     worst: GapResult,
     plan: ComparisonPlan,
@@ -183,7 +183,7 @@ def _stands(
     """Return whether a verdict, in its direction, would be the same with these answers."""
     if conclusion.verdict is Verdict.DISPARITY:
         p_value, value = worst.p_disparity, worst.marginal.value
-        if value is None or each.gap.value is None or value * each.gap.value <= 0:
+        if value is None or comparison.gap.value is None or value * comparison.gap.value <= 0:
             return False
     else:
         p_value = worst.p_equivalence

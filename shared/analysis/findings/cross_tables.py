@@ -45,12 +45,15 @@ def deviations(
     if all(response.groups for response in responses):
         return
     anonymised = dict.fromkeys(dimensions_of(responses), ANONYMISED)
-    named = [each if each.groups else replace(each, groups=anonymised) for each in responses]
+    named = [
+        response if response.groups else replace(response, groups=anonymised)
+        for response in responses
+    ]
     ranges = ranges_of_value(bounds)
-    for found in _compared(observations_of(named, {VALUE: values}, ranges), plan, rng):
-        if found.a == ANONYMISED:
-            gap = -found.gap
-            yield Deviation(dimension=found.dimension, group=found.b, gap=gap)
+    for comparison in _compared(observations_of(named, {VALUE: values}, ranges), plan, rng):
+        if comparison.a == ANONYMISED:
+            gap = -comparison.gap
+            yield Deviation(dimension=comparison.dimension, group=comparison.b, gap=gap)
 
 
 def error_gap(
@@ -65,14 +68,14 @@ def error_gap(
     Both means are over what the gap is over: the sets that have both, each counted once.
     """
     named = [
-        replace(each, groups={"name": IDENTIFIED if each.groups else ANONYMISED})
-        for each in responses
+        replace(response, groups={"name": IDENTIFIED if response.groups else ANONYMISED})
+        for response in responses
     ]
     observations = observations_of(named, {VALUE: errors}, ranges_of_value(bounds))
-    for found in _compared(observations, plan, rng):
+    for comparison in _compared(observations, plan, rng):
         means = _compared_means(observations, plan)
-        if found.gap.value is not None and means:
-            gap = -found.gap
+        if comparison.gap.value is not None and means:
+            gap = -comparison.gap
             return ErrorGap(identified=means[1], anonymised=means[0], gap=gap)
     return None
 
@@ -122,19 +125,19 @@ def criteria(
     names = sorted({name for response in responses for name in response.criteria})
     if not names:
         return
-    rated = {name: [each.criteria.get(name) for each in responses] for name in names}
+    rated = {name: [response.criteria.get(name) for response in responses] for name in names}
     sampled = _sampled(observations_of(responses, rated, plan.ranges), plan)
-    family = max(1, sum(each.declared for each in sampled))
-    every = [found for each in sampled for found in compare(each, rng, family)]
-    for found in corrected(every, plan.comparisons, family):
+    family = max(1, sum(groups.declared for groups in sampled))
+    every = [comparison for groups in sampled for comparison in compare(groups, rng, family)]
+    for comparison in corrected(every, plan.comparisons, family):
         yield CriterionGap(
-            criterion=found.feature,
-            dimension=found.dimension,
-            a=found.a,
-            b=found.b,
-            gap=found.gap,
-            p_adjusted=found.p_adjusted,
-            missing=found.n_missing_a + found.n_missing_b,
+            criterion=comparison.feature,
+            dimension=comparison.dimension,
+            a=comparison.a,
+            b=comparison.b,
+            gap=comparison.gap,
+            p_adjusted=comparison.p_adjusted,
+            missing=comparison.n_missing_a + comparison.n_missing_b,
         )
 
 

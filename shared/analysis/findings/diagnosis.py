@@ -52,14 +52,18 @@ def diagnose(
     """
     parts = list(_parts(measured, plan))
     family = max(1, sum(part.grouped(plan).sampled.declared for part in parts))
-    made = [list(compare(part.grouped(plan).sampled, rng, family)) for part in parts]
-    every = corrected([each for some in made for each in some], plan.comparisons, family)
-    ends = list(accumulate(map(len, made)))
-    found: list[RunFinding] = []
-    for part, some, end in zip(parts, made, ends, strict=True):
-        compared = every[end - len(some) : end]
-        found.extend(findings(part.grouped(plan), compared, family, plan, rng))
-    return sorted(found, key=lambda finding: finding.key)
+    comparisons_of = [list(compare(part.grouped(plan).sampled, rng, family)) for part in parts]
+    every = corrected(
+        [comparison for comparisons in comparisons_of for comparison in comparisons],
+        plan.comparisons,
+        family,
+    )
+    ends = list(accumulate(map(len, comparisons_of)))
+    diagnosed: list[RunFinding] = []
+    for part, comparisons, end in zip(parts, comparisons_of, ends, strict=True):
+        compared = every[end - len(comparisons) : end]
+        diagnosed.extend(findings(part.grouped(plan), compared, family, plan, rng))
+    return sorted(diagnosed, key=lambda finding: finding.key)
 
 
 @dataclass(frozen=True)
@@ -80,9 +84,9 @@ class _Part:
 
 
 def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[_Part]:
-    for some in measured:
-        if names := plan.features_of(some.extractor, some.features):
-            yield from (_Part(some, names, dimension) for dimension in some.dimensions)
+    for columns in measured:
+        if names := plan.features_of(columns.extractor, columns.features):
+            yield from (_Part(columns, names, dimension) for dimension in columns.dimensions)
 
 
 def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:
@@ -130,11 +134,11 @@ def diagnose_table(
     comparison unless it is given.
     """
     times = plan.permutations if permutations is None else permutations
-    found = TableDiagnosis()
+    diagnosis = TableDiagnosis()
     every = groupings(observations)
-    single = [each for each in every if len(each.dimensions) == 1]
-    sampled = {each.name: SampledGroups(observations, each, plan) for each in single}
-    family = max(1, sum(each.declared for each in sampled.values()))
+    single = [crossing for crossing in every if len(crossing.dimensions) == 1]
+    sampled = {dimension.name: SampledGroups(observations, dimension, plan) for dimension in single}
+    family = max(1, sum(groups.declared for groups in sampled.values()))
     for done, crossing in enumerate(every):
         progress(crossing.name, done, len(every))
         described = describe(
@@ -148,17 +152,17 @@ def diagnose_table(
             claim=plan.claim,
             progress=partial(_exchanged, progress, crossing.name, done, len(every)),
         )
-        found.statistics.extend(described.statistics)
-        found.disparities.extend(described.disparities)
-        found.overall.extend(described.overall)
-        found.means.extend(described.means)
+        diagnosis.statistics.extend(described.statistics)
+        diagnosis.disparities.extend(described.disparities)
+        diagnosis.overall.extend(described.overall)
+        diagnosis.means.extend(described.means)
         if len(crossing.dimensions) == 1:
-            found.comparisons.extend(compare(sampled[crossing.name], rng, family))
+            diagnosis.comparisons.extend(compare(sampled[crossing.name], rng, family))
             missing = missingness_by_group(observations, crossing, alpha=plan.alpha, rng=rng)
-            found.missingness.extend(missing)
-    found.comparisons = corrected(found.comparisons, plan, family)
+            diagnosis.missingness.extend(missing)
+    diagnosis.comparisons = corrected(diagnosis.comparisons, plan, family)
     progress("", len(every), len(every))
-    return found
+    return diagnosis
 
 
 def _exchanged(
@@ -179,8 +183,10 @@ def describe_strata(
     measured: Sequence[MeasuredColumns], plan: AnalysisPlan
 ) -> list[StratumDescription]:
     """Return a description of each feature under each stratum; there is none without strata."""
-    found = (each for some in measured for each in _described(some.by_stratum, plan))
-    return sorted(found, key=lambda each: each.key)
+    descriptions = (
+        description for columns in measured for description in _described(columns.by_stratum, plan)
+    )
+    return sorted(descriptions, key=lambda description: description.key)
 
 
 def _described(responses: MeasuredColumns, plan: AnalysisPlan) -> Iterator[StratumDescription]:

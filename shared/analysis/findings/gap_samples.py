@@ -181,24 +181,24 @@ class SampledGroups:
         a, b = self.pair_of(pair)
         by_unit = (_present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature]))
         sampled = self.sampled(a, b, feature, self.bounds_of(pair, feature))
-        found = self.result(sampled, a.clustered or b.clustered, family)
+        result = self.result(sampled, a.clustered or b.clustered, family)
         shown = GapSamples.of(sampled, *by_unit)
         by_set = None
         if self.prompts is not None:
             groups = self.answers(pair, feature)
-            by_set, found = found, self.fixed_gap(*groups, pair, feature, family)
+            by_set, result = result, self.fixed_gap(*groups, pair, feature, family)
             of_a, of_b = (
                 _present(np.concatenate([*map(np.array, g.values()), []])) for g in groups
             )
             shown = replace(shown, units_a=of_a, units_b=of_b, fixed_prompts=True)
-        (rows_a, there_a), (rows_b, there_b) = self._counts(pair, feature)
+        (rows_a, present_a), (rows_b, present_b) = self._counts(pair, feature)
         return ComparedSides(
-            result=found,
+            result=result,
             samples=shown,
-            answers_a=there_a,
-            answers_b=there_b,
-            missing_a=rows_a - there_a,
-            missing_b=rows_b - there_b,
+            answers_a=present_a,
+            answers_b=present_b,
+            missing_a=rows_a - present_a,
+            missing_b=rows_b - present_b,
             units_a=len(by_unit[0]),
             units_b=len(by_unit[1]),
             by_set=by_set,
@@ -257,14 +257,14 @@ class SampledGroups:
         Where there are pairs too, fewer single families are left out, as a lone unit is.
         """
         single = min(len(sampled.only_a), len(sampled.only_b))
-        found = compare_samples(
+        gap = compare_samples(
             sampled, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
         )
         few = not sampled.testable and single >= LEAST_UNITS
         if few and clustered:
-            nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
-            return GapResult(nothing, nothing, None, None)
-        return found
+            no_interval = undefined(FEW_CLUSTERS, value=gap.marginal.value)
+            return GapResult(no_interval, no_interval, None, None)
+        return gap
 
     def fixed_gap(
         self, a: FixedAnswers, b: FixedAnswers, pair: ComparedGroups, feature: int, family: int = 1
@@ -297,8 +297,8 @@ class SampledGroups:
         known = [bounds for bounds in self._bounds[feature] if bounds is not None]
         if len(known) == len(self._bounds[feature]) and known:
             return min(low for low, _ in known), max(high for _, high in known)
-        there = _present(self.observations.values[:, feature])
-        return (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+        present = _present(self.observations.values[:, feature])
+        return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
 
 
 def _mixed(
@@ -316,9 +316,9 @@ def _mixed(
 def _in_both(a: Whole, b: Whole) -> tuple[Whole, Whole]:
     """Return where the keys that both have stand in each; both are sorted, each key once."""
     places = np.searchsorted(b, a)
-    there = places < len(b)
-    there[there] = b[places[there]] == a[there]
-    return np.flatnonzero(there), places[there]
+    shared = places < len(b)
+    shared[shared] = b[places[shared]] == a[shared]
+    return np.flatnonzero(shared), places[shared]
 
 
 def _present(values: Floats) -> Floats:

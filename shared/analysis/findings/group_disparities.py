@@ -82,16 +82,16 @@ class GroupedTable:
 
     def summary(self, statistics: Sequence[Statistic], ddof: int) -> Summary:
         """Return the statistics of each group; means and rates are over units."""
-        found = summarise(self.table, statistics, ddof)
+        summary = summarise(self.table, statistics, ddof)
         if self.units is None:
-            return found
-        values = found.values.copy()
+            return summary
+        values = summary.values.copy()
         for place, statistic in enumerate(statistics):
             if (measured := _averaged(statistic, self.table)) is not None:
                 strata = np.zeros(len(measured), dtype=np.intp)
                 units, _ = unit_means(replace(self.table, values=measured), self.units, strata)
                 values[place] = summarise(replace(units, baseline=None), [Mean()]).values[0]
-        return replace(found, values=values)
+        return replace(summary, values=values)
 
 
 def _averaged(statistic: Statistic, table: Table) -> Floats | None:
@@ -119,31 +119,31 @@ def disparity_statistics(
             rows.table, statistics, *domains, rng, permutations,
             rows.sets, rows.units, ddof, progress,
         )  # fmt: skip
-    found = disparities(summary, *domains, rng)
-    for where in np.ndindex(found.values.shape):
-        if found.reasons[where] != Reason.NOT_A_RATE:
-            yield _statistic(grouping, found, null, where)
+    disparity = disparities(summary, *domains, rng)
+    for where in np.ndindex(disparity.values.shape):
+        if disparity.reasons[where] != Reason.NOT_A_RATE:
+            yield _statistic(grouping, disparity, null, where)
 
 
 def _statistic(
-    grouping: Grouping, found: Disparity, null: DisparityNull | None, where: tuple[int, ...]
+    grouping: Grouping, disparity: Disparity, null: DisparityNull | None, where: tuple[int, ...]
 ) -> DisparityStatistic:
     metric, domain, statistic, feature = where
-    holder = int(found.holders[where])
-    name = found.metrics[metric]
+    holder = int(disparity.holders[where])
+    name = disparity.metrics[metric]
     median = p_value = None
     if null and SAME.get(name, name) in null.metrics:
         at = (null.metrics.index(SAME.get(name, name)), domain, statistic, feature)
         median, p_value = finite(null.null_median[at]), finite(null.p_values[at])
     return DisparityStatistic(
-        feature=found.features[feature],
-        statistic=found.statistics[statistic],
+        feature=disparity.features[feature],
+        statistic=disparity.statistics[statistic],
         dimension=grouping.name,
-        domain=found.domains[domain],
+        domain=disparity.domains[domain],
         metric=name,
-        value=finite(found.values[where]),
+        value=finite(disparity.values[where]),
         group=grouping.groups[holder].name if holder >= 0 else None,
-        reason=sentence(int(found.reasons[where])),
+        reason=sentence(int(disparity.reasons[where])),
         null_median=median,
         p_value=p_value,
     )
@@ -202,9 +202,9 @@ def overall(
     if not permutations:
         return
     domain_of, domains, table = grouping.domain_of, grouping.domains, rows.table
-    found = overall_test(table, domain_of, domains, rng, permutations, rows.sets, rows.units)
+    test = overall_test(table, domain_of, domains, rng, permutations, rows.sets, rows.units)
     sizes = np.bincount(domain_of, minlength=len(domains))
-    for domain, feature in np.ndindex(found.p_values.shape):
+    for domain, feature in np.ndindex(test.p_values.shape):
         if sizes[domain] >= LEAST_GROUPS:
             at = (domain, feature)
             yield OverallStatistic(
@@ -212,16 +212,16 @@ def overall(
                 dimension=grouping.name,
                 domain=domains[domain],
                 groups=int(sizes[domain]),
-                units=int(found.units[at]),
-                statistic=finite(float(found.statistic[at])),
-                p_value=finite(float(found.p_values[at])),
+                units=int(test.units[at]),
+                statistic=finite(float(test.statistic[at])),
+                p_value=finite(float(test.p_values[at])),
                 permutations=permutations,
                 method=LABELS_PERMUTED,
-                reason=sentence(int(found.reasons[at])),
+                reason=sentence(int(test.reasons[at])),
             )
 
 
-def means_together(
+def group_mean_estimates(
     rows: GroupedTable, grouping: Grouping, alpha: float, bounds: Sequence[Sequence[Bounds | None]]
 ) -> Iterator[GroupMean]:
     """Return every group's mean, shrunken mean and rank in domains of three groups or more.
@@ -259,13 +259,13 @@ def _of_feature(
     bounds: Bounds | None,
 ) -> Iterator[GroupMean]:
     values = table.values[:, feature]
-    mine = np.isin(table.codes, groups) & np.isfinite(values)
-    codes = np.searchsorted(groups, table.codes[mine])
+    own = np.isin(table.codes, groups) & np.isfinite(values)
+    codes = np.searchsorted(groups, table.codes[own])
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no rank
-        found = group_means(values[mine], codes, sets[mine], len(groups))
-        shrunken = shrunken_means(found.means, found.variance * found.shares, design)
-    surely = bounds and sure_orders(values[mine], codes, sets[mine], found.shared, bounds, alpha)
-    ranks = ranks_of_means(found, alpha, surely)
+        means = group_means(values[own], codes, sets[own], len(groups))
+        shrunken = shrunken_means(means.means, means.variance * means.shares, design)
+    surely = bounds and sure_orders(values[own], codes, sets[own], means.shared, bounds, alpha)
+    ranks = ranks_of_means(means, alpha, surely)
     for place, group in enumerate(groups):
         ranked = bool(ranks.ranks[place])
         yield GroupMean(
@@ -273,7 +273,7 @@ def _of_feature(
             dimension=grouping.name,
             domain=domain,
             group=grouping.groups[group].levels,
-            mean=finite(found.means[place]),
+            mean=finite(means.means[place]),
             shrunken_mean=finite(shrunken.means[place]),
             shrunken_method=shrunken.method,
             shrunken_reason=shrunken.reason or (None if ranked else sentence(Reason.NO_VALUES)),
@@ -292,7 +292,7 @@ def _design(grouping: Grouping, groups: Whole) -> Floats | None:
     for dimension in grouping.dimensions:
         levels = [grouping.groups[group].levels[dimension] for group in groups]
         columns += [
-            np.array([level == each for level in levels], dtype=np.float64)
-            for each in sorted(set(levels))[1:]
+            np.array([level == name for level in levels], dtype=np.float64)
+            for name in sorted(set(levels))[1:]
         ]
     return np.column_stack(columns)

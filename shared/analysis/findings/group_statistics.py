@@ -14,7 +14,7 @@ from biaswatch.shared.analysis.findings.group_disparities import (
     Progress,
     disparity_statistics,
     finite,
-    means_together,
+    group_mean_estimates,
     overall,
 )
 from biaswatch.shared.analysis.findings.groupings import Grouping
@@ -126,19 +126,21 @@ def describe(
     Intervals are of what the claim is about.
     """
     # Before the table: of a million answers, units and table together would be large.
-    intervals = [_intervals(observations, grouping, each, alpha, claim) for each in statistics]
+    intervals = [
+        _intervals(observations, grouping, statistic, alpha, claim) for statistic in statistics
+    ]
     rows = GroupedTable.of(observations, grouping)
     summary = rows.summary(statistics, ddof)
     bounds = [observations.bounds(index) for index in range(len(observations.features))]
-    apart = disparity_statistics(
+    disparities = disparity_statistics(
         rows, grouping, summary, statistics,
         ddof=ddof, permutations=permutations, rng=rng, progress=progress,
     )  # fmt: skip
     return GroupingDescription(
         tuple(_statistics(grouping, summary, statistics, intervals)),
-        tuple(apart),
+        tuple(disparities),
         tuple(overall(rows, grouping, permutations, rng)),
-        tuple(means_together(rows, grouping, alpha, bounds)),
+        tuple(group_mean_estimates(rows, grouping, alpha, bounds)),
     )
 
 
@@ -151,20 +153,20 @@ def _statistics(
     for place, (statistic, known) in enumerate(zip(statistics, intervals, strict=True)):
         for code, group in enumerate(grouping.groups):
             for index, feature in enumerate(summary.features):
-                found = known[code][index] if known else NO_INTERVAL
-                value = found.value if known else finite(summary.values[place, code, index])
+                estimate = known[code][index] if known else NO_INTERVAL
+                value = estimate.value if known else finite(summary.values[place, code, index])
                 yield GroupStatistic(
                     feature=feature,
                     statistic=statistic.name,
                     group=group.levels,
                     domain=grouping.domains[group.domain],
                     value=value,
-                    low=found.low,
-                    high=found.high,
-                    method=found.method,
+                    low=estimate.low,
+                    high=estimate.high,
+                    method=estimate.method,
                     n=int(summary.n[code, index]),
                     n_missing=int(summary.n_missing[code, index]),
-                    reason=sentence(summary.reasons[place, code, index]) or found.reason,
+                    reason=sentence(summary.reasons[place, code, index]) or estimate.reason,
                 )
 
 
@@ -190,7 +192,7 @@ class GroupedMissingness:
     feature: str
     dimension: str
     domain: str
-    found: Missingness
+    test: Missingness
     """Counts prompts with at least one missing answer: repeats go missing together."""
 
 
@@ -200,14 +202,14 @@ def missingness_by_group(
     """Return the absence of every feature in every domain."""
     missing = ~np.isfinite(observations.values)
     rows = [np.flatnonzero(grouping.codes == group) for group in range(len(grouping.groups))]
-    units = [observations.unit_codes[mine] for mine in rows]
-    asked = [len(np.unique(each)) for each in units]
+    units = [observations.unit_codes[members] for members in rows]
+    prompts = [len(np.unique(codes)) for codes in units]
     for domain, name in enumerate(grouping.domains):
         groups = np.flatnonzero(grouping.domain_of == domain).tolist()
         for index, feature in enumerate(observations.features):
             counted = {}
             for group in groups:
                 lacking = units[group][missing[rows[group], index]]
-                counted[grouping.groups[group].name] = (len(np.unique(lacking)), asked[group])
-            found = missingness(counted, alpha, rng=rng)
-            yield GroupedMissingness(feature, grouping.name, name, found)
+                counted[grouping.groups[group].name] = (len(np.unique(lacking)), prompts[group])
+            tests = missingness(counted, alpha, rng=rng)
+            yield GroupedMissingness(feature, grouping.name, name, tests)

@@ -60,22 +60,22 @@ class Grouping:
         if b is not None:
             return [a], [b]
         domains = self.domain_of
-        others = np.flatnonzero(domains == domains[a]).tolist()
-        return [a], [group for group in others if group != a]
+        members = np.flatnonzero(domains == domains[a]).tolist()
+        return [a], [group for group in members if group != a]
 
     def compared(self, against: Against) -> list[ComparedGroups]:
         """Return which groups are compared: within a domain, in pairs or each with the rest."""
-        found: list[ComparedGroups] = []
+        pairs: list[ComparedGroups] = []
         for domain in range(len(self.domains)):
-            mine = np.flatnonzero(self.domain_of == domain).tolist()
+            members = np.flatnonzero(self.domain_of == domain).tolist()
             in_pairs = against is Against.PAIRS or (
-                against is Against.AUTO and len(mine) <= MOST_PAIRED
+                against is Against.AUTO and len(members) <= MOST_PAIRED
             )
-            if in_pairs or len(mine) <= 2:
-                found.extend(combinations(mine, 2))
+            if in_pairs or len(members) <= 2:
+                pairs.extend(combinations(members, 2))
             else:
-                found.extend((group, None) for group in mine)
-        return found
+                pairs.extend((group, None) for group in members)
+        return pairs
 
 
 def groupings(observations: Observations) -> list[Grouping]:
@@ -83,7 +83,9 @@ def groupings(observations: Observations) -> list[Grouping]:
     dimensions = list(observations.groups)
     sizes = range(1, len(dimensions) + 1)
     return [
-        grouping(observations, some) for size in sizes for some in combinations(dimensions, size)
+        grouping(observations, combination)
+        for size in sizes
+        for combination in combinations(dimensions, size)
     ]
 
 
@@ -98,7 +100,7 @@ def grouping(observations: Observations, dimensions: tuple[str, ...]) -> Groupin
         )
     columns = np.column_stack([domain_codes, *(codes for codes, _ in levels)])
     belongs = (columns >= 0).all(axis=1)
-    found, inverse = np.unique(columns[belongs], axis=0, return_inverse=True)
+    combinations_, inverse = np.unique(columns[belongs], axis=0, return_inverse=True)
     codes = np.full(observations.rows, -1, dtype=np.intp)
     codes[belongs] = inverse.ravel()
     groups = tuple(
@@ -109,7 +111,7 @@ def grouping(observations: Observations, dimensions: tuple[str, ...]) -> Groupin
             },
             int(domain),
         )
-        for domain, *rest in found
+        for domain, *rest in combinations_
     )
     return Grouping(dimensions, groups, codes, domains)
 

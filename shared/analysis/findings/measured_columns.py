@@ -59,7 +59,7 @@ class MeasuredColumns:
     @property
     def dimensions(self) -> tuple[str, ...]:
         """The dimensions that any response has a group in, sorted."""
-        return tuple(sorted({name for each in self.levels for name in each}))
+        return tuple(sorted({name for groups in self.levels for name in groups}))
 
     @property
     def by_stratum(self) -> "MeasuredColumns":
@@ -99,22 +99,22 @@ class MeasuredColumns:
         return np.array(columns, dtype=np.float64).T
 
     def _labels(self, dimension: str) -> Labels:
-        codes, names = coded([each.get(dimension) for each in self.levels])
+        codes, names = coded([groups.get(dimension) for groups in self.levels])
         return CodedLabels(codes.astype(np.int32)[self.levels_of], names)
 
 
 def folded(responses: Iterable[MeasuredResponse]) -> list[MeasuredColumns]:
     """Return the responses of each target, scaffold and extractor, sorted by these names."""
     units, sets = NumberedNames(), NumberedNames()
-    found: dict[Key, _GrowingColumns] = {}
-    for each in responses:
-        key = each.target, each.scaffold, each.extractor
-        if (growing := found.get(key)) is None:
-            growing = found[key] = _GrowingColumns(units, sets)
-        growing.add(each)
+    columns: dict[Key, _GrowingColumns] = {}
+    for response in responses:
+        key = response.target, response.scaffold, response.extractor
+        if (growing := columns.get(key)) is None:
+            growing = columns[key] = _GrowingColumns(units, sets)
+        growing.add(response)
     of_units = units.ranked()[1]  # one by one: names of a million take more than their ranks
     of_sets = sets.ranked()[1]
-    return [found.pop(key).columns(key, of_units, of_sets) for key in sorted(found)]
+    return [columns.pop(key).columns(key, of_units, of_sets) for key in sorted(columns)]
 
 
 class NumberedNames:
@@ -216,8 +216,8 @@ def _small(places: "array[int]", different: int) -> Whole:
 
 def _dense(ranks: Whole) -> Whole:
     """Return ranks without gaps, for names that nobody looks up; -1 stays."""
-    there = np.unique(ranks)
-    there = there[there >= 0]
-    if len(there) and there[-1] != len(there) - 1:
-        ranks = np.where(ranks >= 0, np.searchsorted(there, ranks), -1)
+    used = np.unique(ranks)
+    used = used[used >= 0]
+    if len(used) and used[-1] != len(used) - 1:
+        ranks = np.where(ranks >= 0, np.searchsorted(used, ranks), -1)
     return ranks.astype(np.int32)

@@ -62,7 +62,7 @@ class Observations:
         if (declared := self.ranges[name]) is None:
             return [None] * len(domains)
         low, high = declared
-        if any(_beyond(values[some], low, high) for some in stretches(len(values))):
+        if any(_beyond(values[chunk], low, high) for chunk in stretches(len(values))):
             raise ValueError(f"{name} has values outside its range from {low:g} to {high:g}")
         return [(low, high)] * len(domains)
 
@@ -161,15 +161,15 @@ class MeasuredResponse:
 
 def by_extractor(responses: Sequence[MeasuredResponse]) -> list[list[MeasuredResponse]]:
     """Return the responses of each target, scaffold and extractor, sorted by these names."""
-    found: dict[tuple[str, str, str], list[MeasuredResponse]] = defaultdict(list)
+    by_key: dict[tuple[str, str, str], list[MeasuredResponse]] = defaultdict(list)
     for response in responses:
-        found[response.target, response.scaffold, response.extractor].append(response)
-    return [found[key] for key in sorted(found)]
+        by_key[response.target, response.scaffold, response.extractor].append(response)
+    return [by_key[key] for key in sorted(by_key)]
 
 
 def dimensions_of(responses: Sequence[MeasuredResponse]) -> tuple[str, ...]:
     """Return the dimensions that any response has a group in, sorted."""
-    return tuple(sorted({dimension for each in responses for dimension in each.groups}))
+    return tuple(sorted({dimension for response in responses for dimension in response.groups}))
 
 
 def observations_of(
@@ -181,14 +181,16 @@ def observations_of(
 
     None is missing, and so is a value outside a declared range.
     """
-    sets = [each.set for each in responses]
+    sets = [response.set for response in responses]
     ranges = {name: ends for name, ends in (ranges or {}).items() if name in features}
     columns = [within(column, ranges.get(name)) for name, column in features.items()]
     return Observations(
         features=tuple(features),
         values=np.array(columns, dtype=np.float64).T,
-        groups={d: [each.groups.get(d) for each in responses] for d in dimensions_of(responses)},
-        units=[each.unit for each in responses],
+        groups={
+            d: [response.groups.get(d) for response in responses] for d in dimensions_of(responses)
+        },
+        units=[response.unit for response in responses],
         sets=sets if any(sets) else None,
         ranges=ranges,
     )

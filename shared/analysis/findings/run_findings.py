@@ -42,38 +42,38 @@ SELECTION_RATE = "selection_rate"
 
 def overall_record(described: GroupingDescription, feature: str) -> OverallTest | None:
     """Return the test over all groups, where there are three or more."""
-    found = [each for each in described.overall if each.feature == feature]
-    return OverallTest.model_validate(found[0], from_attributes=True) if found else None
+    tests = [test for test in described.overall if test.feature == feature]
+    return OverallTest.model_validate(tests[0], from_attributes=True) if tests else None
 
 
 def disparity_records(described: GroupingDescription, feature: str) -> tuple[GroupDisparity, ...]:
     """Return how far the groups lie apart in each statistic."""
     return tuple(
-        GroupDisparity.model_validate(each, from_attributes=True)
-        for each in described.disparities
-        if each.feature == feature
+        GroupDisparity.model_validate(disparity, from_attributes=True)
+        for disparity in described.disparities
+        if disparity.feature == feature
     )
 
 
-def with_standing(
+def with_ranks(
     groups: tuple[GroupSummary, ...], described: GroupingDescription, feature: str
 ) -> tuple[GroupSummary, ...]:
     """Add each group's shrunken mean and its rank, where there are three groups or more."""
-    found = {}
-    for each in described.means:
-        if each.feature == feature:
+    updates = {}
+    for mean in described.means:
+        if mean.feature == feature:
             shrunken = Estimate(
-                value=each.shrunken_mean, method=each.shrunken_method, reason=each.shrunken_reason
+                value=mean.shrunken_mean, method=mean.shrunken_method, reason=mean.shrunken_reason
             )
             rank = Estimate(
-                value=each.rank, low=each.rank_low, high=each.rank_high, method=each.rank_method,
-                reason=None if each.rank is not None else each.shrunken_reason,
+                value=mean.rank, low=mean.rank_low, high=mean.rank_high, method=mean.rank_method,
+                reason=None if mean.rank is not None else mean.shrunken_reason,
             )  # fmt: skip
-            found[first(each.group.values(), "A group has no level.")] = {
+            updates[first(mean.group.values(), "A group has no level.")] = {
                 "shrunken_mean": shrunken,
                 "rank": rank,
             }
-    return tuple(each.model_copy(update=found.get(each.group, {})) for each in groups)
+    return tuple(group.model_copy(update=updates.get(group.group, {})) for group in groups)
 
 
 def selection_disparities(
@@ -92,8 +92,8 @@ def selection_disparities(
             alone, grouping, (rate,),
             alpha=plan.alpha, ddof=1, permutations=plan.permutations, rng=rng,
         )  # fmt: skip
-        for each in described.disparities:
-            yield replace(each, statistic=SELECTION_RATE)
+        for disparity in described.disparities:
+            yield replace(disparity, statistic=SELECTION_RATE)
 
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
@@ -174,7 +174,9 @@ def findings(
         described = replace(described, disparities=(*described.disparities, *rates))
     missing = missingness_by_group(part.observations, part.grouping, alpha=plan.alpha, rng=rng)
     by_group = _by_group(described)
-    for index, (feature, lack) in enumerate(zip(part.observations.features, missing, strict=True)):
+    for index, (feature, missingness) in enumerate(
+        zip(part.observations.features, missing, strict=True)
+    ):
         of_groups = by_group[feature]
         summaries = tuple(
             _summary(part, code, index, plan, of_groups[code], int(units[code, index]))
@@ -182,11 +184,17 @@ def findings(
         )
         yield RunFinding(
             FindingKey(of.target, of.scaffold, of.extractor, feature, part.grouping.name),
-            with_standing(summaries, described, feature),
-            tuple(_gap(part, each, index, plan) for each in compared if each.feature == feature),
+            with_ranks(summaries, described, feature),
+            tuple(
+                _gap(part, comparison, index, plan)
+                for comparison in compared
+                if comparison.feature == feature
+            ),
             disparity_records(described, feature) if many else (),
             MissingTest(
-                p_value=lack.found.p_value, method=lack.found.method, reason=lack.found.reason
+                p_value=missingness.test.p_value,
+                method=missingness.test.method,
+                reason=missingness.test.reason,
             ),
             family,
             overall_record(described, feature),
@@ -195,15 +203,21 @@ def findings(
 
 def _by_group(described: GroupingDescription) -> dict[str, list[list[GroupStatistic]]]:
     """Return, by feature and group, the statistics in the order of `STATISTICS`."""
-    found: dict[str, dict[str, list[GroupStatistic]]] = defaultdict(lambda: defaultdict(list))
-    for each in described.statistics:
-        found[each.feature][first(each.group.values(), "A group has no level.")].append(each)
-    return {feature: list(groups.values()) for feature, groups in found.items()}
+    by_group: dict[str, dict[str, list[GroupStatistic]]] = defaultdict(lambda: defaultdict(list))
+    for statistic in described.statistics:
+        by_group[statistic.feature][
+            first(statistic.group.values(), "A group has no level.")
+        ].append(statistic)
+    return {feature: list(groups.values()) for feature, groups in by_group.items()}
 
 
-def _mean_record(found: GroupStatistic) -> Estimate:
+def _mean_record(statistic: GroupStatistic) -> Estimate:
     return Estimate(
-        value=found.value, low=found.low, high=found.high, method=found.method, reason=found.reason
+        value=statistic.value,
+        low=statistic.low,
+        high=statistic.high,
+        method=statistic.method,
+        reason=statistic.reason,
     )
 
 
@@ -228,7 +242,7 @@ def _summary(
         units=units,
         mean=_mean_record(of_group[0]),
         selection_rate=rate,
-        statistics={each.statistic: each.value for each in of_group[1:]},
+        statistics={statistic.statistic: statistic.value for statistic in of_group[1:]},
     )
 
 
@@ -256,8 +270,8 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         if compared.b in codes:
             b = part.selected.units.values(codes[compared.b], index)
         else:
-            others = part.selected.units.rest(codes[compared.a]).by_unit.values[:, index]
-            b = others[np.isfinite(others)]
+            rest = part.selected.units.rest(codes[compared.a]).by_unit.values[:, index]
+            b = rest[np.isfinite(rest)]
         impact = impact_ratio(a.tolist(), b.tolist(), plan.alpha)
     conclusion, by_set = compared.conclusion, compared.by_set
     statistics: dict[str, Any] = {
@@ -292,18 +306,18 @@ def _as_recorded(name: str, value: Value) -> Estimate | float | None:
 
 def with_own_gaps(finding: RunFinding, own: Sequence[OwnGap]) -> RunFinding:
     """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
-    mine = [each for each in own if each.feature == finding.key.feature]
-    gaps = (gap.model_copy(update={"instrument": _between(gap, mine)}) for gap in finding.gaps)
+    own_gaps = [own_gap for own_gap in own if own_gap.feature == finding.key.feature]
+    gaps = (gap.model_copy(update={"instrument": _between(gap, own_gaps)}) for gap in finding.gaps)
     return replace(finding, gaps=tuple(gaps))
 
 
 def _between(gap: Gap, own: Sequence[OwnGap]) -> Estimate | None:
     """Find the gap of the same two names, whatever their case and their order."""
     names = (gap.a.casefold(), gap.b.casefold())
-    for each in own:
-        known = (each.a.casefold(), each.b.casefold())
+    for own_gap in own:
+        known = (own_gap.a.casefold(), own_gap.b.casefold())
         if known == names:
-            return each.gap
+            return own_gap.gap
         if known == names[::-1]:
-            return -each.gap
+            return -own_gap.gap
     return None

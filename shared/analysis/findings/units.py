@@ -74,9 +74,9 @@ class Units:
         """Return the units of all other groups of a group's domain."""
         if group not in self._rests:
             domains = self._grouping.domain_of
-            others = np.flatnonzero(domains == domains[group])
-            others = others[others != group]
-            self._rests[group] = self._of(np.isin(self._grouping.codes, others))
+            members = np.flatnonzero(domains == domains[group])
+            members = members[members != group]
+            self._rests[group] = self._of(np.isin(self._grouping.codes, members))
         return self._rests[group]
 
     def values(self, group: int, feature: int) -> Floats:
@@ -88,10 +88,10 @@ class Units:
         """Return a group's values, those of the prompts of one set together as one unit."""
         side = self.groups[group]
         means = side.by_unit.values[:, feature]
-        there = np.isfinite(means)
+        present = np.isfinite(means)
         if side.set_of is side.by_unit.keys:  # each is a set by itself
-            return means[there]
-        return independent_units(means[there], side.set_of[there])
+            return means[present]
+        return independent_units(means[present], side.set_of[present])
 
     def _of(self, belongs: Bools) -> SideUnits:
         return SideUnits.of(self._observations, self._units, self._sets, belongs)
@@ -99,12 +99,12 @@ class Units:
 
 def counted_units(values: Floats, units: Whole, rows: Bools) -> Whole:
     """Return [features]: how many units have a value in some rows; no means are made for it."""
-    some = np.flatnonzero(rows)
-    order = some[np.argsort(units[some], kind="stable")]
+    selected = np.flatnonzero(rows)
+    order = selected[np.argsort(units[selected], kind="stable")]
     starts = _starts(units[order])
-    there = (np.isfinite(each[order]) for each in values.T)
-    found = [np.count_nonzero(np.logical_or.reduceat(each, starts)) for each in there]
-    return np.array(found, dtype=np.intp)
+    present = (np.isfinite(column[order]) for column in values.T)
+    counts = [np.count_nonzero(np.logical_or.reduceat(column, starts)) for column in present]
+    return np.array(counts, dtype=np.intp)
 
 
 def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
@@ -114,11 +114,11 @@ def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
     if not len(starts):
         return KeyedMeans(keys, values), order
     means = np.empty((len(starts), values.shape[1]))
-    for some in _whole_keys(starts, len(order), max(1, AT_ONCE // max(1, values.shape[1]))):
-        begin = starts[some.start]
-        end = starts[some.stop] if some.stop < len(starts) else len(order)
+    for chunk in _whole_keys(starts, len(order), max(1, AT_ONCE // max(1, values.shape[1]))):
+        begin = starts[chunk.start]
+        end = starts[chunk.stop] if chunk.stop < len(starts) else len(order)
         rows = order[begin:end]
-        means[some] = _means_of_runs(values[rows], keys[rows], starts[some] - begin)
+        means[chunk] = _means_of_runs(values[rows], keys[rows], starts[chunk] - begin)
     first = order[starts]
     return KeyedMeans(keys[first], means), first
 
@@ -145,7 +145,7 @@ def _means_of_runs(values: Floats, keys: Whole, starts: Whole) -> Floats:
     present = np.isfinite(values)
     known = np.where(present, values, 0.0)
     if len(starts) < len(keys):  # sums of the same values differ with the order of rows
-        known = np.column_stack([each[np.lexsort((each, keys))] for each in known.T])
+        known = np.column_stack([column[np.lexsort((column, keys))] for column in known.T])
     sums = np.add.reduceat(known, starts, axis=0)
     counts = np.add.reduceat(present.astype(np.float64), starts, axis=0)
     means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
@@ -181,7 +181,7 @@ class FixedPrompts:
         units, values = self._units[belongs], self._values[belongs, feature]
         # The same whatever the order of rows, which number the prompts that have no name.
         order = np.lexsort((values, units if self._named else np.zeros_like(units)))
-        found: dict[Hashable, list[float | None]] = defaultdict(list)
+        by_prompt: dict[Hashable, list[float | None]] = defaultdict(list)
         for unit, value in zip(units[order].tolist(), values[order].tolist(), strict=True):
-            found[unit].append(value)
-        return found
+            by_prompt[unit].append(value)
+        return by_prompt

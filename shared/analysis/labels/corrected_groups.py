@@ -67,11 +67,11 @@ class CorrectedGroups:
 
     def of_group(self, group: int) -> Bools:
         """Return the rows of a group that have a reading and were drawn from."""
-        return np.asarray((self.grouping.codes == group) & self.rows.there & self._possible)
+        return np.asarray((self.grouping.codes == group) & self.rows.present & self._possible)
 
     def read(self, group: int) -> int:
         """Return how many answers of a group have a reading."""
-        return int(((self.grouping.codes == group) & self.rows.there).sum())
+        return int(((self.grouping.codes == group) & self.rows.present).sum())
 
     def drawn(self, group: int) -> int:
         """Return how many answers of a group were drawn."""
@@ -84,10 +84,10 @@ class CorrectedGroups:
     def labelled(self, group: int) -> LabelledReadings:
         """Return the labelled answers of a group."""
         known, of = self.rows.drawn.labelled(), self.rows
-        mine = self.grouping.codes[known.rows] == group
-        mine &= of.there[known.rows] & np.isfinite(known.probabilities)
+        own = self.grouping.codes[known.rows] == group
+        own &= of.present[known.rows] & np.isfinite(known.probabilities)
         return LabelledReadings(
-            of.read(known.rows[mine]), known.labels[mine], 1 / known.probabilities[mine]
+            of.read(known.rows[own]), known.labels[own], 1 / known.probabilities[own]
         )
 
     def labelled_side(self, groups: Sequence[int]) -> LabelledReadings:
@@ -95,7 +95,7 @@ class CorrectedGroups:
         parts = [self.labelled(group) for group in groups]
         return LabelledReadings(
             *(
-                np.concatenate([getattr(each, name) for each in parts])
+                np.concatenate([getattr(part, name) for part in parts])
                 for name in ("readings", "labels", "weights")
             )
         )
@@ -103,7 +103,7 @@ class CorrectedGroups:
     @cached_property
     def labels_of(self) -> tuple[int, ...]:
         """How many labelled answers each group has."""
-        return tuple(len(self.labelled(each).labels) for each in range(len(self.grouping.groups)))
+        return tuple(len(self.labelled(group).labels) for group in range(len(self.grouping.groups)))
 
     def comparable(self, pair: ComparedGroups) -> bool:
         """Return whether every group of both sides has enough labels."""
@@ -118,8 +118,8 @@ class CorrectedGroups:
             for group in groups
             if self.labels_of[group] < LEAST_LABELS
         }
-        said = ", ".join(f"{name} has {labels}" for name, labels in few.items())
-        return f"a correction needs {LEAST_LABELS} labels of each group: {said}"
+        counts = ", ".join(f"{name} has {labels}" for name, labels in few.items())
+        return f"a correction needs {LEAST_LABELS} labels of each group: {counts}"
 
     def selected(self, threshold: float) -> "CorrectedGroups":
         """Return the same groups, of which it is compared how many answers are selected."""
@@ -143,10 +143,10 @@ class CorrectedGroups:
     def _rate(self, side: Sequence[int]) -> float | None:
         """Return the share of a side's answers that is 1, where each is 0 or 1."""
         ones = answers = 0
-        for some in stretches(len(self.grouping.codes)):
-            mine = np.isin(self.grouping.codes[some], side) & self.rows.there[some]
-            answers += int(mine.sum())
-            ones += int(self.rows.read(some.start + np.flatnonzero(mine)).sum())
+        for chunk in stretches(len(self.grouping.codes)):
+            own = np.isin(self.grouping.codes[chunk], side) & self.rows.present[chunk]
+            answers += int(own.sum())
+            ones += int(self.rows.read(chunk.start + np.flatnonzero(own)).sum())
         return ones / answers if answers else None
 
     @property
@@ -177,9 +177,9 @@ class GroupsByLabels:
             if labels < LEAST_LABELS:
                 continue
             rows = of.of_group(group)
-            found = corrected_values(of.rows.read(rows), of.rows.drawn.among(rows), of.bounds)
-            values[rows] = found.values
-            sides[group], tunings[group] = CorrectedSide.of(found), found.tuning
+            corrected = corrected_values(of.rows.read(rows), of.rows.drawn.among(rows), of.bounds)
+            values[rows] = corrected.values
+            sides[group], tunings[group] = CorrectedSide.of(corrected), corrected.tuning
         return values, sides, tunings
 
     @cached_property
@@ -219,24 +219,24 @@ class GroupsByLabels:
         """Return the corrected gap of a pair."""
         plan = self.groups.plan
         if not self.groups.comparable(pair):
-            nothing = undefined(self._lacking(pair))
-            return GapResult(nothing, nothing, None, None)
+            no_interval = undefined(self._lacking(pair))
+            return GapResult(no_interval, no_interval, None, None)
         a, b = self.sampled.pair_of(pair)
         samples = self.sampled.sampled(a, b, 0, None)
-        found = corrected_gap(
+        gap = corrected_gap(
             samples, *self._sides(pair), alpha=plan.alpha, tolerance=plan.tolerance, family=family
         )
         width = self.groups.bounds[1] - self.groups.bounds[0]
-        found = replace(
-            found,
-            marginal=_within(found.marginal, width),
-            simultaneous=_within(found.simultaneous, width),
+        gap = replace(
+            gap,
+            marginal=_within(gap.marginal, width),
+            simultaneous=_within(gap.simultaneous, width),
         )
         few = not samples.testable and min(len(samples.only_a), len(samples.only_b)) >= LEAST_UNITS
         if few and (a.clustered or b.clustered):
-            nothing = undefined(FEW_CLUSTERS, value=found.marginal.value)
-            return GapResult(nothing, nothing, None, None)
-        return found
+            no_interval = undefined(FEW_CLUSTERS, value=gap.marginal.value)
+            return GapResult(no_interval, no_interval, None, None)
+        return gap
 
     def ratio(self, pair: ComparedGroups) -> Estimate:
         """Return the ratio of a pair's means."""

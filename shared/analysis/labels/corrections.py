@@ -71,8 +71,8 @@ def corrected_gaps(
             labelled = GroupsByLabels(rates)
         ratios = {pair: (labelled.ratio(pair), rates.rate_ratio(pair)) for pair in gaps}
     return groups, tuple(
-        _gap(part, pair, read.gaps[pair], found, ratios.get(pair, (None, None)), plan, family)
-        for pair, found in gaps.items()
+        _gap(part, pair, read.gaps[pair], gap, ratios.get(pair, (None, None)), plan, family)
+        for pair, gap in gaps.items()
     )
 
 
@@ -122,7 +122,7 @@ def _gap(
     part: CorrectedGroups,
     pair: ComparedGroups,
     reading: Estimate,
-    found: GapResult,
+    result: GapResult,
     ratios: tuple[Estimate | None, float | None],
     plan: AnalysisPlan,
     family: int,
@@ -131,10 +131,10 @@ def _gap(
     ratio, reading_ratio = ratios
     p_adjusted, p_equivalence = (
         None if p is None else min(1.0, p * family)
-        for p in (found.p_disparity, found.p_equivalence)
+        for p in (result.p_disparity, result.p_equivalence)
     )
     conclusion = conclude(
-        found.simultaneous, p_adjusted, p_equivalence, tolerance=plan.tolerance, alpha=plan.alpha
+        result.simultaneous, p_adjusted, p_equivalence, tolerance=plan.tolerance, alpha=plan.alpha
     )
     sides = part.members(pair)
     off, off_p = bias_difference(
@@ -145,11 +145,11 @@ def _gap(
         a=names[pair[0]].name,
         b=THE_REST if pair[1] is None else names[pair[1]].name,
         reading=reading,
-        corrected=found.simultaneous,
-        by_itself=found.marginal,
+        corrected=result.simultaneous,
+        by_itself=result.marginal,
         ratio=ratio,
         reading_ratio=reading_ratio,
-        p_value=computed_p(found.p_disparity),
+        p_value=computed_p(result.p_disparity),
         p_adjusted=computed_p(p_adjusted),
         p_equivalence=computed_p(p_equivalence),
         bias_difference=off,
@@ -186,20 +186,20 @@ def corrections(
     Labels count that were given to drawn answers; of several samples of one number the largest
     holds the others. Where nothing was labelled yet there is nothing to return.
     """
-    given = [each for each in standing_labels(list(labels)) if each.value is not None]
-    parts = list(_parts(answers, _largest(samples), given, plan))
+    labelled = [label for label in standing_labels(list(labels)) if label.value is not None]
+    parts = list(_parts(answers, _largest(samples), labelled, plan))
     family = max(1, sum(part.comparable(pair) for part, _ in parts for pair in part.compared))
-    found = []
+    findings = []
     while parts:  # what is computed of one is let go of before the next
-        found.append(_finding(*parts.pop(), plan, family))
-    return sorted(found, key=lambda each: each.key)
+        findings.append(_finding(*parts.pop(), plan, family))
+    return sorted(findings, key=lambda finding: finding.key)
 
 
 def _largest(samples: Sequence[LabelSample]) -> list[LabelSample]:
-    found: dict[tuple[str, str], LabelSample] = {}
-    for each in sorted(samples, key=lambda sample: (sample.wanted, sample.at)):
-        found[each.extractor, each.feature] = each
-    return list(found.values())
+    largest: dict[tuple[str, str], LabelSample] = {}
+    for sample in sorted(samples, key=lambda sample: (sample.wanted, sample.at)):
+        largest[sample.extractor, sample.feature] = sample
+    return list(largest.values())
 
 
 Given = Sequence[Label]
@@ -208,48 +208,55 @@ Given = Sequence[Label]
 def _parts(
     answers: Sequence[AnswerColumns],
     samples: Sequence[LabelSample],
-    given: Given,
+    labelled: Given,
     plan: AnalysisPlan,
 ) -> Iterator[tuple[CorrectedGroups, Given]]:
     for sample in samples:
-        mine = [e for e in given if (e.extractor, e.feature) == (sample.extractor, sample.feature)]
-        said = labels_by_answer(mine)
-        for some in answers:
-            if some.extractor != sample.extractor or not any(id_ in some.row_of for id_ in said):
+        own_labels = [
+            e for e in labelled if (e.extractor, e.feature) == (sample.extractor, sample.feature)
+        ]
+        values_by_answer = labels_by_answer(own_labels)
+        for answers_of_run in answers:
+            if answers_of_run.extractor != sample.extractor or not any(
+                id_ in answers_of_run.row_of for id_ in values_by_answer
+            ):
                 continue
-            rows = labelled_rows(some, sample, said)
+            rows = labelled_rows(answers_of_run, sample, values_by_answer)
             bounds = (sample.low, sample.high)
-            for dimension in some.groups:
+            for dimension in answers_of_run.groups:
                 groups = CorrectedGroups(
                     rows, sample.feature, dimension, bounds, plan.comparisons, plan.ranges
                 )
-                yield groups, [each for each in mine if each.response_id in some.row_of]
+                yield (
+                    groups,
+                    [label for label in own_labels if label.response_id in answers_of_run.row_of],
+                )
 
 
 def _finding(
-    part: CorrectedGroups, given: Given, plan: AnalysisPlan, family: int
+    part: CorrectedGroups, labelled: Given, plan: AnalysisPlan, family: int
 ) -> FindingCorrection:
     of = part.rows.answers
-    of_people = _by_person(given)
-    by_answer = labels_by_answer(given)
+    of_people = _by_person(labelled)
+    by_answer = labels_by_answer(labelled)
     groups, gaps = corrected_gaps(part, selection_threshold(part, plan), plan, family)
     return FindingCorrection(
         key=FindingKey(of.target, of.scaffold, of.extractor, part.feature, part.dimension),
-        labels=len(given),
+        labels=len(labelled),
         people=len(of_people),
-        labelled_until=max(each.at for each in given),
-        instructions=tuple(sorted({each.instructions for each in given})),
+        labelled_until=max(label.at for label in labelled),
+        instructions=tuple(sorted({label.instructions for label in labelled})),
         family=family,
-        agreement=agreement([list(each.values()) for each in by_answer.values()], plan.alpha),
-        doubtful_people=sum(each.doubtful for each in people(of_people)),
+        agreement=agreement([list(values.values()) for values in by_answer.values()], plan.alpha),
+        doubtful_people=sum(person.doubtful for person in people(of_people)),
         groups=groups,
         gaps=gaps,
     )
 
 
-def _by_person(given: Given) -> Mapping[str, Mapping[str, float]]:
-    found: dict[str, dict[str, float]] = defaultdict(dict)
-    for each in given:
-        if each.value is not None:
-            found[each.person_id][each.response_id] = each.value
-    return found
+def _by_person(labels: Given) -> Mapping[str, Mapping[str, float]]:
+    by_person: dict[str, dict[str, float]] = defaultdict(dict)
+    for label in labels:
+        if label.value is not None:
+            by_person[label.person_id][label.response_id] = label.value
+    return by_person

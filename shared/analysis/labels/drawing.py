@@ -103,7 +103,7 @@ def label_sample(
         guidance=request.guidance,
         hidden=tuple(sorted({*names, *request.hidden}, key=lambda word: (-len(word), word))),
         strata=tuple(strata),
-        drawn=tuple(each for _, each in sorted(queue, key=lambda pair: pair[0])),
+        drawn=tuple(answer for _, answer in sorted(queue, key=lambda pair: pair[0])),
     )
 
 
@@ -133,7 +133,7 @@ def _scale(
         bounds = declared or implied_bounds_of(seen.least, seen.largest, whole=seen.whole)
     if bounds is None:
         raise UsageError(f"The readings of {name} do not say its scale: add --scale LOW:HIGH.")
-    if any(not bounds[0] <= each <= bounds[1] for each in request.choices):
+    if any(not bounds[0] <= choice <= bounds[1] for choice in request.choices):
         raise UsageError(f"A choice lies outside the scale from {bounds[0]:g} to {bounds[1]:g}.")
     return bounds
 
@@ -150,13 +150,13 @@ def _answers_of(
     def rows() -> Iterator[Rows]:
         return readings.rows(_of(key, dimension))
 
-    def unsure(some: Rows) -> Vector:
-        return uncertainty(np.clip(some["value"], *bounds), *bounds)
+    def unsure(rows_: Rows) -> Vector:
+        return uncertainty(np.clip(rows_["value"], *bounds), *bounds)
 
     if draw is not LabelDraw.UNCERTAINTY:
-        return rows, lambda some: np.ones(len(some))
+        return rows, lambda rows_: np.ones(len(rows_))
     mean = mean_of(map(unsure, rows()))
-    return rows, lambda some: sizes_by_uncertainty(unsure(some), mean)
+    return rows, lambda rows_: sizes_by_uncertainty(unsure(rows_), mean)
 
 
 def _stratum(
@@ -174,11 +174,11 @@ def _stratum(
     """
     chances = inclusion(lambda: map(sizes_of, answers()), max(n, 1))
     taken, least = _first(run, number, answers, sizes_of, n), inf
-    for some in answers():
-        least = min(least, float(chances.of(sizes_of(some)).min()))
+    for chunk in answers():
+        least = min(least, float(chances.of(sizes_of(chunk)).min()))
     last = float(taken.uniform[-1] / taken.sizes[-1]) if n else 1.0
     orders = taken.uniform / taken.sizes / last
-    found = [
+    strata = [
         (order, DrawnAnswer(response_id=id_, stratum=0, probability=probability))
         for order, id_, probability in zip(
             orders.tolist(), taken.ids, chances.of(taken.sizes).tolist(), strict=True
@@ -190,9 +190,9 @@ def _stratum(
         scaffold=scaffold,
         group=group,
         answers=count,
-        drawn=len(found),
+        drawn=len(strata),
         least_probability=least,
-    ), found
+    ), strata
 
 
 @dataclass(frozen=True)
@@ -210,11 +210,11 @@ def _first(
     """Return the n answers that come first in the queue."""
     extractor, feature, _ = number
     taken = _Taken([], np.empty(0), np.empty(0))
-    for some in answers():
-        ids = ids_of(some)
+    for chunk in answers():
+        ids = ids_of(chunk)
         more = np.array([uniform_of(run.id, extractor, feature, id_) for id_ in ids])
         uniform = np.concatenate([taken.uniform, more])
-        sizes = np.concatenate([taken.sizes, sizes_of(some)])
+        sizes = np.concatenate([taken.sizes, sizes_of(chunk)])
         places, every = drawn(sizes, uniform, n), [*taken.ids, *ids]
         taken = _Taken([every[place] for place in places], uniform[places], sizes[places])
     return taken
@@ -234,7 +234,7 @@ def choices_of(seen: SeenReadings, bounds: Bounds) -> tuple[float, ...]:
     return tuple(float(value) for value in range(int(low), int(high) + 1))
 
 
-def dimension_of(found: Collection[str], wanted: str | None) -> str:
+def dimension_of(dimensions: Collection[str], wanted: str | None) -> str:
     """Return the grouping that is meant: the only one, where none is named.
 
     What judges judged is one group, unless something else is asked for.
@@ -244,11 +244,11 @@ def dimension_of(found: Collection[str], wanted: str | None) -> str:
     UsageError
         There is no such grouping, or there are several and none is named.
     """
-    if wanted is None and EVERY in found:
+    if wanted is None and EVERY in dimensions:
         return EVERY
-    if wanted is None and len(found) == 1:
-        return first(found, "There is no grouping.")
-    if wanted is None or wanted not in found:
-        there = ", ".join(found) or "none"
-        raise UsageError(f"Say by which grouping, with --group. The answers have: {there}.")
+    if wanted is None and len(dimensions) == 1:
+        return first(dimensions, "There is no grouping.")
+    if wanted is None or wanted not in dimensions:
+        listed = ", ".join(dimensions) or "none"
+        raise UsageError(f"Say by which grouping, with --group. The answers have: {listed}.")
     return wanted

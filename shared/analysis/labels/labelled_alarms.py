@@ -13,7 +13,7 @@ from biaswatch.shared.analysis.labels.running_gaps import (
     why_no_alarm,
 )
 from biaswatch.shared.analysis.monitors.alarm_words import (
-    GapFound,
+    AlarmedGap,
     cleared_sentence,
     labelled_sentence,
 )
@@ -44,7 +44,7 @@ def labelled_alarm(
     counts: Mapping[int, Counts],
     bounds: Bounds,
     test: LabelledTest,
-    found: RunningGap,
+    running: RunningGap,
     history: Collection[Alarm],
     now: datetime,
 ) -> Alarm | None:
@@ -58,9 +58,9 @@ def labelled_alarm(
         return None
     last = rounds[max(counts)]
     if test.alarm is None:
-        if found.verdict is not Verdict.DISPARITY:
+        if running.verdict is not Verdict.DISPARITY:
             return None
-        return _raised(monitor, last, comparison, test, found, history, now)
+        return _raised(monitor, last, comparison, test, running, history, now)
     over = is_over(counts, comparison, bounds, test)
     return None if over is None else _cleared(monitor, last, comparison, test, *over, now)
 
@@ -70,34 +70,34 @@ def _raised(
     last: Round,
     comparison: Comparison,
     test: LabelledTest,
-    found: RunningGap,
+    running: RunningGap,
     history: Collection[Alarm],
     now: datetime,
 ) -> Alarm:
     occasion = sum(
-        each.state is AlarmState.RAISED
-        for each in history
-        if (each.comparison_key, each.what, each.epoch)
+        alarm.state is AlarmState.RAISED
+        for alarm in history
+        if (alarm.comparison_key, alarm.what, alarm.epoch)
         == (comparison.key, AlarmKind.LABELLED, last.epoch)
     )
-    gap = _estimate(found)
-    shown = GapFound(gap, None, found.pairs, found.rounds, None)
+    gap = _estimate(running)
+    shown = AlarmedGap(gap, None, running.pairs, running.rounds, None)
     promised = labelled_promise(monitor.plan, test.number)
     return Alarm(
         **_about(monitor, last, comparison, now),
         state=AlarmState.RAISED,
         occasion=occasion,
-        since_round=found.since_round,
+        since_round=running.since_round,
         test=test.number,
         reason=(
-            f"labels of {2 * found.pairs:,} answers show a gap beyond the tolerance of"
+            f"labels of {2 * running.pairs:,} answers show a gap beyond the tolerance of"
             f" {number(comparison.watched.tolerance)}: the logarithm of the evidence reached"
-            f" {found.log_e:.2f} of the {test.bound:.2f} needed"
+            f" {running.log_e:.2f} of the {test.bound:.2f} needed"
         ),
         words=labelled_sentence(comparison, shown, monitor.plan.numbers),
         promise=AFTER_DATA if last.declared_after_data else promised,
         gap=gap,
-        log_evidence=found.log_e,
+        log_evidence=running.log_e,
     )
 
 
@@ -106,15 +106,15 @@ def _cleared(
     last: Round,
     comparison: Comparison,
     test: LabelledTest,
-    found: RunningGap,
+    running: RunningGap,
     limit: float,
     now: datetime,
 ) -> Alarm:
-    ends = f"({number(found.low)} to {number(found.high)})"
+    ends = f"({number(running.low)} to {number(running.high)})"
     within = f"between -{number(limit)} and {number(limit)}"
     reason = (
-        f"labels of {2 * found.pairs:,} answers show that the gap lies {within} again: since round"
-        f" {found.since_round} it is {number(found.value)} {ends}"
+        f"labels of {2 * running.pairs:,} answers show that the gap lies {within} again: since"
+        f" round {running.since_round} it is {number(running.value)} {ends}"
     )
     return Alarm(
         **_about(monitor, last, comparison, now),
@@ -123,8 +123,8 @@ def _cleared(
         test=test.number,
         reason=reason,
         words=cleared_sentence(comparison, reason, monitor.plan.numbers),
-        gap=_estimate(found),
-        log_evidence=found.log_e,
+        gap=_estimate(running),
+        log_evidence=running.log_e,
     )
 
 
@@ -148,5 +148,5 @@ def _about(monitor: Monitor, last: Round, comparison: Comparison, now: datetime)
     }
 
 
-def _estimate(found: RunningGap) -> Estimate:
-    return Estimate(found.value, found.low, found.high, found.method, found.reason)
+def _estimate(running: RunningGap) -> Estimate:
+    return Estimate(running.value, running.low, running.high, running.method, running.reason)

@@ -74,16 +74,16 @@ def fold_answers(
     features: dict[str, set[str]] = defaultdict(set)
     for sample in samples:
         features[sample.extractor].add(sample.feature)
-    looked_up = {each.response_id for sample in samples for each in sample.drawn}
-    looked_up |= {each.response_id for each in labels}
-    found: dict[Key, _FoldedCases] = {}
+    looked_up = {answer.response_id for sample in samples for answer in sample.drawn}
+    looked_up |= {label.response_id for label in labels}
+    folded: dict[Key, _FoldedCases] = {}
     for id_, case in cases:
         if case.extractor in features:
             key = case.extractor, case.target, case.scaffold
-            if key not in found:
-                found[key] = _FoldedCases(sorted(features[case.extractor]), named=not many_units)
-            found[key].add(id_, case, looked_up=id_ in looked_up)
-    return [found.pop(key).columns(key) for key in sorted(found)]
+            if key not in folded:
+                folded[key] = _FoldedCases(sorted(features[case.extractor]), named=not many_units)
+            folded[key].add(id_, case, looked_up=id_ in looked_up)
+    return [folded.pop(key).columns(key) for key in sorted(folded)]
 
 
 class _FoldedCases:
@@ -122,17 +122,17 @@ class _FoldedCases:
         )
 
     def _by_dimension(self) -> dict[str, Labels]:
-        known = [dict(each) for each in self._groups]
+        known = [dict(group) for group in self._groups]
         groups_of = np.frombuffer(self._groups_of, dtype=np.int32)
-        found: dict[str, Labels] = {}
-        for dimension in sorted({name for each in known for name in each}):
-            codes, levels = coded([each.get(dimension) for each in known])
+        columns: dict[str, Labels] = {}
+        for dimension in sorted({name for groups in known for name in groups}):
+            codes, levels = coded([groups.get(dimension) for groups in known])
             small = np.min_scalar_type(-len(levels) - 1)
             of_groups, of_rows = codes.astype(small), np.empty(len(groups_of), small)
-            for some in stretches(len(groups_of)):
-                of_rows[some] = of_groups[groups_of[some]]
-            found[dimension] = CodedLabels(of_rows, levels)
-        return found
+            for chunk in stretches(len(groups_of)):
+                of_rows[chunk] = of_groups[groups_of[chunk]]
+            columns[dimension] = CodedLabels(of_rows, levels)
+        return columns
 
 
 class _NameColumn:
@@ -182,12 +182,12 @@ class _HashedNames:
         known = self.hashes()
         order = np.argsort(known)
         ranks, last, rank = np.empty(len(known), dtype=np.int32), None, -1
-        for some in stretches(len(known)):
-            ordered = known[order[some]]
+        for chunk in stretches(len(known)):
+            ordered = known[order[chunk]]
             new = np.ones(len(ordered), dtype=np.bool_)
             np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
             new[0] = last is None or ordered[0] != last
-            ranks[order[some]] = rank + np.cumsum(new)
+            ranks[order[chunk]] = rank + np.cumsum(new)
             last, rank = ordered[-1], rank + int(new.sum())
         return CodedLabels(ranks, ())
 
@@ -226,19 +226,22 @@ class LabelledRows:
         return within(self.answers.readings[self.feature], self.scale)
 
     @cached_property
-    def there(self) -> Bools:
+    def present(self) -> Bools:
         """[rows], whether the answer has a reading."""
-        found = np.empty(len(self.answers.readings[self.feature]), dtype=np.bool_)
-        for some in stretches(len(found)):
-            found[some] = np.isfinite(within(self.answers.readings[self.feature][some], self.scale))
-        return found
+        present = np.empty(len(self.answers.readings[self.feature]), dtype=np.bool_)
+        for chunk in stretches(len(present)):
+            present[chunk] = np.isfinite(
+                within(self.answers.readings[self.feature][chunk], self.scale)
+            )
+        return present
 
     @cached_property
     def yes_or_no(self) -> bool:
         """Whether every reading is at an end of the scale."""
         of = self.answers.readings[self.feature]
         return all(
-            np.isin(of[some][self.there[some]], self.scale).all() for some in stretches(len(of))
+            np.isin(of[chunk][self.present[chunk]], self.scale).all()
+            for chunk in stretches(len(of))
         )
 
     def read(self, rows: Whole | Bools) -> Floats:
@@ -253,25 +256,25 @@ def _at_least(values: Floats, threshold: float) -> Floats:
 
 def labels_by_answer(labels: Sequence[Label]) -> dict[str, dict[str, float]]:
     """Return, by answer, what each person said; who could not tell said nothing."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
-    for each in labels:
-        if each.value is not None:
-            found[each.response_id][each.person_id] = each.value
-    return found
+    values: dict[str, dict[str, float]] = defaultdict(dict)
+    for label in labels:
+        if label.value is not None:
+            values[label.response_id][label.person_id] = label.value
+    return values
 
 
 def labelled_rows(
-    answers: AnswerColumns, sample: LabelSample, said: Mapping[str, Mapping[str, float]]
+    answers: AnswerColumns, sample: LabelSample, values_by_answer: Mapping[str, Mapping[str, float]]
 ) -> LabelledRows:
     """Return the rows of the answers to one target and scaffold, as one instrument read them.
 
     A drawn answer that nobody has labelled yet, or could, is taken as left out by chance within its
     stratum: the probability of its neighbours is the smaller for it.
     """
-    ids = {each.response_id for each in sample.drawn}
+    ids = {answer.response_id for answer in sample.drawn}
     means = {
         id_: float(np.mean(list(values.values())))
-        for id_, values in said.items()
+        for id_, values in values_by_answer.items()
         if id_ in ids and values
     }
     drawn = _drawn_labels(answers, sample, means)
@@ -282,11 +285,11 @@ def _drawn_labels(
     answers: AnswerColumns, sample: LabelSample, means: Mapping[str, float]
 ) -> DrawnLabels:
     """Return what was said of drawn answers, and how probable it was that each is labelled."""
-    here = [each for each in sample.drawn if each.response_id in answers.row_of]
-    here.sort(key=lambda each: answers.row_of[each.response_id])
-    rows = np.array([answers.row_of[each.response_id] for each in here], dtype=np.intp)
+    here = [answer for answer in sample.drawn if answer.response_id in answers.row_of]
+    here.sort(key=lambda answer: answers.row_of[answer.response_id])
+    rows = np.array([answers.row_of[answer.response_id] for answer in here], dtype=np.intp)
     codes, levels = _strata(answers, sample.dimension)
-    strata = {_key(each): number for number, each in enumerate(sample.strata)}
+    strata = {_key(stratum): number for number, stratum in enumerate(sample.strata)}
     shares = _labelled_shares(sample, means)
     # By level; the last one is that of answers without a group.
     shares_of, least = np.full(len(levels) + 1, np.nan), np.full(len(levels) + 1, np.nan)
@@ -294,12 +297,12 @@ def _drawn_labels(
         number = strata.get((answers.target, answers.scaffold, level))
         if number is not None and shares[number]:
             shares_of[code], least[code] = shares[number], sample.strata[number].least_probability
-    given = np.array([each.probability for each in here], dtype=np.float64)
-    labels = [means.get(each.response_id, np.nan) for each in here]
+    probabilities = np.array([answer.probability for answer in here], dtype=np.float64)
+    labels = [means.get(answer.response_id, np.nan) for answer in here]
     return DrawnLabels(
         rows=rows,
         labels=np.array(labels, dtype=np.float64),
-        probabilities=np.minimum(1.0, given * shares_of[codes[rows]]),
+        probabilities=np.minimum(1.0, probabilities * shares_of[codes[rows]]),
         strata=codes,
         others=np.minimum(1.0, least * shares_of),
     )
@@ -313,10 +316,10 @@ def _strata(answers: AnswerColumns, dimension: str) -> tuple[Whole, tuple[str, .
 
 def _labelled_shares(sample: LabelSample, means: Mapping[str, float]) -> list[float]:
     """Return, by stratum, which share of the drawn answers was labelled."""
-    labelled = Counter(each.stratum for each in sample.drawn if each.response_id in means)
+    labelled = Counter(answer.stratum for answer in sample.drawn if answer.response_id in means)
     return [
-        labelled[number] / each.drawn if each.drawn else 0.0
-        for number, each in enumerate(sample.strata)
+        labelled[number] / stratum.drawn if stratum.drawn else 0.0
+        for number, stratum in enumerate(sample.strata)
     ]
 
 

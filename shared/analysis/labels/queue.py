@@ -26,20 +26,20 @@ class QueueState:
 
 def queue_state(sample: LabelSample, labels: Sequence[Label], person_id: str) -> QueueState:
     """Return how far a person is; what was skipped does not come again."""
-    mine = {
-        each.response_id: each
-        for each in standing_labels(list(labels))
-        if each.person_id == person_id
-        and (each.extractor, each.feature) == (sample.extractor, sample.feature)
+    own = {
+        label.response_id: label
+        for label in standing_labels(list(labels))
+        if label.person_id == person_id
+        and (label.extractor, label.feature) == (sample.extractor, sample.feature)
     }
-    drawn = [each.response_id for each in sample.drawn]
-    done = [mine[id_] for id_ in drawn if id_ in mine]
+    drawn = [answer.response_id for answer in sample.drawn]
+    done = [own[id_] for id_ in drawn if id_ in own]
     return QueueState(
-        next_id=next((id_ for id_ in drawn if id_ not in mine), None),
-        labelled=sum(each.value is not None for each in done),
-        skipped=sum(each.value is None for each in done),
+        next_id=next((id_ for id_ in drawn if id_ not in own), None),
+        labelled=sum(label.value is not None for label in done),
+        skipped=sum(label.value is None for label in done),
         total=len(drawn),
-        last_id=max(done, key=lambda each: each.at).response_id if done else None,
+        last_id=max(done, key=lambda label: label.at).response_id if done else None,
     )
 
 
@@ -67,8 +67,8 @@ def typed_value(sample: LabelSample, typed: str) -> float | None:
 def scale_words(sample: LabelSample) -> str:
     """Return what can be typed: `0 or 1`, `a number from -1 to 1`."""
     if sample.choices:
-        *others, last = (f"{each:g}" for each in sample.choices)
-        return f"{', '.join(others)} or {last}" if others else last
+        *rest, last = (f"{choice:g}" for choice in sample.choices)
+        return f"{', '.join(rest)} or {last}" if rest else last
     return f"a number from {sample.low:g} to {sample.high:g}"
 
 
@@ -89,13 +89,13 @@ def hidden_words(text: str, words: Sequence[str]) -> str:
     low, kept, end = _lower(text), [], 0
     longest = max(map(len, known))
     firsts = "".join(sorted({re.escape(word[0]) for word in known}))
-    for found in re.finditer(rf"(?<!\w)[{firsts}]", low):
-        start = found.start()
+    for match in re.finditer(rf"(?<!\w)[{firsts}]", low):
+        start = match.start()
         if start < end:
             continue
         place = bisect_right(known, low[start : start + longest]) - 1
         word = known[place] if place >= 0 else None
-        while word is not None and not _stands_at(low, start, word):
+        while word is not None and not _matches_at(low, start, word):
             word = beginnings[word]
         if word is not None:
             kept += [text[end:start], HIDDEN]
@@ -105,17 +105,17 @@ def hidden_words(text: str, words: Sequence[str]) -> str:
 
 def _beginnings(known: Sequence[str]) -> dict[str, str | None]:
     """Return for each word, in order, the longest other one that it begins with."""
-    found: dict[str, str | None] = {}
-    begun: list[str] = []
+    known_from: dict[str, str | None] = {}
+    prefixes: list[str] = []
     for word in known:
-        while begun and not word.startswith(begun[-1]):
-            begun.pop()
-        found[word] = begun[-1] if begun else None
-        begun.append(word)
-    return found
+        while prefixes and not word.startswith(prefixes[-1]):
+            prefixes.pop()
+        known_from[word] = prefixes[-1] if prefixes else None
+        prefixes.append(word)
+    return known_from
 
 
-def _stands_at(text: str, start: int, word: str) -> bool:
+def _matches_at(text: str, start: int, word: str) -> bool:
     after = text[start + len(word) : start + len(word) + 1]
     return text.startswith(word, start) and not (after.isalnum() or after == "_")
 
@@ -125,4 +125,4 @@ def _lower(text: str) -> str:
     low = text.lower()
     if len(low) == len(text):
         return low
-    return "".join(small if len(small := each.lower()) == 1 else each for each in text)
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)

@@ -56,15 +56,15 @@ class ReadColumns:
         self._counts: dict[ReadCell, int] = {}
         places: dict[ReadCell, int] = {}
         coming = iter(answers)
-        while some := list(islice(coming, WRITTEN_TOGETHER)):
-            rows = np.empty(len(some), dtype=ROW)
-            for place, each in enumerate(some):
-                cell = ReadCell(each.target, each.scaffold, tuple(each.groups.items()))
+        while batch := list(islice(coming, WRITTEN_TOGETHER)):
+            rows = np.empty(len(batch), dtype=ROW)
+            for place, reading in enumerate(batch):
+                cell = ReadCell(reading.target, reading.scaffold, tuple(reading.groups.items()))
                 self._counts[cell] = self._counts.get(cell, 0) + 1
                 rows["cell"][place] = places.setdefault(cell, len(places))
-            rows["id"] = np.frombuffer(bytes.fromhex("".join(e.response_id for e in some)), "V16")
-            rows["value"] = [each.value for each in some]
-            rows["unit"] = hashes([each.unit or each.response_id for each in some])
+            rows["id"] = np.frombuffer(bytes.fromhex("".join(e.response_id for e in batch)), "V16")
+            rows["value"] = [reading.value for reading in batch]
+            rows["unit"] = hashes([reading.unit or reading.response_id for reading in batch])
             file.write(rows.tobytes())
 
     @property
@@ -84,11 +84,11 @@ class ReadColumns:
         """Yield the rows of some cells in their order, some at a time, and never none."""
         wanted = np.array([of(cell) for cell in self._counts], dtype=np.bool_)
         self._file.seek(0)
-        while some := self._file.read(AT_ONCE * ROW.itemsize):
-            rows = np.frombuffer(some, dtype=ROW)
-            mine = rows[wanted[rows["cell"]]]
-            if len(mine):
-                yield mine
+        while chunk := self._file.read(AT_ONCE * ROW.itemsize):
+            rows = np.frombuffer(chunk, dtype=ROW)
+            own = rows[wanted[rows["cell"]]]
+            if len(own):
+                yield own
 
     def values(self, of: Callable[[ReadCell], bool]) -> Iterator[NDArray[np.float64]]:
         """Yield the readings of some cells in their order, some at a time."""
@@ -97,12 +97,12 @@ class ReadColumns:
 
     def units(self, of: Callable[[ReadCell], bool]) -> int:
         """Return how many units the answers of some cells are of."""
-        found, filled = np.empty(self.count(of), dtype=np.uint64), 0
+        keys, filled = np.empty(self.count(of), dtype=np.uint64), 0
         for rows in self.rows(of):
-            found[filled : filled + len(rows)] = rows["unit"]
+            keys[filled : filled + len(rows)] = rows["unit"]
             filled += len(rows)
-        found.sort()
-        return int((found[1:] != found[:-1]).sum()) + min(1, len(found))
+        keys.sort()
+        return int((keys[1:] != keys[:-1]).sum()) + min(1, len(keys))
 
 
 @dataclass(frozen=True)
@@ -120,20 +120,20 @@ def groups_of(readings: ReadColumns, dimension: str) -> dict[str, ReadGroup]:
     levels = {
         group for cell in readings.cells() for name, group in cell.groups if name == dimension
     }
-    found = {}
+    cells = {}
     for level in sorted(levels):
 
         def of(cell: ReadCell, level: str = level) -> bool:
             return cell.level(dimension) == level
 
         count = readings.count(of)
-        mean = fsum(float(some.sum()) for some in readings.values(of)) / count
-        squares = fsum(float(((some - mean) ** 2).sum()) for some in readings.values(of))
+        mean = fsum(float(values.sum()) for values in readings.values(of)) / count
+        squares = fsum(float(((values - mean) ** 2).sum()) for values in readings.values(of))
         variance = squares / (count - 1) if count > 1 else None
-        found[level] = ReadGroup(count, readings.units(of), variance)
-    return found
+        cells[level] = ReadGroup(count, readings.units(of), variance)
+    return cells
 
 
 def ids_of(rows: Rows) -> list[str]:
     """Return the ids of answers."""
-    return [each.tobytes().hex() for each in rows["id"]]
+    return [id_.tobytes().hex() for id_ in rows["id"]]

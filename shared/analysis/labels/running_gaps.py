@@ -66,11 +66,11 @@ def tested_by_labels(plan: MonitorPlan) -> list[Comparison]:
     Nobody labels what is missing; a comparison with all others, or in log odds, has no pairs.
     """
     return [
-        each
-        for each in plan.watched
-        if each.watched.feature != MISSING
-        and each.pair.b is not None
-        and not each.watched.method.of_selections
+        comparison_
+        for comparison_ in plan.watched
+        if comparison_.watched.feature != MISSING
+        and comparison_.pair.b is not None
+        and not comparison_.watched.method.of_selections
     ]
 
 
@@ -82,20 +82,20 @@ def labelled_test_of(
     Each epoch begins one, and so does an alarm that labels have shown to be over; each has a share
     of alpha that no other has, so that they add up to it however many there will be.
     """
-    mine = [
-        each
-        for each in history
-        if each.what is AlarmKind.LABELLED and each.comparison_key == comparison.key
+    alarms = [
+        alarm
+        for alarm in history
+        if alarm.what is AlarmKind.LABELLED and alarm.comparison_key == comparison.key
     ]
     # A new epoch clears without a test of its own.
-    ended = [e for e in mine if e.state is AlarmState.CLEARED and e.test and e.epoch <= epoch]
+    ended = [e for e in alarms if e.state is AlarmState.CLEARED and e.test and e.epoch <= epoch]
     number = 1 + epoch + len(ended)
-    since = max((each.round + 1 for each in ended if each.epoch == epoch), default=0)
-    over = {each.occasion for each in mine if _is(each, AlarmState.CLEARED, epoch)}
-    raised = (each for each in mine if _is(each, AlarmState.RAISED, epoch))
-    standing = next((each for each in raised if each.occasion not in over), None)
+    since = max((alarm.round + 1 for alarm in ended if alarm.epoch == epoch), default=0)
+    over = {alarm.occasion for alarm in alarms if _is(alarm, AlarmState.CLEARED, epoch)}
+    raised = (alarm for alarm in alarms if _is(alarm, AlarmState.RAISED, epoch))
+    open_alarm = next((alarm for alarm in raised if alarm.occasion not in over), None)
     level = plan.alpha * share_of_test(number) / len(tested_by_labels(plan))
-    return LabelledTest(number, since, level, standing)
+    return LabelledTest(number, since, level, open_alarm)
 
 
 def _is(alarm: Alarm, state: AlarmState, epoch: int) -> bool:
@@ -142,9 +142,9 @@ def round_counts(
     pair = watched.pair
     if sample.draw is not LabelDraw.EVEN or pair.b is None or pair.dimension != sample.dimension:
         return ()
-    said = labels_by_answer(labels)
-    mine = [each for each in answers if each.extractor == sample.extractor]
-    sides = [_group(mine, name, sample, said) for name in (pair.a, pair.b)]
+    values_by_answer = labels_by_answer(labels)
+    own_answers = [answer for answer in answers if answer.extractor == sample.extractor]
+    sides = [_group(own_answers, name, sample, values_by_answer) for name in (pair.a, pair.b)]
     places = min(len(side.labels) for side in sides)
     if not places:
         return ()
@@ -157,11 +157,11 @@ def in_force(samples: Sequence[LabelSample], labels: Sequence[Label]) -> LabelSa
 
     Who draws more after having seen what labels say must not decide what the bets are made on.
     """
-    first = min((each.at for each in labels), default=None)
-    before = [each for each in samples if first is None or each.at <= first]
+    first = min((label.at for label in labels), default=None)
+    before = [sample for sample in samples if first is None or sample.at <= first]
     if before:
-        return max(before, key=lambda each: each.wanted)
-    return min(samples, key=lambda each: each.wanted)
+        return max(before, key=lambda sample: sample.wanted)
+    return min(samples, key=lambda sample: sample.wanted)
 
 
 def summed_rounds(
@@ -171,20 +171,20 @@ def summed_rounds(
 
     `counts` are those of each labelled round of the epoch, by its number.
     """
-    mine = {number: each for number, each in counts.items() if number >= test.since_round}
+    own_counts = {number: pairs for number, pairs in counts.items() if number >= test.since_round}
     tolerance = watched.watched.tolerance
-    found = running_gap([*mine.values()], bounds, test.level)
-    log_e = running_log_e([*mine.values()], bounds, tolerance)
+    gap = running_gap([*own_counts.values()], bounds, test.level)
+    log_e = running_log_e([*own_counts.values()], bounds, tolerance)
     if log_e >= test.bound:
         verdict = Verdict.DISPARITY
-    elif _inside(found.low, found.high, tolerance):
+    elif _inside(gap.low, gap.high, tolerance):
         verdict = Verdict.NO_DISPARITY
     else:
         verdict = Verdict.NOT_ENOUGH
     return RunningGap(
-        **asdict(found),
-        rounds=sum(any(each) for each in mine.values()),
-        pairs=sum(map(sum, mine.values())),
+        **asdict(gap),
+        rounds=sum(any(pairs) for pairs in own_counts.values()),
+        pairs=sum(map(sum, own_counts.values())),
         since_round=test.since_round,
         tolerance=tolerance,
         verdict=verdict,
@@ -206,10 +206,10 @@ def is_over(
     if test.alarm is None:
         return None
     later = LabelledTest(test.number, test.alarm.round + 1, test.level, None)
-    found = summed_rounds(counts, watched, bounds, later)
+    running = summed_rounds(counts, watched, bounds, later)
     limit = max(watched.watched.tolerance, abs(test.alarm.gap.value or 0.0) / 2)
-    over = found.verdict is not Verdict.DISPARITY and _inside(found.low, found.high, limit)
-    return (found, limit) if over else None
+    over = running.verdict is not Verdict.DISPARITY and _inside(running.low, running.high, limit)
+    return (running, limit) if over else None
 
 
 def _inside(low: float | None, high: float | None, limit: float) -> bool:
@@ -220,23 +220,26 @@ def _group(
     answers: Sequence[AnswerColumns],
     group: str,
     sample: LabelSample,
-    said: Mapping[str, Mapping[str, float]],
+    values_by_answer: Mapping[str, Mapping[str, float]],
 ) -> LabelledGroup:
     """Return the answers about one group: those drawn, in the order of the queue, and the rest."""
     readings: dict[str, float] = {}
     rest: list[tuple[AnswerColumns, Bools]] = []
-    for each in answers:
-        mine = _about(each, sample.dimension, group)
-        ids = [one.response_id for one in sample.drawn if one.response_id in each.row_of]
-        rows = np.array([each.row_of[id_] for id_ in ids], dtype=np.intp)
-        values = within(each.readings[sample.feature][rows], (sample.low, sample.high))
-        there = mine[rows] & np.isfinite(values)
-        readings |= {ids[place]: float(values[place]) for place in np.flatnonzero(there)}
-        mine[rows] = False
-        rest.append((each, mine))
-    drawn_ids = [each.response_id for each in sample.drawn if each.response_id in readings]
+    for columns in answers:
+        in_group = _about(columns, sample.dimension, group)
+        ids = [one.response_id for one in sample.drawn if one.response_id in columns.row_of]
+        rows = np.array([columns.row_of[id_] for id_ in ids], dtype=np.intp)
+        values = within(columns.readings[sample.feature][rows], (sample.low, sample.high))
+        present = in_group[rows] & np.isfinite(values)
+        readings |= {ids[place]: float(values[place]) for place in np.flatnonzero(present)}
+        in_group[rows] = False
+        rest.append((columns, in_group))
+    drawn_ids = [answer.response_id for answer in sample.drawn if answer.response_id in readings]
     labels = [
-        float(np.mean(list(said[id_].values()))) if said.get(id_) else np.nan for id_ in drawn_ids
+        float(np.mean(list(values_by_answer[id_].values())))
+        if values_by_answer.get(id_)
+        else np.nan
+        for id_ in drawn_ids
     ]
     return LabelledGroup(
         readings=np.array([readings[id_] for id_ in drawn_ids]),
@@ -256,16 +259,16 @@ def _about(answers: AnswerColumns, dimension: str, group: str) -> Bools:
 def _in_order(parts: Sequence[tuple[AnswerColumns, Bools]], sample: LabelSample) -> Floats:
     """Return the readings of answers in the order of uniform numbers that their ids make."""
     # Numbers and readings as complex ones: these are sorted in place, by the first part.
-    found = np.empty(sum(int(mine.sum()) for _, mine in parts), dtype=np.complex128)
+    keys = np.empty(sum(int(own.sum()) for _, own in parts), dtype=np.complex128)
     salt, filled = hashes([sample.run_id]), 0
-    for each, mine in parts:
-        for some in stretches(len(mine)):
-            read = within(each.readings[sample.feature][some], (sample.low, sample.high))
-            there = mine[some] & np.isfinite(read)
-            more = found[filled : filled + int(there.sum())]
-            more.real = uniform_table(each.id_hashes[some][there], salt)[:, 0]
-            more.imag = read[there]
+    for columns, own in parts:
+        for chunk in stretches(len(own)):
+            read = within(columns.readings[sample.feature][chunk], (sample.low, sample.high))
+            present = own[chunk] & np.isfinite(read)
+            more = keys[filled : filled + int(present.sum())]
+            more.real = uniform_table(columns.id_hashes[chunk][present], salt)[:, 0]
+            more.imag = read[present]
             filled += len(more)
-    found = found[:filled]
-    found.sort()
-    return found.imag.copy()
+    keys = keys[:filled]
+    keys.sort()
+    return keys.imag.copy()

@@ -130,25 +130,29 @@ def _drawn_labels(
     """Return how probable each row was to be labelled; nan in crossings where none was."""
     groups = answers.groups.values()
     strata = list(zip(*groups, strict=True)) if groups else [()] * len(readings)
-    there, known = np.isfinite(readings), np.isfinite(labels)
-    given = None if column.probabilities is None else column.probabilities[rows]
+    present, known = np.isfinite(readings), np.isfinite(labels)
+    probabilities = None if column.probabilities is None else column.probabilities[rows]
     members: Mapping[tuple[str | None, ...], int] = Counter(strata)
     place = {stratum: number for number, stratum in enumerate(members)}
     codes = np.array([place[stratum] for stratum in strata])
-    found, others = np.full(len(readings), np.nan), np.full(len(place) + 1, np.nan)
+    row_means, set_means = np.full(len(readings), np.nan), np.full(len(place) + 1, np.nan)
     for code in range(len(place)):
-        mine = (codes == code) & there
-        drawn = mine & known
+        own = (codes == code) & present
+        drawn = own & known
         if not drawn.any():
             continue
-        weights = np.ones(len(readings)) if given is None else 1 / np.where(drawn, given, 1.0)
+        weights = (
+            np.ones(len(readings))
+            if probabilities is None
+            else 1 / np.where(drawn, probabilities, 1.0)
+        )
         # So that the weights of labelled rows add up to the rows of the crossing.
-        scale = weights[drawn].sum() / mine.sum()
+        scale = weights[drawn].sum() / own.sum()
         shares = np.minimum(1.0, scale / weights)
-        others[code] = shares[drawn].min()
-        found[drawn] = shares[drawn]
+        set_means[code] = shares[drawn].min()
+        row_means[drawn] = shares[drawn]
     at = np.flatnonzero(known)
-    return DrawnLabels(at, labels[at], found[at], strata=codes, others=others)
+    return DrawnLabels(at, labels[at], row_means[at], strata=codes, others=set_means)
 
 
 def _correction(
@@ -157,7 +161,9 @@ def _correction(
     middle = sum(groups.bounds) / 2 if groups.yes_or_no else None
     of_groups, gaps = corrected_gaps(groups, middle, plan, family)
     known = np.isfinite(people)
-    said = [[float(each) for each in row[there]] for row, there in zip(people, known, strict=True)]
+    labels_by_row = [
+        [float(label) for label in row[known_]] for row, known_ in zip(people, known, strict=True)
+    ]
     return TableCorrection(
         feature=groups.feature,
         dimension=groups.dimension,
@@ -166,7 +172,7 @@ def _correction(
         people=int(known.any(axis=0).sum()),
         family=family,
         alpha=plan.alpha,
-        agreement=agreement([each for each in said if each], plan.alpha),
+        agreement=agreement([row_labels for row_labels in labels_by_row if row_labels], plan.alpha),
         groups=of_groups,
         gaps=gaps,
     )

@@ -25,7 +25,7 @@ Sides = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class GapFound:
+class AlarmedGap:
     """What an alarm of a disparity knows."""
 
     gap: Estimate
@@ -51,38 +51,38 @@ FEATURE_WORDS = {("refusal", "refused"): FeatureWords("was refused", Direction.W
 """Features whose meaning is plain; of others, a monitor's file may say which direction is worse."""
 
 
-def gap_sentence(comparison: Comparison, found: GapFound, watched: Numbers = ()) -> str:
+def gap_sentence(comparison: Comparison, alarmed: AlarmedGap, watched: Numbers = ()) -> str:
     """Return who is worse off and by how much, or whose number is higher where that is not known.
 
     Text of users is in it as they wrote it: whoever shows the sentence escapes it.
     """
-    counted = f"over {found.units:,} units and {_rounds(found.rounds)}{_since(found.since)}"
-    head, gap = _head(comparison, found, watched), _gap_told(comparison, found.gap)
+    counted = f"over {alarmed.units:,} units and {_rounds(alarmed.rounds)}{_since(alarmed.since)}"
+    head, gap = _head(comparison, alarmed, watched), _gap_text(comparison, alarmed.gap)
     return f"{comparison.pair.dimension}: {head}. {gap}, {counted}."
 
 
-def labelled_sentence(comparison: Comparison, found: GapFound, watched: Numbers = ()) -> str:
+def labelled_sentence(comparison: Comparison, alarmed: AlarmedGap, watched: Numbers = ()) -> str:
     """Return the same of a gap as labels of people correct it; a unit is a pair of answers."""
     corrected = (
-        f"as labels of {2 * found.units:,} answers of {_rounds(found.rounds)} correct what"
+        f"as labels of {2 * alarmed.units:,} answers of {_rounds(alarmed.rounds)} correct what"
         f" {comparison.watched.extractor.replace('_', ' ')} reads"
     )
-    head, gap = _head(comparison, found, watched), _gap_told(comparison, found.gap)
+    head, gap = _head(comparison, alarmed, watched), _gap_text(comparison, alarmed.gap)
     return f"{comparison.pair.dimension}: {head}, {corrected}. {gap}."
 
 
-def _head(comparison: Comparison, found: GapFound, watched: Numbers) -> str:
+def _head(comparison: Comparison, alarmed: AlarmedGap, watched: Numbers) -> str:
     first, second = names_of(comparison)
-    up = (found.gap.value or 0.0) > 0
+    up = (alarmed.gap.value or 0.0) > 0
     higher, lower = (first, second) if up else (second, first)
     direction = _direction(comparison)
-    told = _sides_told(comparison, found, first_higher=up)
+    means = _group_means(comparison, alarmed, first_higher=up)
     if direction is None:
         head = f"{_subject(comparison, watched)} is higher for {higher} than for {lower}"
     else:
         worse, better = (higher, lower) if direction is Direction.WORSE else (lower, higher)
         head = f"{worse} is worse off than {better} in {_feature(comparison, watched)}"
-    return f"{head}{told}"
+    return f"{head}{means}"
 
 
 def change_sentence(
@@ -133,45 +133,45 @@ def _words(comparison: Comparison) -> FeatureWords | None:
     return FEATURE_WORDS.get((watched.extractor, watched.feature))
 
 
-def _feature(comparison: Comparison, beside: Numbers) -> str:
+def _feature(comparison: Comparison, shown_with: Numbers) -> str:
     """Return what people call the number, among those that the monitor watches."""
     watched = comparison.watched
     if watched.feature == MISSING:
         return f"the share of answers that {watched.extractor.replace('_', ' ')} could not read"
-    return number_name(watched.extractor, watched.feature, beside)
+    return number_name(watched.extractor, watched.feature, shown_with)
 
 
-def _subject(comparison: Comparison, beside: Numbers) -> str:
+def _subject(comparison: Comparison, shown_with: Numbers) -> str:
     if comparison.watched.feature == MISSING:
-        return _feature(comparison, beside)
+        return _feature(comparison, shown_with)
     if comparison.watched.method.of_selections:
-        return f"the share that is selected by {_feature(comparison, beside)}"
-    return _feature(comparison, beside)
+        return f"the share that is selected by {_feature(comparison, shown_with)}"
+    return _feature(comparison, shown_with)
 
 
-def _sides_told(comparison: Comparison, found: GapFound, *, first_higher: bool) -> str:
-    if found.sides is None:
+def _group_means(comparison: Comparison, alarmed: AlarmedGap, *, first_higher: bool) -> str:
+    if alarmed.sides is None:
         return ""
     names, words = names_of(comparison), _words(comparison)
-    told = list(zip(names, found.sides, strict=True))
-    (one, its), (other, others) = told if first_higher else told[::-1]
+    sides = list(zip(names, alarmed.sides, strict=True))
+    (one, its), (other, other_value) = sides if first_higher else sides[::-1]
     if words is None:
-        return f": {number(its)} on average against {number(others)}"
-    return f": {one} {words.verb} {_percent(its)} of the time, {other} {_percent(others)}"
+        return f": {number(its)} on average against {number(other_value)}"
+    return f": {one} {words.verb} {_percent(its)} of the time, {other} {_percent(other_value)}"
 
 
-def _gap_told(comparison: Comparison, gap: Estimate) -> str:
+def _gap_text(comparison: Comparison, gap: Estimate) -> str:
     """Return the size of a gap with its interval, without its sign: the words say the direction."""
     show, unit = _shown_as(comparison)
-    ends = [each for each in (gap.low, gap.high) if each is not None]
+    ends = [end for end in (gap.low, gap.high) if end is not None]
     value = "not defined yet" if gap.value is None else show(abs(gap.value))
     sign = -1.0 if (gap.value or 0.0) < 0 else 1.0
-    told = f"The gap is {value}{unit}"
+    sentence = f"The gap is {value}{unit}"
     if len(ends) == 2:
-        low, high = sorted(sign * each for each in ends)
-        told += f" ({show(low)} to {show(high)})"
+        low, high = sorted(sign * end for end in ends)
+        sentence += f" ({show(low)} to {show(high)})"
     tolerance = comparison.watched.tolerance
-    return f"{told}, and {show(tolerance)} does not matter" if tolerance else told
+    return f"{sentence}, and {show(tolerance)} does not matter" if tolerance else sentence
 
 
 def _shown_as(comparison: Comparison) -> tuple[Callable[[float], str], str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from biaswatch.shared.analysis.monitors.alarm_words import (
-    GapFound,
+    AlarmedGap,
     Sides,
     change_sentence,
     cleared_sentence,
@@ -64,36 +64,36 @@ def alarms(
     began_at
         Return when a round was asked, or its window began.
     """
-    standing = standing_of(history)
+    open_alarms = standing_of(history)
     raised = Counter(
-        (each.comparison_key, each.what, each.epoch)
-        for each in history
-        if each.state is AlarmState.RAISED
+        (alarm.comparison_key, alarm.what, alarm.epoch)
+        for alarm in history
+        if alarm.state is AlarmState.RAISED
     )
-    found: list[Alarm] = []
-    for each in evidence:
-        cleared = _cleared(each, standing, closed)
-        found.extend(_alarm(news, monitor, closed, seen, began_at) for news in cleared)
-        for news in _raised(each, monitor.plan):
-            occasion = raised[each.comparison_key, news.what, news.epoch]
-            found.append(_alarm(replace(news, occasion=occasion), monitor, closed, seen, began_at))
-    return found
+    alarms: list[Alarm] = []
+    for shown in evidence:
+        cleared = _cleared(shown, open_alarms, closed)
+        alarms.extend(_alarm(news, monitor, closed, seen, began_at) for news in cleared)
+        for news in _raised(shown, monitor.plan):
+            occasion = raised[shown.comparison_key, news.what, news.epoch]
+            alarms.append(_alarm(replace(news, occasion=occasion), monitor, closed, seen, began_at))
+    return alarms
 
 
 def _raised(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
     sought, raised = evidence.recovery, AlarmState.RAISED
     if sought is not None and sought.alarm_round == evidence.round:
         since = evidence.test.since_round if evidence.test else evidence.round
-        told = (
+        words = (
             f"{evidence.reason}: its logarithm reached {evidence.log_e:.2f} of the"
             f" {evidence.bound:.2f} needed; the gap began, most likely, with round {since}"
         )
-        yield AlarmChange(evidence, AlarmKind.DISPARITY, raised, told, evidence.epoch)
+        yield AlarmChange(evidence, AlarmKind.DISPARITY, raised, words, evidence.epoch)
     for what, change in _changes(evidence).items():
         if change is not None and is_found(change):
-            told = "gap" if what is AlarmKind.CHANGE else "level of both groups"
+            words = "gap" if what is AlarmKind.CHANGE else "level of both groups"
             reason = (
-                f"the {told} is not what it was before, most likely since round"
+                f"the {words} is not what it was before, most likely since round"
                 f" {change.since_round}: the log evidence is {change.log_evidence:.2f} of the"
                 f" {change.bound:.2f} needed"
             )
@@ -104,10 +104,10 @@ def _changes(evidence: Evidence) -> dict[AlarmKind, Change | None]:
     return {AlarmKind.CHANGE: evidence.change, AlarmKind.LEVEL: evidence.level_change}
 
 
-def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[AlarmChange]:
+def _cleared(evidence: Evidence, raised: Raised, closed: Round) -> Iterator[AlarmChange]:
     """Clear what a new epoch makes out of date, what is over, and a change that has settled."""
     for what in AlarmKind:
-        alarm = standing.get((evidence.comparison_key, what))
+        alarm = raised.get((evidence.comparison_key, what))
         if alarm is None:
             continue
         if alarm.epoch < closed.epoch:
@@ -126,13 +126,14 @@ def _cleared(evidence: Evidence, standing: Raised, closed: Round) -> Iterator[Al
 
 def _over(evidence: Evidence) -> str:
     """Say why an alarm of a disparity is over; nothing where it is not."""
-    found = evidence.recovery
-    if found is None or not found.over:
+    recovery = evidence.recovery
+    if recovery is None or not recovery.over:
         return ""
-    limit, gap = number(found.limit), found.gap
+    limit, gap = number(recovery.limit), recovery.gap
     return (
-        f"the gap lies between -{limit} and {limit} again: since round {found.rounds.since_round}"
-        f" it is {number(gap.value)} ({number(gap.low)} to {number(gap.high)})"
+        f"the gap lies between -{limit} and {limit} again: since round"
+        f" {recovery.rounds.since_round} it is {number(gap.value)}"
+        f" ({number(gap.low)} to {number(gap.high)})"
     )
 
 
@@ -203,8 +204,8 @@ def _words(
         return change_sentence(comparison, plan.numbers, level=level, reference=None, allowed=None)
     shown = evidence.shown
     rounds = evidence.rounds if shown is None else evidence.round - shown.since_round + 1
-    found = GapFound(evidence.gap, sides, evidence.units, rounds, since)
-    return gap_sentence(comparison, found, plan.numbers)
+    alarmed = AlarmedGap(evidence.gap, sides, evidence.units, rounds, since)
+    return gap_sentence(comparison, alarmed, plan.numbers)
 
 
 def _sides(evidence: Evidence) -> Sides | None:
@@ -226,8 +227,8 @@ def _twins(seen: ComparedSets, gap: float | None) -> Iterator[SentTwins]:
     """Return the sets whose gaps point the furthest the way the whole gap does."""
     sign = -1.0 if gap is not None and gap < 0 else 1.0
     gaps = {name: twins.gap for name, twins in seen.sets.items() if twins.compared}
-    there = {name: each for name, each in gaps.items() if each is not None and each * sign > 0}
-    for name in sorted(there, key=lambda n: (-there[n] * sign, n))[:MOST_TWINS]:
+    along = {name: gap for name, gap in gaps.items() if gap is not None and gap * sign > 0}
+    for name in sorted(along, key=lambda n: (-along[n] * sign, n))[:MOST_TWINS]:
         twins = seen.sets[name]
         a, b = tuple(twins.a.responses), tuple(twins.b.responses)
-        yield SentTwins(set_id=name, gap=there[name], a=a, b=b)
+        yield SentTwins(set_id=name, gap=along[name], a=a, b=b)

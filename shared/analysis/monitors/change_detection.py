@@ -77,7 +77,7 @@ def pairs_of(counts: Sequence[Counts], *, level: bool) -> PairHistograms:
 
     Bounds are among them where answers of a bank are missing.
     """
-    names = [kept_pairs(each, level=level) for each in counts]
+    names = [kept_pairs(round_counts, level=level) for round_counts in counts]
     return pair_table(counts, [name or GAPS for name in names])
 
 
@@ -86,23 +86,23 @@ BETS = 2 * len(STAKES)
 
 def late_starts_of(kept: Sequence[Bets]) -> LateStarts:
     """Return the table of bets, a row each; before their first round, they have earned nothing."""
-    found = LateStarts.none(len(kept), BETS)
-    for row, each in enumerate(kept):
-        if each.log_wealth:
-            found.log_wealth[row] = each.log_wealth
-            found.log_best[row] = each.log_best
-            found.starts[row] = each.starts
-    return found
+    starts = LateStarts.none(len(kept), BETS)
+    for row, bets in enumerate(kept):
+        if bets.log_wealth:
+            starts.log_wealth[row] = bets.log_wealth
+            starts.log_best[row] = bets.log_best
+            starts.starts[row] = bets.starts
+    return starts
 
 
-def bets_of(found: LateStarts) -> list[Bets]:
+def bets_of(starts: LateStarts) -> list[Bets]:
     """Return what is kept of each row.
 
     What a bet would have earned since its best beginning is kept where it is a gain: otherwise its
     best beginning is the next round.
     """
-    best = np.maximum(found.log_best, 0)
-    columns = (each.tolist() for each in (found.log_wealth, best, found.starts))
+    best = np.maximum(starts.log_best, 0)
+    columns = (column.tolist() for column in (starts.log_wealth, best, starts.starts))
     return [
         # They come from numbers alone: to check each again would take longer than to compute it.
         Bets.model_construct(log_wealth=tuple(wealth), log_best=tuple(best), starts=tuple(starts))
@@ -128,7 +128,7 @@ class SearchedRounds:
 
 
 @dataclass(frozen=True)
-class SaidOfSearch:
+class SearchResult:
     """What the references of one search say after a round."""
 
     log_evidence: float | None = None
@@ -144,18 +144,18 @@ class ReferenceTable:
 
     def __init__(self, kept: Sequence[Kept]) -> None:
         self._kept = kept
-        self._rows = [reference for each in kept for reference in each]
-        sizes = [len(each) for each in kept]
+        self._rows = [reference for references in kept for reference in references]
+        sizes = [len(references) for references in kept]
         self.owners = np.repeat(np.arange(len(kept)), sizes)
         """The search of each row."""
         self._owning = np.flatnonzero(sizes)
         self._begins = (np.cumsum(sizes, dtype=np.int64) - sizes)[self._owning]
         values, allowed = (
-            np.array([getattr(each, name) for each in self._rows], dtype=np.float64)
+            np.array([getattr(row, name) for row in self._rows], dtype=np.float64)
             for name in ("value", "allowed")
         )
-        rounds = np.array([each.rounds for each in self._rows], dtype=np.int64)
-        bets = late_starts_of([each.bets for each in self._rows])
+        rounds = np.array([row.rounds for row in self._rows], dtype=np.int64)
+        bets = late_starts_of([row.bets for row in self._rows])
         self._table = References(values, allowed, rounds, bets)
 
     def after(self, pairs: PairHistograms, steps: Sequence[int], round_: int) -> list[Kept]:
@@ -166,37 +166,37 @@ class ReferenceTable:
         shares = [share_of_attempt(steps[owner]) for owner in self.owners.tolist()]
         weights = np.where(newest, np.log(shares), -np.inf)
         after = self._table.after(pairs.of_rows(self.owners), weights, round_)
-        found: list[list[Reference]] = [[] for _ in self._kept]
+        references: list[list[Reference]] = [[] for _ in self._kept]
         bets = bets_of(after.bets)
         for owner, reference, its in zip(self.owners.tolist(), self._rows, bets, strict=True):
-            found[owner].append(reference.model_copy(update={"bets": its}))
-        return [tuple(each) for each in found]
+            references[owner].append(reference.model_copy(update={"bets": its}))
+        return [tuple(row) for row in references]
 
-    def said(self, searched: SearchedRounds) -> list[SaidOfSearch]:
+    def results(self, searched: SearchedRounds) -> list[SearchResult]:
         """Return what the references of each search say."""
-        found = [SaidOfSearch()] * len(self._kept)
+        results = [SearchResult()] * len(self._kept)
         if not self._rows:
-            return found
+            return results
         evidence = log_evidence(self._table, self._begins).tolist()
         smallest = np.minimum.reduceat(self._smallest(searched), self._begins).tolist()
         likeliest = self._likeliest()
         for place, owner in enumerate(self._owning.tolist()):
-            begun = isfinite(evidence[place])
-            found[owner] = SaidOfSearch(
-                evidence[place] if begun else None,
-                likeliest[place] if begun and likeliest[place] >= 0 else None,
+            has_started = isfinite(evidence[place])
+            results[owner] = SearchResult(
+                evidence[place] if has_started else None,
+                likeliest[place] if has_started and likeliest[place] >= 0 else None,
                 smallest[place] if isfinite(smallest[place]) else None,
             )
-        return found
+        return results
 
     def _smallest(self, searched: SearchedRounds) -> Floats:
-        mine = self.owners
+        owners = self.owners
         return smallest_changes(
             self._table,
-            searched.typical.of_rows(mine),
-            searched.rounds[mine],
-            searched.steps[mine],
-            searched.bounds[mine],
+            searched.typical.of_rows(owners),
+            searched.rounds[owners],
+            searched.steps[owners],
+            searched.bounds[owners],
         )
 
     def _likeliest(self) -> list[int]:

@@ -9,8 +9,8 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.change_detection import (
     Kept,
     ReferenceTable,
-    SaidOfSearch,
     SearchedRounds,
+    SearchResult,
     kept_pairs,
     pairs_of,
 )
@@ -49,7 +49,7 @@ class SearchUnderWay:
             change, began = before, before.rounds
         else:
             began = Stretch(since_round=counts.round.round, before=counts.before if same else {})
-            change = _begun(_number_after(last, before), began)
+            change = _new_change(_number_after(last, before), began)
         seen = less(counts.total, began.before)
         return cls(change, began, counts.added, seen, counts.round.round)
 
@@ -64,7 +64,7 @@ class SearchUnderWay:
         return self.change.steps + bool(self.change.references)
 
 
-def _begun(number: int, rounds: Stretch) -> Change:
+def _new_change(number: int, rounds: Stretch) -> Change:
     share, left = share_of_test(number), share_left(number)
     return Change(number=number, share=share, left=left, rounds=rounds)
 
@@ -92,12 +92,12 @@ def next_changes(
     level
         Search the levels of both groups, not their gaps.
     """
-    found = [_searched(last, level=level) for last in lasts]
-    places = [n for n, each in enumerate(counts) if kept_pairs(each.added, level=level)]
-    searches = [SearchUnderWay.of(lasts[n], found[n], counts[n]) for n in places]
+    under_way = [_searched(last, level=level) for last in lasts]
+    places = [n for n, count in enumerate(counts) if kept_pairs(count.added, level=level)]
+    searches = [SearchUnderWay.of(lasts[n], under_way[n], counts[n]) for n in places]
     for place, change in zip(places, _after(searches, plan, level=level), strict=True):
-        found[place] = change
-    return found
+        under_way[place] = change
+    return under_way
 
 
 def _after(
@@ -107,24 +107,24 @@ def _after(
     if not searches:
         return
     added, seen = (
-        pairs_of([getattr(each, name) for each in searches], level=level)
+        pairs_of([getattr(search, name) for search in searches], level=level)
         for name in ("added", "seen")
     )
-    before = ReferenceTable([each.change.references for each in searches])
-    kept = before.after(added, [each.steps for each in searches], searches[0].round)
+    before = ReferenceTable([search.change.references for search in searches])
+    kept = before.after(added, [search.steps for search in searches], searches[0].round)
     for place, reference in _references_due(searches, seen, plan, level=level):
         kept[place] = (*kept[place], reference)[-KEPT:]
-    rounds = np.array([each.rounds for each in searches])
+    rounds = np.array([search.rounds for search in searches])
     searched = SearchedRounds(
         TypicalRounds.of(seen, rounds),
         rounds,
-        np.array([each.steps for each in searches]),
-        np.array([change_bound(plan, each.change.number) for each in searches]),
+        np.array([search.steps for search in searches]),
+        np.array([change_bound(plan, search.change.number) for search in searches]),
     )
-    said = ReferenceTable(kept).said(searched)
+    results = ReferenceTable(kept).results(searched)
     bounds = searched.bounds.tolist()
-    for search, references, its, bound in zip(searches, kept, said, bounds, strict=True):
-        yield _told(search, references, its, bound, plan)
+    for search, references, its, bound in zip(searches, kept, results, bounds, strict=True):
+        yield _evidence_of(search, references, its, bound, plan)
 
 
 def _references_due(
@@ -132,46 +132,46 @@ def _references_due(
 ) -> Iterator[tuple[int, Reference]]:
     """Return the references that this round makes, each with the place of its search."""
     first = plan.reference_rounds
-    newest = [each.change.references[-1:] for each in searches]
+    newest = [search.change.references[-1:] for search in searches]
     due = [
         place
-        for place, each in enumerate(searches)
-        if is_due(newest[place][0].rounds if newest[place] else None, each.rounds, first)
+        for place, search in enumerate(searches)
+        if is_due(newest[place][0].rounds if newest[place] else None, search.rounds, first)
     ]
     if not due:
         return
     alphas = np.array([search_alpha(plan, searches[place].change.number) for place in due])
     tolerances = np.full(len(due), change_tolerance(plan, level=level))
-    made = made_references(seen.of_rows(np.array(due)), alphas, tolerances)
-    for place, value, allowed in zip(due, *(each.tolist() for each in made), strict=True):
+    references = made_references(seen.of_rows(np.array(due)), alphas, tolerances)
+    for place, value, allowed in zip(due, *(column.tolist() for column in references), strict=True):
         if not isnan(allowed):
             rounds = searches[place].rounds
             yield place, Reference(value=value, allowed=allowed, rounds=rounds)
 
 
-def _told(
-    search: SearchUnderWay, kept: Kept, said: SaidOfSearch, bound: float, plan: MonitorPlan
+def _evidence_of(
+    search: SearchUnderWay, kept: Kept, result: SearchResult, bound: float, plan: MonitorPlan
 ) -> Change:
     newest = kept[-1] if kept else None
     return search.change.model_copy(
         update={
             "references": kept,
-            "since_round": said.likeliest,
+            "since_round": result.likeliest,
             "reference": newest.value if newest else None,
             "allowed": newest.allowed if newest else None,
             "steps": search.steps,
-            "log_evidence": said.log_evidence,
+            "log_evidence": result.log_evidence,
             "bound": bound,
-            "smallest": said.smallest,
-            "no_smallest": _why_none(search, kept, said, plan),
+            "smallest": result.smallest,
+            "no_smallest": _why_none(search, kept, result, plan),
         }
     )
 
 
 def _why_none(
-    search: SearchUnderWay, kept: Kept, said: SaidOfSearch, plan: MonitorPlan
+    search: SearchUnderWay, kept: Kept, result: SearchResult, plan: MonitorPlan
 ) -> str | None:
-    if said.smallest is not None:
+    if result.smallest is not None:
         return None
     if not kept:
         return f"there is no reference yet: it needs {plan.reference_rounds} rounds with answers"

@@ -24,7 +24,7 @@ from biaswatch.shared.contracts import (
 
 def models_of(reported: Iterable[tuple[str | None, str | None]]) -> tuple[str, ...]:
     """Return what answered, by the names and fingerprints it gave; nothing where it gave none."""
-    named = {" ".join(filter(None, each)) for each in reported}
+    named = {" ".join(filter(None, parts)) for parts in reported}
     return tuple(sorted(named - {""}))
 
 
@@ -72,9 +72,9 @@ def _changed(
     if before is None:
         return ()
     new = sorted(set(models) - set(before.models)) if before.models else []
-    found = [f"the model now calls itself {name}" for name in new]
+    sentences = [f"the model now calls itself {name}" for name in new]
     measured = sorted(set(instruments) - set(before.instruments))
-    return (*found, *(f"it is now measured by {name}" for name in measured))
+    return (*sentences, *(f"it is now measured by {name}" for name in measured))
 
 
 CARRIED = {
@@ -116,15 +116,15 @@ def evidence_of(
         alarm is raised.
     """
     plan = monitor.plan
-    lasts = [last.get(each.comparison.key) for each in increments]
-    counts = [_counts(*each, closed, up_to) for each in zip(increments, lasts, strict=True)]
+    lasts = [last.get(increment.comparison.key) for increment in increments]
+    counts = [_counts(*row, closed, up_to) for row in zip(increments, lasts, strict=True)]
     rows = zip(increments, lasts, counts, strict=True)
     tested = tested_gaps(
         [GapUnderWay.of(one.comparison, its, here, plan) for one, its, here in rows]
     )
     changes = _changes(lasts, counts, plan)
-    each_of = zip(increments, lasts, counts, tested, changes, strict=True)
-    return [_evidence(*each, closed, plan) for each in each_of]
+    columns = zip(increments, lasts, counts, tested, changes, strict=True)
+    return [_evidence(*row, closed, plan) for row in columns]
 
 
 def _counts(

@@ -73,68 +73,68 @@ class EvidenceRead:
     """The log evidence of gaps that began after the test did, where it is gathered."""
 
     @property
-    def told(self) -> Counts:
+    def shown_counts(self) -> Counts:
         """Return the counts that units, gap and interval are about."""
         return self.tested if self.shown is None else self.shown
 
 
 def summaries_of(reads: Sequence[EvidenceRead], family: int) -> list[EvidenceSummary]:
     """Return what the evidence of comparisons says, in their order: those of one method at once."""
-    found: dict[int, EvidenceSummary] = {}
-    for method, places in by_method([each.comparison for each in reads]):
-        mine = [reads[place] for place in places]
-        found |= zip(places, _of_method(method, mine, family), strict=True)
-    return [found[place] for place in range(len(reads))]
+    summaries: dict[int, EvidenceSummary] = {}
+    for method, places in by_method([read.comparison for read in reads]):
+        own_reads = [reads[place] for place in places]
+        summaries |= zip(places, _of_method(method, own_reads, family), strict=True)
+    return [summaries[place] for place in range(len(reads))]
 
 
 def by_method(comparisons: Sequence[Comparison]) -> Iterator[tuple[Method, list[int]]]:
     """Return the places of the comparisons of each method."""
-    found: dict[Method, list[int]] = {}
-    for place, each in enumerate(comparisons):
-        found.setdefault(each.watched.method, []).append(place)
-    yield from found.items()
+    by_method: dict[Method, list[int]] = {}
+    for place, comparison in enumerate(comparisons):
+        by_method.setdefault(comparison.watched.method, []).append(place)
+    yield from by_method.items()
 
 
 def _of_method(
     method: Method, reads: Sequence[EvidenceRead], family: int
 ) -> Iterator[EvidenceSummary]:
     table_of = method_of(method).evidence
-    tested = shown = table_of([each.tested for each in reads])
-    if any(each.shown is not None for each in reads):
-        shown = table_of([each.told for each in reads])
-    asked = Asked(
-        tolerances=np.array([tolerance_of(each.comparison) for each in reads]),
-        alphas=np.array([each.alpha for each in reads]),
+    tested = shown = table_of([read.tested for read in reads])
+    if any(read.shown is not None for read in reads):
+        shown = table_of([read.shown_counts for read in reads])
+    parameters = Asked(
+        tolerances=np.array([tolerance_of(read.comparison) for read in reads]),
+        alphas=np.array([read.alpha for read in reads]),
         family=family,
-        shown_shares=np.array([each.shown_share for each in reads]),
-        later=np.array([np.nan if each.later is None else each.later for each in reads]),
+        shown_shares=np.array([read.shown_share for read in reads]),
+        later=np.array([np.nan if read.later is None else read.later for read in reads]),
     )
-    alphas = asked.alphas / family * asked.shown_shares
-    gaps = gaps_of([each.comparison for each in reads], shown, alphas)
-    units, decisions = shown.units.tolist(), judge(tested, asked, shown)
-    for each, n, gap, found, alpha in zip(
+    alphas = parameters.alphas / family * parameters.shown_shares
+    gaps = gaps_of([read.comparison for read in reads], shown, alphas)
+    units, decisions = shown.units.tolist(), judge(tested, parameters, shown)
+    for read, n, gap, decision, alpha in zip(
         reads, units, gaps, decisions, alphas.tolist(), strict=True
     ):
-        yield _summary(each, int(n), gap, found, alpha)
+        yield _summary(read, int(n), gap, decision, alpha)
 
 
 def _summary(
-    read: EvidenceRead, units: int, gap: Estimate, found: CurrentDecision, alpha: float
+    read: EvidenceRead, units: int, gap: Estimate, decision: CurrentDecision, alpha: float
 ) -> EvidenceSummary:
-    expected = found.forecast.decision
+    expected = decision.forecast.decision
     return EvidenceSummary(
         units=units,
         gap=gap,
-        log_e=found.log_e,
-        verdict=Verdict(found.conclusion.verdict),
-        reason=found.conclusion.reason,
-        more_units=found.forecast.more_units,
+        log_e=decision.log_e,
+        verdict=Verdict(decision.conclusion.verdict),
+        reason=decision.conclusion.reason,
+        more_units=decision.forecast.more_units,
         expected_verdict=None if expected is None else Verdict(expected),
-        no_forecast=found.forecast.reason,
-        impact_ratio=impact_ratio_of(read.told, alpha),
-        selection_rates=selection_rates_of(read.told),
-        users=user_counts_of(read.told),
-        unadjusted=unadjusted_gap(read.comparison, read.told, alpha),
+        no_forecast=decision.forecast.reason,
+        impact_ratio=impact_ratio_of(read.shown_counts, alpha),
+        selection_rates=selection_rates_of(read.shown_counts),
+        users=user_counts_of(read.shown_counts),
+        unadjusted=unadjusted_gap(read.comparison, read.shown_counts, alpha),
     )
 
 
@@ -151,14 +151,14 @@ def span_of(comparison: Comparison) -> float:
 
 def gaps_of(comparisons: Sequence[Comparison], states: GapTable, alphas: Floats) -> list[Estimate]:
     """Return the gap of each comparison with its interval; None is no bound."""
-    found = np.column_stack([states.estimates, states.intervals(alphas)]).tolist()
-    rows = zip(comparisons, found, states.units.tolist(), strict=True)
-    return [_gap(each, numbers, units) for each, numbers, units in rows]
+    columns = np.column_stack([states.estimates, states.intervals(alphas)]).tolist()
+    rows = zip(comparisons, columns, states.units.tolist(), strict=True)
+    return [_gap(comparison, numbers, units) for comparison, numbers, units in rows]
 
 
 def _gap(comparison: Comparison, numbers: Sequence[float], units: float) -> Estimate:
     span = span_of(comparison)
-    value, low, high = (None if isnan(each) else each * span for each in numbers)
+    value, low, high = (None if isnan(number) else number * span for number in numbers)
     why = "no set has an answer of both groups so far"
     if comparison.watched.method.of_selections:
         why = "the odds ratio is infinite or 0 so far"
@@ -267,5 +267,5 @@ def recovery_sought(gap: Estimate, round_: int, total: Counts, comparison: Compa
     if comparison.watched.method.of_selections:
         limit = min(limit, FURTHEST_LOG_ODDS)
     since = Stretch(since_round=round_ + 1, before=total, attempt=1)
-    nothing = Estimate(reason="there are no units yet")
-    return Recovery(alarm_round=round_, limit=limit, rounds=since, gap=nothing)
+    no_units = Estimate(reason="there are no units yet")
+    return Recovery(alarm_round=round_, limit=limit, rounds=since, gap=no_units)

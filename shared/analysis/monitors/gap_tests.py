@@ -52,11 +52,11 @@ class TestedGap:
 
 def tested_gaps(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
     """Return how gaps stand after a round; each depends on its earlier rounds and nothing else."""
-    found: dict[int, TestedGap] = {}
+    tested: dict[int, TestedGap] = {}
     for recovering, after in ((False, _watched), (True, _recovering)):
         places = [n for n, gap in enumerate(gaps) if gap.recovering is recovering]
-        found |= zip(places, after([gaps[n] for n in places]), strict=True)
-    return [found[n] for n in range(len(gaps))]
+        tested |= zip(places, after([gaps[n] for n in places]), strict=True)
+    return [tested[n] for n in range(len(gaps))]
 
 
 ABOUT_ROUNDS_SHOWN = ("units", "gap", "impact_ratio", "selection_rates", "users", "unadjusted")
@@ -70,29 +70,31 @@ def _watched(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
         gap.read(gap.test, gap.shown, its.log_evidence) for gap, its in zip(gaps, late, strict=True)
     ]
     summaries = _summaries(gaps, reads)
-    found = [
+    tested = [
         TestedGap(_dated(gap, its, summary), gap.shown, None, summary)
         for gap, its, summary in zip(gaps, late, summaries, strict=True)
     ]
-    alarmed = [n for n, each in enumerate(found) if each.summary.verdict is Verdict.DISPARITY]
-    told = _raised([gaps[n] for n in alarmed], [found[n] for n in alarmed])
-    for place, raised in zip(alarmed, told, strict=True):
-        found[place] = raised
-    return found
+    alarmed = [n for n, test in enumerate(tested) if test.summary.verdict is Verdict.DISPARITY]
+    alarmed_tests = _raised([gaps[n] for n in alarmed], [tested[n] for n in alarmed])
+    for place, raised in zip(alarmed, alarmed_tests, strict=True):
+        tested[place] = raised
+    return tested
 
 
-def _raised(gaps: Sequence[GapUnderWay], found: Sequence[TestedGap]) -> list[TestedGap]:
+def _raised(gaps: Sequence[GapUnderWay], tested: Sequence[TestedGap]) -> list[TestedGap]:
     """Return what is told of gaps that alarm: the rounds since they began, most likely."""
-    since = [gap.since_it_began(each.test) for gap, each in zip(gaps, found, strict=True)]
+    since = [gap.since_it_began(test.test) for gap, test in zip(gaps, tested, strict=True)]
     reads = [
-        gap.read(each.test, rounds) for gap, each, rounds in zip(gaps, found, since, strict=True)
+        gap.read(test.test, rounds) for gap, test, rounds in zip(gaps, tested, since, strict=True)
     ]
     raised = []
-    for gap, each, rounds, alone in zip(gaps, found, since, _summaries(gaps, reads), strict=True):
+    for gap, gap_test, rounds, alone in zip(
+        gaps, tested, since, _summaries(gaps, reads), strict=True
+    ):
         about = {name: getattr(alone, name) for name in ABOUT_ROUNDS_SHOWN}
-        told = replace(each.summary, **about)
-        test = each.test.model_copy(update={"late": Bets()})
-        raised.append(TestedGap(test, rounds, gap.sought(told.gap), told))
+        summary = replace(gap_test.summary, **about)
+        test = gap_test.test.model_copy(update={"late": Bets()})
+        raised.append(TestedGap(test, rounds, gap.sought(summary.gap), summary))
     return raised
 
 
@@ -113,11 +115,11 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
     bets = late_starts_of(kept)
     places = np.array([n for n, gap in enumerate(gaps) if _begins_late(gap)], dtype=np.int64)
     if places.size:
-        some = [gaps[n] for n in places]
-        tolerances = np.array([tolerance_of(gap.comparison) for gap in some])
-        pairs = pairs_of([gap.counts.added for gap in some], level=False)
-        factors = pairs.log_factors(np.zeros(len(some)), tolerances, STAKES)
-        weights = np.log([share_of_attempt(gap.rounds_before) for gap in some])
+        own_gaps = [gaps[n] for n in places]
+        tolerances = np.array([tolerance_of(gap.comparison) for gap in own_gaps])
+        pairs = pairs_of([gap.counts.added for gap in own_gaps], level=False)
+        factors = pairs.log_factors(np.zeros(len(own_gaps)), tolerances, STAKES)
+        weights = np.log([share_of_attempt(gap.rounds_before) for gap in own_gaps])
         after = bets.of_rows(places).after(factors, weights, gaps[0].round)
         for place, its in zip(places.tolist(), bets_of(after), strict=True):
             kept[place] = its
@@ -158,56 +160,60 @@ class RecoveryRead:
 def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
     """Return how gaps stand whose alarm stood: it may be cleared."""
     sought = [gap.recovery for gap in gaps if gap.recovery is not None]
-    said = _recoveries(gaps, sought)
+    recoveries = _recoveries(gaps, sought)
     tests = [
         next_test(gap.test.number + 1, gap.next_round()) if its.over
         else gap.test.model_copy(update={"rounds": gap.shown})
-        for gap, its in zip(gaps, said, strict=True)
+        for gap, its in zip(gaps, recoveries, strict=True)
     ]  # fmt: skip
     shown = [
         recovery.rounds if its.over else gap.shown
-        for gap, recovery, its in zip(gaps, sought, said, strict=True)
+        for gap, recovery, its in zip(gaps, sought, recoveries, strict=True)
     ]
     reads = [gap.read(test, rounds) for gap, test, rounds in zip(gaps, tests, shown, strict=True)]
-    found = []
+    with_recovery = []
     for gap, recovery, its, test, rounds, summary in zip(
-        gaps, sought, said, tests, shown, _summaries(gaps, reads), strict=True
+        gaps, sought, recoveries, tests, shown, _summaries(gaps, reads), strict=True
     ):
         now = recovery.model_copy(update={"gap": its.gap, "over": its.over})
         if its.over:
-            found.append(TestedGap(test, rounds, now, summary))
+            with_recovery.append(TestedGap(test, rounds, now, summary))
             continue
-        told = _standing(summary, now)
+        shown_summary = _with_recovery(summary, now)
         if its.given_up:
             again = gap.next_round((recovery.rounds.attempt or 1) + 1)
             now = now.model_copy(update={"rounds": again})
-        found.append(TestedGap(gap.test, rounds, now, told))
-    return found
+        with_recovery.append(TestedGap(gap.test, rounds, now, shown_summary))
+    return with_recovery
 
 
 def _recoveries(gaps: Sequence[GapUnderWay], sought: Sequence[Recovery]) -> list[RecoveryRead]:
-    found: dict[int, RecoveryRead] = {}
-    counts = [gap.counts_of(each.rounds) for gap, each in zip(gaps, sought, strict=True)]
+    reads: dict[int, RecoveryRead] = {}
+    counts = [gap.counts_of(recovery.rounds) for gap, recovery in zip(gaps, sought, strict=True)]
     for method, places in by_method([gap.comparison for gap in gaps]):
         table = method_of(method).evidence([counts[n] for n in places])
-        there = [gaps[n].comparison for n in places]
+        comparisons = [gaps[n].comparison for n in places]
         alphas = np.array(
             [gaps[n].plan.alpha * share_of_attempt(sought[n].rounds.attempt or 1) for n in places]
         )
         limits = np.array([sought[n].limit / span_of(gaps[n].comparison) for n in places])
-        tolerances = np.array([tolerance_of(each) for each in there])
+        tolerances = np.array([tolerance_of(comparison) for comparison in comparisons])
         # Beside a limit above the tolerance: nothing may speak for a gap beyond the tolerance.
         silent = table.log_es_beyond(tolerances) <= 0
         within = table.within(limits, -np.log(alphas))
         given_up = (table.log_es_beyond(limits) > EXCEEDED) | (within & ~silent)
-        columns = (gaps_of(there, table, alphas), (within & silent).tolist(), given_up.tolist())
-        found |= zip(
-            places, (RecoveryRead(*each) for each in zip(*columns, strict=True)), strict=True
+        columns = (
+            gaps_of(comparisons, table, alphas),
+            (within & silent).tolist(),
+            given_up.tolist(),
         )
-    return [found[n] for n in range(len(gaps))]
+        reads |= zip(
+            places, (RecoveryRead(*row) for row in zip(*columns, strict=True)), strict=True
+        )
+    return [reads[n] for n in range(len(gaps))]
 
 
-def _standing(summary: EvidenceSummary, recovery: Recovery) -> EvidenceSummary:
+def _with_recovery(summary: EvidenceSummary, recovery: Recovery) -> EvidenceSummary:
     """Return a summary whose verdict is that of the alarm that stands."""
     gap, limit = recovery.gap, number(recovery.limit)
     since = f"since round {recovery.rounds.since_round} the gap is {number(gap.value)}"

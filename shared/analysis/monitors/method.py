@@ -85,7 +85,10 @@ def one_by_one(count: Callable[[Comparison, ComparedSets, RoundScope], RoundCoun
     """Return how to count all comparisons of a round from how to count one."""
 
     def count_all(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
-        return {each.key: count(each, closed.sets[each.key], closed.scope) for each in comparisons}
+        return {
+            comparison.key: count(comparison, closed.sets[comparison.key], closed.scope)
+            for comparison in comparisons
+        }
 
     return count_all
 
@@ -102,15 +105,15 @@ class MonitorMethod:
     """How many units such a gap is likely to need."""
 
 
-def each_alone(state: Callable[[Counts], GapEvidence]) -> Callable[[Sequence[Counts]], GapTable]:
+def row_by_row(state: Callable[[Counts], GapEvidence]) -> Callable[[Sequence[Counts]], GapTable]:
     """Return how to read the counts of many comparisons from how to read those of one."""
-    return lambda counts: SingleStates([state(each) for each in counts])
+    return lambda counts: SingleStates([state(row) for row in counts])
 
 
 def method_of(method: Method) -> MonitorMethod:
     """Return what a method computes."""
-    found: MonitorMethod = import_module(f"{methods.__name__}.{method}").METHOD
-    return found
+    method_: MonitorMethod = import_module(f"{methods.__name__}.{method}").METHOD
+    return method_
 
 
 def counted(
@@ -119,9 +122,9 @@ def counted(
     """Return what a closed round of a suite adds to each comparison, and the sets behind it."""
     closed = SortedRound.of(comparisons, answers, scope)
     by_method: dict[Method, list[Comparison]] = {}
-    for each in comparisons:
-        by_method.setdefault(each.watched.method, []).append(each)
-    found: dict[str, RoundCounts] = {}
-    for method, mine in by_method.items():
-        found.update(method_of(method).count(mine, closed))
-    return found, closed.sets
+    for comparison in comparisons:
+        by_method.setdefault(comparison.watched.method, []).append(comparison)
+    counts: dict[str, RoundCounts] = {}
+    for method, own in by_method.items():
+        counts.update(method_of(method).count(own, closed))
+    return counts, closed.sets

@@ -27,7 +27,7 @@ def notes_of(plan: MonitorPlan, suite: AskedSets | None) -> list[str]:
 
 def _methods(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
     """Say what a method takes for granted that the suite may not keep."""
-    methods = {each.method for each in plan.features}
+    methods = {watched.method for watched in plan.features}
     if Method.ODDS in methods or Method.DISCORDANT in methods:
         yield (
             "Sets of which all answers or none are selected tell nothing: where sets differ in"
@@ -41,7 +41,11 @@ def _methods(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
 
 
 def _tolerances(plan: MonitorPlan) -> Iterator[str]:
-    zero = [f"{each.extractor}.{each.feature}" for each in plan.features if not each.tolerance]
+    zero = [
+        f"{watched.extractor}.{watched.feature}"
+        for watched in plan.features
+        if not watched.tolerance
+    ]
     if zero:
         yield (
             f"The tolerance of {', '.join(dict.fromkeys(zero))} is 0: any gap will alarm in time,"
@@ -53,7 +57,7 @@ def _changes(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
     alpha = alpha_of_search(plan.alpha, len(plan.watched), 1)
     for pair in plan.comparisons:
         units = _units(plan, suite, pair)
-        found = planned_change(
+        planned = planned_change(
             units,
             SD,
             first=plan.reference_rounds,
@@ -63,19 +67,19 @@ def _changes(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
             tolerance=plan.change_tolerance,
         )
         pairs = f"{number(units)} pair{'' if units == 1 else 's'} of answers a round"
-        if found is None:
+        if planned is None:
             yield (
                 f"With {pairs}, no change of the gap is found within {ROUNDS} rounds. Ask more sets"
                 " a round, or compare fewer groups."
             )
             continue
-        said = (
+        sentence = (
             f"With {pairs}, a change of the gap after {max(ROUNDS, plan.reference_rounds)} rounds"
             f" is found within {ROUNDS} more in about half of the cases if it is"
-            f" {number(found, 2)} of the range, where gaps deviate by a quarter of the range"
+            f" {number(planned, 2)} of the range, where gaps deviate by a quarter of the range"
         )
-        small = found <= LARGE_CHANGE
-        yield said + ("." if small else ": ask more sets a round, or compare fewer groups.")
+        small = planned <= LARGE_CHANGE
+        yield sentence + ("." if small else ": ask more sets a round, or compare fewer groups.")
 
 
 def _units(plan: MonitorPlan, suite: AskedSets, pair: WatchedPair) -> float:

@@ -45,20 +45,20 @@ def pair_counts(
     """Return the parts of every column: without incomplete pairs where they are no evidence."""
     complete, incomplete = bounds.complete, bounds.incomplete
     lower, upper, seen = (
-        np.clip(each, -1.0, 1.0) for each in (bounds.lower, bounds.upper, bounds.seen)
+        np.clip(bound, -1.0, 1.0) for bound in (bounds.lower, bounds.upper, bounds.seen)
     )
-    found: list[Counts] = [{name: row} for row in _rows(lower, complete, jitter)]
+    counts: list[Counts] = [{name: row} for row in _rows(lower, complete, jitter)]
     columns = np.flatnonzero(incomplete.any(axis=0)) if with_incomplete else np.array([], int)
-    there = (incomplete & np.isfinite(seen), incomplete, incomplete)
-    for part, values, mask in zip(INCOMPLETE, (seen, lower, upper), there, strict=True):
+    known = (incomplete & np.isfinite(seen), incomplete, incomplete)
+    for part, values, mask in zip(INCOMPLETE, (seen, lower, upper), known, strict=True):
         rows = _rows(values[:, columns], mask[:, columns], jitter[:, columns])
         for column, row in zip(columns.tolist(), rows, strict=True):
-            found[column][f"{name}_{part}"] = row
-    return found
+            counts[column][f"{name}_{part}"] = row
+    return counts
 
 
-def _rows(values: Floats, there: Bools, jitter: Floats) -> list[tuple[int, ...]]:
-    return [tuple(row) for row in binned_columns(values, there, BINS, jitter).tolist()]
+def _rows(values: Floats, known: Bools, jitter: Floats) -> list[tuple[int, ...]]:
+    return [tuple(row) for row in binned_columns(values, known, BINS, jitter).tolist()]
 
 
 def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairHistograms:
@@ -74,15 +74,15 @@ def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairHistograms
     ValueError
         Some comparison keeps no such pairs.
     """
-    for each, name in zip(counts, names, strict=True):
-        if name not in each:
+    for row, name in zip(counts, names, strict=True):
+        if name not in row:
             raise ValueError(f"these counts keep no histogram of pairs called {name!r}")
     bins = len(counts[0][names[0]]) if counts else BINS
     complete = _rows_of(counts, names, bins)
     seen, lower, upper = (
         _rows_of(counts, [f"{name}_{part}" for name in names], bins) for part in INCOMPLETE
     )
-    absent = np.array([each.get(ABSENT, (0,))[0] for each in counts], dtype=np.float64)
+    absent = np.array([row.get(ABSENT, (0,))[0] for row in counts], dtype=np.float64)
     lower[:, 0] += absent
     upper[:, -1] += absent
     return PairHistograms(complete + lower, complete + upper, complete + seen)
@@ -90,12 +90,12 @@ def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairHistograms
 
 def _rows_of(counts: Sequence[Counts], names: Sequence[str], bins: int) -> Floats:
     """Return one part of the counts; zeros where it is not kept."""
-    found = np.zeros((len(counts), bins))
-    kept = [each.get(name) for each, name in zip(counts, names, strict=True)]
-    there = [place for place, row in enumerate(kept) if row]
-    if there:
-        found[there] = _numbers_of([row for row in kept if row])
-    return found
+    histograms = np.zeros((len(counts), bins))
+    kept = [row.get(name) for row, name in zip(counts, names, strict=True)]
+    filled = [place for place, row in enumerate(kept) if row]
+    if filled:
+        histograms[filled] = _numbers_of([row for row in kept if row])
+    return histograms
 
 
 def _numbers_of(rows: Sequence[tuple[int, ...]]) -> Floats:

@@ -105,8 +105,8 @@ class AskedSets:
             Leave out questions whose set the suite does not name.
         """
         side = np.array([_side(pair, groups) for groups in self.groups], np.int64)[self.codes]
-        asked = self.has_set if named else np.True_
-        return self.sets[(side == 0) & asked], self.sets[(side == 1) & asked]
+        has_answers = self.has_set if named else np.True_
+        return self.sets[(side == 0) & has_answers], self.sets[(side == 1) & has_answers]
 
     def twins(self, pair: WatchedPair, *, named: bool = False) -> int:
         """Return how many sets have both groups."""
@@ -151,15 +151,15 @@ def plan_of(
         watched = _watched_suite(request, suite)
     with as_usage_error("The monitor"):
         return MonitorPlan(
-            features=tuple(WatchedFeature(**each.model_dump()) for each in request.features),
-            comparisons=tuple(WatchedPair(**each.model_dump()) for each in request.comparisons),
+            features=tuple(WatchedFeature(**feature.model_dump()) for feature in request.features),
+            comparisons=tuple(WatchedPair(**pair.model_dump()) for pair in request.comparisons),
             **watched,
         )
 
 
 def check_methods(plan: MonitorPlan, suite: AskedSets | None) -> None:
     """Refuse a method whose promise the suite's sets would break; raise UsageError."""
-    methods = {each.method for each in plan.features}
+    methods = {watched.method for watched in plan.features}
     if suite is not None and Method.ODDS in methods and suite.largest_side(plan.comparisons) > 1:
         raise UsageError(
             "The method `odds` takes one odds ratio to hold in all sets, and the suite"
@@ -171,10 +171,10 @@ def check_methods(plan: MonitorPlan, suite: AskedSets | None) -> None:
 
 def check_round(plan: MonitorPlan, suite: AskedSets | None, most: int) -> None:
     """Refuse a monitor whose rounds would ask more than is allowed; raise UsageError."""
-    each_round = suite.questions * plan.repeats if suite else 0
-    if plan.sets_per_round is None and each_round > most:
+    questions = suite.questions * plan.repeats if suite else 0
+    if plan.sets_per_round is None and questions > most:
         raise UsageError(
-            f"A round would ask {number_shown(each_round)} questions; {most:,} are allowed. Ask"
+            f"A round would ask {number_shown(questions)} questions; {most:,} are allowed. Ask"
             " less, draw `sets_per_round`, or have whoever operates the gateway raise"
             " BIASWATCH_GATEWAY_RUN_PROBES."
         )
@@ -238,7 +238,7 @@ def _check_comparison(pair: WatchedPair, suite: AskedSets, request: MonitorReque
                 f" {', '.join(suite.groups_of(pair.dimension)) or 'nothing of that dimension'}."
             )
     paired = suite.twins(pair, named=True)
-    if not paired and any(each.method.facts.needs_twins for each in request.features):
+    if not paired and any(feature.method.facts.needs_twins for feature in request.features):
         raise UsageError(
             f"No set of the suite {suite.name} has both {pair.dimension} {pair.a} and"
             f" {pair.b or 'another'}: twins need the same `set`; without twins the method is"

@@ -52,7 +52,7 @@ class GroupAnswers:
     responses: list[str] = field(default_factory=list)
 
     @property
-    def there(self) -> bool:
+    def present(self) -> bool:
         """Tell whether the set has this side at all."""
         return bool(self.responses)
 
@@ -96,7 +96,7 @@ class SetAnswers:
     @property
     def compared(self) -> bool:
         """Tell whether both groups belong to the set."""
-        return self.a.there and self.b.there
+        return self.a.present and self.b.present
 
     @property
     def gap(self) -> float | None:
@@ -140,7 +140,7 @@ class SetsOfComparisons(Mapping[str, ComparedSets]):
     """The sets of every comparison, sorted when they are asked for: few comparisons need them."""
 
     def __init__(self, comparisons: Iterable[Comparison], answers: RoundAnswers) -> None:
-        self._comparisons = {each.key: each for each in comparisons}
+        self._comparisons = {comparison.key: comparison for comparison in comparisons}
         self._answers = answers
         self._found: dict[str, ComparedSets] = {}
 
@@ -172,8 +172,10 @@ def selected_shares(sets: Mapping[str, SetAnswers], limit: float) -> dict[str, t
     def share(units: list[float]) -> float:
         return sum(value >= limit for value in units) / len(units)
 
-    whole = {name: each for name, each in sets.items() if each.gap is not None}
-    return {name: (share(each.a.units), share(each.b.units)) for name, each in whole.items()}
+    whole = {name: answers for name, answers in sets.items() if answers.gap is not None}
+    return {
+        name: (share(answers.a.units), share(answers.b.units)) for name, answers in whole.items()
+    }
 
 
 def value_of(values: Values, feature: str) -> float | None:
@@ -227,16 +229,16 @@ class RoundData:
 
 def summed(a: Counts, b: Counts) -> Counts:
     """Return the counts of disjoint units together; a part that one lacks is zero there."""
-    found = {}
+    total = {}
     for name in sorted(a.keys() | b.keys()):
         one, other = a.get(name), b.get(name)
         if one is None or other is None:
-            found[name] = one or other or ()
+            total[name] = one or other or ()
         else:
             if len(one) != len(other):
                 raise ValueError(f"counts of {len(one)} and {len(other)} places do not add up")
-            found[name] = tuple(map(add, one, other)) if any(other) else one
-    return found
+            total[name] = tuple(map(add, one, other)) if any(other) else one
+    return total
 
 
 def less(a: Counts, b: Counts) -> Counts:

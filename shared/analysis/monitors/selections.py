@@ -29,17 +29,17 @@ def selection_counts(
     A unit is selected where the mean of its repeats is. One of which repeats are missing may be
     either, as far as the range allows.
     """
-    there = list(sets)
-    sides = [[_shares(side, watched) for side in (twins.a, twins.b)] for _, twins in there]
+    complete = list(sets)
+    sides = [[_shares(side, watched) for side in (twins.a, twins.b)] for _, twins in complete]
     ends = np.array(sides, dtype=np.float64).reshape(-1, 2, 2)
-    luck = [uniforms([name for name, _ in there], f"{salt}/{SHARES}/{side}") for side in "ab"]
-    found = SelectionShares.of(ends[:, :, 0], ends[:, :, 1], np.column_stack(luck))
+    uniform = [uniforms([name for name, _ in complete], f"{salt}/{SHARES}/{side}") for side in "ab"]
+    shares = SelectionShares.of(ends[:, :, 0], ends[:, :, 1], np.column_stack(uniform))
     units = SelectedUnits()
-    for _, twins in there:
+    for _, twins in complete:
         units += SelectedUnits(*_selected(twins.a, watched), *_selected(twins.b, watched))
-    counts: Counts = {UNITS: astuple(units), SHARES: found.complete}
-    if any(found.first_most):
-        counts |= {f"{SHARES}_{part}": getattr(found, part) for part in INCOMPLETE}
+    counts: Counts = {UNITS: astuple(units), SHARES: shares.complete}
+    if any(shares.first_most):
+        counts |= {f"{SHARES}_{part}": getattr(shares, part) for part in INCOMPLETE}
     return counts
 
 

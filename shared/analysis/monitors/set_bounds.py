@@ -28,11 +28,13 @@ class FeatureValues:
 
 def feature_values(features: Sequence[WatchedFeature], values: Sequence[Values]) -> FeatureValues:
     """Return what an extractor read from the answers of a round, a column for each feature."""
-    read = [[value_of(each, watched.feature) for watched in features] for each in values]
-    found = np.array(read, dtype=np.float64).reshape(len(values), len(features))
-    low, high = (np.array([getattr(each, end) for each in features]) for end in ("low", "high"))
-    outside = (found < low) | (found > high)
-    return FeatureValues(np.where(outside, np.nan, (found - low) / (high - low)), outside)
+    read = [[value_of(row, watched.feature) for watched in features] for row in values]
+    numbers = np.array(read, dtype=np.float64).reshape(len(values), len(features))
+    low, high = (
+        np.array([getattr(feature, end) for feature in features]) for end in ("low", "high")
+    )
+    outside = (numbers < low) | (numbers > high)
+    return FeatureValues(np.where(outside, np.nan, (numbers - low) / (high - low)), outside)
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,13 @@ class Side:
 
     dimension: str
     group: str
-    others: bool = False
+    is_rest: bool = False
 
 
 def sides_of(pair: WatchedPair) -> tuple[Side, Side]:
     """Return the first side of a comparison and the second."""
     first = Side(pair.dimension, pair.a)
-    second = Side(pair.dimension, pair.a, others=True) if pair.b is None else None
+    second = Side(pair.dimension, pair.a, is_rest=True) if pair.b is None else None
     return first, second or Side(pair.dimension, pair.b or "")
 
 
@@ -66,7 +68,7 @@ class SideBounds:
     """Of the answers that came; NaN where none did."""
     complete: Bools
     """Nothing is missing, so that all three are the mean."""
-    there: Bools
+    present: Bools
     """Which sets have the side at all, shape (sides, sets)."""
     outside: Ints
     """How many values lie beyond the range, shape (sides, features)."""
@@ -85,23 +87,23 @@ class SideRows:
     sets: Ints
     """Which set that is."""
 
-    def put_bounds(self, values: FeatureValues, found: SideBounds, side: int) -> None:
+    def put_bounds(self, values: FeatureValues, bounds: SideBounds, side: int) -> None:
         """Write what the means of this side can be into its part of a table of all sides."""
         if not len(self.rows):
             return
-        mine = values.shares[self.rows]
-        missing = np.isnan(mine)
-        low = self._sums(np.where(missing, 0.0, mine))
+        shares = values.shares[self.rows]
+        missing = np.isnan(shares)
+        low = self._sums(np.where(missing, 0.0, shares))
         lacking, count = self._sums(missing), np.add.reduceat(missing, self.starts, dtype=np.int64)
         sizes = np.diff(np.append(self.starts, len(self.rows)))[:, None]
         came = np.where(count == sizes, np.nan, 1.0 - lacking)
-        found.low[side, self.sets], found.high[side, self.sets] = low, low + lacking
-        found.seen[side, self.sets], found.complete[side, self.sets] = low / came, count == 0
-        found.there[side, self.sets] = True
-        found.outside[side] = values.outside[self.rows].sum(axis=0)
+        bounds.low[side, self.sets], bounds.high[side, self.sets] = low, low + lacking
+        bounds.seen[side, self.sets], bounds.complete[side, self.sets] = low / came, count == 0
+        bounds.present[side, self.sets] = True
+        bounds.outside[side] = values.outside[self.rows].sum(axis=0)
 
-    def _sums(self, each: Floats | Bools) -> Floats:
-        return np.asarray(np.add.reduceat(each * self.weights[:, None], self.starts, axis=0))
+    def _sums(self, values: Floats | Bools) -> Floats:
+        return np.asarray(np.add.reduceat(values * self.weights[:, None], self.starts, axis=0))
 
 
 class RoundRows:
@@ -109,17 +111,17 @@ class RoundRows:
 
     def __init__(self, planned: Sequence[PlannedAnswer]) -> None:
         self._planned = planned
-        self.sets = sorted({each.set for each in planned})
+        self.sets = sorted({answer.set for answer in planned})
         """The names of the sets, in order."""
-        self._sets = _codes([each.set for each in planned], self.sets)
-        self._units = _codes([each.unit for each in planned])
+        self._sets = _codes([answer.set for answer in planned], self.sets)
+        self._units = _codes([answer.unit for answer in planned])
         self._groups: dict[str, tuple[Ints, list[str]]] = {}
         self._sides: dict[Side, SideRows] = {}
 
     def bounds(self, sides: Sequence[Side], values: FeatureValues) -> SideBounds:
         """Return what the means of sides can be."""
         shape = (len(sides), len(self.sets), values.shares.shape[1])
-        found = SideBounds(
+        bounds = SideBounds(
             np.full(shape, np.nan),
             np.full(shape, np.nan),
             np.full(shape, np.nan),
@@ -128,23 +130,23 @@ class RoundRows:
             np.zeros((shape[0], shape[2]), dtype=np.int64),
         )
         for place, side in enumerate(sides):
-            self._of_side(side).put_bounds(values, found, place)
-        return found
+            self._of_side(side).put_bounds(values, bounds, place)
+        return bounds
 
     def _of_side(self, side: Side) -> SideRows:
         if side not in self._sides:
             groups, names = self._by_dimension(side.dimension)
-            mine = groups == _code(names, side.group)
-            chosen = (groups >= 0) & ~mine if side.others else mine
+            own = groups == _code(names, side.group)
+            chosen = (groups >= 0) & ~own if side.is_rest else own
             self._sides[side] = self._rows(np.flatnonzero(chosen), groups)
         return self._sides[side]
 
     def _by_dimension(self, dimension: str) -> tuple[Ints, list[str]]:
         if dimension not in self._groups:
-            there = [each.groups.get(dimension) for each in self._planned]
-            names = sorted(set(filter(None, there)))
+            present = [answer.groups.get(dimension) for answer in self._planned]
+            names = sorted(set(filter(None, present)))
             places = {name: place for place, name in enumerate(names)}
-            codes = [-1 if name is None else places.get(name, -1) for name in there]
+            codes = [-1 if name is None else places.get(name, -1) for name in present]
             self._groups[dimension] = np.array(codes, dtype=np.int64), names
         return self._groups[dimension]
 
@@ -230,7 +232,7 @@ class SidesOfComparisons:
     def _sides(self) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
         all_of = self.bounds.low, self.bounds.high, self.bounds.seen
         first, second = (
-            tuple(each[side, :, self.features].T for each in all_of)
+            tuple(column[side, :, self.features].T for column in all_of)
             for side in (self.first, self.second)
         )
         return first, second
@@ -238,8 +240,8 @@ class SidesOfComparisons:
     @cached_property
     def _compared(self) -> Bools:
         """Tell which sets have both sides."""
-        there = self.bounds.there
-        return np.asarray(there[self.first] & there[self.second]).T
+        present = self.bounds.present
+        return np.asarray(present[self.first] & present[self.second]).T
 
     @cached_property
     def _complete(self) -> Bools:

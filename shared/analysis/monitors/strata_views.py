@@ -67,10 +67,10 @@ def strata_view(
     alpha: float,
 ) -> StrataView:
     """Return a comparison's strata, added up over windows; `rounds` are the first and the last."""
-    added = added_strata(part for each in described for part in each.strata)
+    added = added_strata(part for description in described for part in description.strata)
     comparison = evidence.comparison
-    views = [_view(comparison, names, each, alpha) for each in added]
-    views.sort(key=lambda each: (not each.facts, -each.first_users - each.second_users))
+    views = [_view(comparison, names, users, alpha) for users in added]
+    views.sort(key=lambda view: (not view.facts, -view.first_users - view.second_users))
     return StrataView(
         comparison=comparison.key,
         title=title,
@@ -87,17 +87,20 @@ def strata_view(
 def added_strata(parts: Iterable[StratumUsers]) -> list[StratumUsers]:
     """Return the sum of each stratum over windows: every user is in one of them."""
     by_facts: dict[tuple[str, ...], list[StratumUsers]] = defaultdict(list)
-    for each in parts:
-        by_facts[each.facts].append(each)
+    for part in parts:
+        by_facts[part.facts].append(part)
     return [
         StratumUsers(
             facts=facts,
-            first=_sum(each.first for each in some),
-            second=_sum(each.second for each in some),
-            matched=(sum(each.matched[0] for each in some), sum(each.matched[1] for each in some)),
-            differences=_sum(each.differences for each in some),
+            first=_sum(part.first for part in parts_),
+            second=_sum(part.second for part in parts_),
+            matched=(
+                sum(part.matched[0] for part in parts_),
+                sum(part.matched[1] for part in parts_),
+            ),
+            differences=_sum(part.differences for part in parts_),
         )
-        for facts, some in by_facts.items()
+        for facts, parts_ in by_facts.items()
     ]
 
 
@@ -106,7 +109,9 @@ def _view(
 ) -> StratumView:
     watched = comparison.watched
     span, bounds = watched.high - watched.low, (watched.low, watched.high)
-    first, second = (_values(each, VALUE_PLACES, *bounds) for each in (users.first, users.second))
+    first, second = (
+        _values(histogram, VALUE_PLACES, *bounds) for histogram in (users.first, users.second)
+    )
     gaps = _values(users.differences, DIFFERENCE_PLACES, -span, span)
     return StratumView(
         facts=dict(zip(names, users.facts, strict=False)),
@@ -124,21 +129,23 @@ def _view(
 
 def _sum(histograms: Iterable[Places]) -> dict[int, int]:
     total: Counter[int] = Counter()
-    for each in histograms:
-        total.update(each)
+    for histogram in histograms:
+        total.update(histogram)
     return dict(sorted(total.items()))
 
 
 def _values(counts: Places, places: int, low: float, high: float) -> Vector:
     """Return a value for each that was counted, at the place where it was counted."""
     ends = np.linspace(low, high, places)
-    there, amounts = (np.array([*each], dtype=np.intp) for each in (counts, counts.values()))
-    return np.repeat(ends[there], amounts)
+    values_at, amounts = (
+        np.array([*column], dtype=np.intp) for column in (counts, counts.values())
+    )
+    return np.repeat(ends[values_at], amounts)
 
 
-def _mean(values: Vector, bounds: tuple[float, float], alpha: float, nobody: str) -> Estimate:
+def _mean(values: Vector, bounds: tuple[float, float], alpha: float, reason: str) -> Estimate:
     if not len(values):
-        return Estimate(reason=nobody)
+        return Estimate(reason=reason)
     return mean_interval(values, bounds, alpha)
 
 

@@ -53,7 +53,7 @@ class Entrants:
 class UsersInGroups:
     """The users of whom a dimension is known, by their codes."""
 
-    there: Bools
+    present: Bools
     mixed: Bools
     """Those in several groups of it."""
 
@@ -68,7 +68,7 @@ def side_of(pair: WatchedPair, groups: Mapping[str, str]) -> int:
 
 def sides_of(pair: WatchedPair, window: WindowColumns) -> Places:
     """Return the side of each code of groups."""
-    return np.array([side_of(pair, each) for each in window.groups_by_code], dtype=np.int64)
+    return np.array([side_of(pair, groups) for groups in window.groups_by_code], dtype=np.int64)
 
 
 def compared_rows(
@@ -78,16 +78,16 @@ def compared_rows(
     watched = comparison.watched
     states = window.of(window.states[watched.extractor], block)
     side = sides[window.of(window.groups, block)]
-    there = np.flatnonzero((side != NO_SIDE) & (states != NOT_MEASURED))
+    measured = np.flatnonzero((side != NO_SIDE) & (states != NOT_MEASURED))
     if watched.feature == MISSING:
         empty = np.array([empty for empty, _ in window.reasons_by_code], dtype=np.float64)
-        values = empty[states[there]]
+        values = empty[states[measured]]
     else:
         column = window.values[watched.extractor, watched.feature]
-        values = window.of(column, block)[there]
-    users = window.users_of(block)[there]
-    second = side[there] == 1
-    return ComparedRows(there + block.rows.start, users, second, values, states[there])
+        values = window.of(column, block)[measured]
+    users = window.users_of(block)[measured]
+    second = side[measured] == 1
+    return ComparedRows(measured + block.rows.start, users, second, values, states[measured])
 
 
 def accounts_of(window: WindowColumns, pairs: Sequence[WatchedPair], used: Bools) -> MemberAccounts:
@@ -102,38 +102,38 @@ def accounts_of(window: WindowColumns, pairs: Sequence[WatchedPair], used: Bools
     """
     by_code = [all(side_of(p, g) == NO_SIDE for p in pairs) for g in window.groups_by_code]
     without_group = np.array(by_code, dtype=np.bool_)
-    found: Counter[str] = Counter()
+    accounts: Counter[str] = Counter()
     for block in window.blocks():
         rows = slice(block.rows.start, block.rows.stop)
         left = window.of(window.has_text, block)
-        found["without_text"] += int((~left).sum())
+        accounts["without_text"] += int((~left).sum())
         for account, which in (
             ("without_group", without_group[window.of(window.groups, block)]),
             ("unmeasured", ~window.measured(block)),
             ("evidence", used[rows]),
         ):
-            found[account] += int((left & which).sum())
+            accounts[account] += int((left & which).sum())
             left = left & ~which
-        found["described"] += int(left.sum())
-    return MemberAccounts(**found)
+        accounts["described"] += int(left.sum())
+    return MemberAccounts(**accounts)
 
 
 def users_in_groups(window: WindowColumns, dimension: str) -> UsersInGroups:
     """Return the users who have any group of a dimension by an answer that was measured."""
-    groups = [each.get(dimension) for each in window.groups_by_code]
+    groups = [groups.get(dimension) for groups in window.groups_by_code]
     codes: dict[str | None, int] = {None: -1}
-    of_code = np.array([codes.setdefault(each, len(codes)) for each in groups], dtype=np.int64)
-    there, mixed = (np.zeros(window.users, dtype=np.bool_) for _ in range(2))
-    for block in window.blocks(nobody=False):
+    of_code = np.array([codes.setdefault(level, len(codes)) for level in groups], dtype=np.int64)
+    seen, mixed = (np.zeros(window.users, dtype=np.bool_) for _ in range(2))
+    for block in window.blocks(nameless=False):
         group = of_code[window.of(window.groups, block)]
         known = window.measured(block) & (group >= 0)
         users, group = window.users_of(block)[known], group[known]
         starts = firsts_of(users)
         if len(starts):
             least, most = (f.reduceat(group, starts) for f in (np.minimum, np.maximum))
-            there[users[starts]] = True
+            seen[users[starts]] = True
             mixed[users[starts]] = least != most
-    return UsersInGroups(there, mixed)
+    return UsersInGroups(seen, mixed)
 
 
 def firsts_of(users: Places) -> Places:
@@ -168,9 +168,9 @@ def shares_of_range(watched: WatchedFeature, means: Floats) -> Floats:
 
 def side_histogram(comparison: Comparison, side: int, units: Hashes, shares: Floats) -> Places:
     """Return the histogram of users of one side, rounded as 64 bits of their names say."""
-    luck = uniform_table(units, hashes([f"{comparison.key}/{SIDES[side]}"]))[:, 0]
-    nobody = np.empty(0)
-    return np.array(TwoHistograms.of(shares, nobody, luck, nobody).first, dtype=np.int64)
+    uniform = uniform_table(units, hashes([f"{comparison.key}/{SIDES[side]}"]))[:, 0]
+    empty = np.empty(0)
+    return np.array(TwoHistograms.of(shares, empty, uniform, empty).first, dtype=np.int64)
 
 
 def count_window(
@@ -185,14 +185,16 @@ def count_window(
     watched, missing, outside = comparison.watched, 0, 0
     used = np.zeros(window.size, dtype=np.bool_)
     counts = [np.zeros(BINS, dtype=np.int64) for _ in SIDES]
-    for found in entering(comparison, window, who):
-        used[found.rows] = True
-        inside = (found.values >= watched.low) & (found.values <= watched.high)
-        outside += int((~np.isnan(found.values) & ~inside).sum())
+    for entrants in entering(comparison, window, who):
+        used[entrants.rows] = True
+        inside = (entrants.values >= watched.low) & (entrants.values <= watched.high)
+        outside += int((~np.isnan(entrants.values) & ~inside).sum())
         for side in range(len(SIDES)):
-            mine = found.second == bool(side)
-            users, means = means_by_user(found.users[mine & inside], found.values[mine & inside])
-            missing += len(firsts_of(found.users[mine])) - len(users)
+            own = entrants.second == bool(side)
+            users, means = means_by_user(
+                entrants.users[own & inside], entrants.values[own & inside]
+            )
+            missing += len(firsts_of(entrants.users[own])) - len(users)
             shares = shares_of_range(watched, means)
             counts[side] += side_histogram(comparison, side, window.user_hashes(users), shares)
     named: Counts = {name: tuple(c.tolist()) for name, c in zip(SIDES, counts, strict=True)}
@@ -204,9 +206,9 @@ def entering(
 ) -> Iterator[ComparedRows]:
     """Yield the answers of users who may enter, some users at a time."""
     sides, allowed = sides_of(comparison.pair, window), who.new & ~who.mixed
-    for block in window.blocks(nobody=False):
-        found = compared_rows(comparison, window, block, sides)
-        yield found.where(allowed[found.users])
+    for block in window.blocks(nameless=False):
+        rows = compared_rows(comparison, window, block, sides)
+        yield rows.where(allowed[rows.users])
 
 
 NAMELESS = (
@@ -224,10 +226,10 @@ def window_descriptions(
 ) -> tuple[Described, ...]:
     """Describe every number that is watched in every comparison that is declared."""
     return tuple(
-        _described(each, window, plan.alpha).model_copy(
-            update={"users": users.get(each.key), "strata": strata.get(each.key, ())}
+        _described(comparison, window, plan.alpha).model_copy(
+            update={"users": users.get(comparison.key), "strata": strata.get(comparison.key, ())}
         )
-        for each in plan.watched
+        for comparison in plan.watched
     )
 
 
@@ -253,14 +255,14 @@ def _summary(
     missing: Counter[str] = Counter()
     parts, responses, nameless = [np.empty(0)], 0, 0
     for block in window.blocks():
-        found = compared_rows(comparison, window, block, sides)
-        found = found.where(found.second == second)
-        responses += len(found.rows)
-        lacks = np.isnan(found.values)
-        for code, count in enumerate(np.bincount(found.reasons[lacks]).tolist()):
+        rows = compared_rows(comparison, window, block, sides)
+        rows = rows.where(rows.second == second)
+        responses += len(rows.rows)
+        lacks = np.isnan(rows.values)
+        for code, count in enumerate(np.bincount(rows.reasons[lacks]).tolist()):
             if count:
                 missing[window.reasons_by_code[code][1] or UNEXPLAINED] += count
-        users, values = found.users[~lacks], found.values[~lacks]
+        users, values = rows.users[~lacks], rows.values[~lacks]
         if block.users:
             parts.append(means_by_user(users, values)[1])
         else:  # Who is not named is taken for nobody else.

@@ -82,16 +82,16 @@ def count_users(
         return CountedUsers(pooled, ComparedSets({}, pooled.outside)), used
     users = window_users(comparison, window, who, traffic)
     strata = StrataCounts(comparison, window, users.matchable, most_strata)
-    found = _MatchCounts(comparison, window, users.matchable, strata)
-    for stratum, some in user_matches(window, users.matchable, traffic, comparison.key):
-        found.add(stratum, some)
-    counts = {**found.counts(users), **pooled.counts}
+    tally = _MatchCounts(comparison, window, users.matchable, strata)
+    for stratum, matches in user_matches(window, users.matchable, traffic, comparison.key):
+        tally.add(stratum, matches)
+    counts = {**tally.counts(users), **pooled.counts}
     counted = CountedUsers(
         RoundCounts(counts, users.missing, users.outside),
-        ComparedSets(_shown(found.ends, window, users), users.outside),
+        ComparedSets(_shown(tally.ends, window, users), users.outside),
         strata.counted() if traffic.strata else (),
     )
-    return counted, _used(window, users, found.is_matched)
+    return counted, _used(window, users, tally.is_matched)
 
 
 def user_matches(
@@ -110,25 +110,25 @@ def user_matches(
     }
     for code in sorted(ranges, key=window.strata_by_code.__getitem__):
         begin, end = ranges[code]
-        mine = order[begin:end]
-        luck = _luck(window, users.users[mine], f"{salt}/order")
-        found = matches_in_time(
-            users.at_s[mine], users.first[mine], luck, within_s=traffic.longest_apart_s
+        own = order[begin:end]
+        uniform = _uniform(window, users.users[own], f"{salt}/order")
+        matches = matches_in_time(
+            users.at_s[own], users.first[own], uniform, within_s=traffic.longest_apart_s
         )
-        while some := list(islice(found, AT_ONCE)):
-            yield code, [_match(each, mine, users.values) for each in some]
+        while batch := list(islice(matches, AT_ONCE)):
+            yield code, [_match(match, own, users.values) for match in batch]
 
 
-def _luck(window: WindowColumns, users: Places, salt: str) -> Floats:
-    salts, found = hashes([salt]), np.empty(len(users))
+def _uniform(window: WindowColumns, users: Places, salt: str) -> Floats:
+    salts, uniform = hashes([salt]), np.empty(len(users))
     for begin in range(0, len(users), USERS_AT_ONCE):
-        some = slice(begin, begin + USERS_AT_ONCE)
-        found[some] = uniform_table(window.user_hashes(users[some]), salts)[:, 0]
-    return found
+        chunk = slice(begin, begin + USERS_AT_ONCE)
+        uniform[chunk] = uniform_table(window.user_hashes(users[chunk]), salts)[:, 0]
+    return uniform
 
 
-def _match(match: Match, mine: Places, values: Floats) -> UserMatch:
-    first, second = (mine[list(side)] for side in (match.first, match.second))
+def _match(match: Match, own: Places, values: Floats) -> UserMatch:
+    first, second = (own[list(side)] for side in (match.first, match.second))
     sides = fmean(values[first].tolist()), fmean(values[second].tolist())
     return UserMatch(Match(tuple(first.tolist()), tuple(second.tolist())), sides)
 
@@ -159,12 +159,12 @@ class _MatchCounts:
         differences = self._counted(DIFFERENCES, names, sides[:, 0] - sides[:, 1])
         self._differences += differences
         self._levels += self._counted(LEVELS, names, sides.sum(axis=1) - 1)
-        matched = [sum(len(each) for each in side) for side in _places(matches)]
-        self._matched = [sum(each) for each in zip(self._matched, matched, strict=True)]
+        matched = [sum(len(places) for places in side) for side in _places(matches)]
+        self._matched = [sum(pair) for pair in zip(self._matched, matched, strict=True)]
         self._strata.add(stratum, differences, matched)
         for side in _places(matches):
-            self.is_matched[[place for each in side for place in each]] = True
-        ordered = sorted([*self.ends, *matches], key=lambda each: each.gap)
+            self.is_matched[[place for places in side for place in places]] = True
+        ordered = sorted([*self.ends, *matches], key=lambda match: match.gap)
         self.ends = [*ordered[:MOST_SHOWN], *ordered[MOST_SHOWN:][-MOST_SHOWN:]]
 
     def _names(self, matches: Sequence[UserMatch]) -> Hashes:
@@ -174,16 +174,16 @@ class _MatchCounts:
         )
 
     def _counted(self, name: str, matches: Hashes, values: Floats) -> Places:
-        luck = uniform_table(matches, hashes([f"{self._comparison.key}/{name}"]))[:, 0]
+        uniform = uniform_table(matches, hashes([f"{self._comparison.key}/{name}"]))[:, 0]
         # Rounding errors may put a value a hair beyond the ends.
-        found = PairHistogram.of(np.clip(values, -1.0, 1.0), luck)
-        return np.array(found.counts, dtype=np.int64)
+        histogram = PairHistogram.of(np.clip(values, -1.0, 1.0), uniform)
+        return np.array(histogram.counts, dtype=np.int64)
 
     def counts(self, users: WindowUsers) -> Counts:
         """Return what matches add up to: their differences, their levels, and their users."""
         first = int(users.matchable.first.sum())
-        there = (first, len(users.matchable.first) - first)
-        alone = [all_ - some for all_, some in zip(there, self._matched, strict=True)]
+        sizes = (first, len(users.matchable.first) - first)
+        alone = [all_ - matched for all_, matched in zip(sizes, self._matched, strict=True)]
         return {
             DIFFERENCES: tuple(self._differences.tolist()),
             LEVELS: tuple(self._levels.tolist()),
@@ -200,7 +200,7 @@ def _used(window: WindowColumns, users: WindowUsers, is_matched: Bools) -> Bools
     matched = np.zeros(window.users, dtype=np.bool_)
     matched[users.matchable.users[is_matched]] = True
     used = np.zeros(window.size, dtype=np.bool_)
-    for block in window.blocks(nobody=False):
+    for block in window.blocks(nameless=False):
         rows = slice(block.rows.start, block.rows.stop)
         used[rows] = users.counting[rows] & matched[window.users_of(block)]
     return used
@@ -211,17 +211,17 @@ def _shown(
 ) -> dict[str, SetAnswers]:
     """Return matches as sets by a name that people read."""
     return {
-        _name(each, window, users.matchable, number): SetAnswers(
-            _side(each.users.first, window, users), _side(each.users.second, window, users)
+        _name(match, window, users.matchable, number): SetAnswers(
+            _side(match.users.first, window, users), _side(match.users.second, window, users)
         )
-        for number, each in enumerate(matches, start=1)
+        for number, match in enumerate(matches, start=1)
     }
 
 
 def _name(match: UserMatch, window: WindowColumns, users: MatchableUsers, number: int) -> str:
-    there = [*match.users.first, *match.users.second]
-    moment = datetime.fromtimestamp(float(users.at_s[there].min()), UTC)
-    stratum = window.strata_by_code[int(users.strata[there[0]])]
+    users_ = [*match.users.first, *match.users.second]
+    moment = datetime.fromtimestamp(float(users.at_s[users_].min()), UTC)
+    stratum = window.strata_by_code[int(users.strata[users_[0]])]
     facts = "".join(f", {fact[:LONGEST_FACT]}" for fact in stratum)
     return f"users of {moment:%Y-%m-%d %H:%M} UTC{facts} ({number})"
 

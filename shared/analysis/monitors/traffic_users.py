@@ -80,9 +80,9 @@ class _Found:
 
 
 def _joined(parts: list[Numbers]) -> Numbers:
-    found = np.concatenate(parts)
+    joined = np.concatenate(parts)
     parts.clear()
-    return found
+    return joined
 
 
 def window_users(
@@ -94,7 +94,7 @@ def window_users(
     neighbours may be apart, or in another stratum, depends on how long and about what else a user
     goes on, and would bring other moments and topics back in.
     """
-    found, counting = _Found(), np.zeros(window.size, dtype=np.bool_)
+    parts, counting = _Found(), np.zeros(window.size, dtype=np.bool_)
     missing = without_stratum = outside = 0
     for rows in entering(comparison, window, who):
         if not len(rows.rows):
@@ -106,20 +106,20 @@ def window_users(
         of_user = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(at_s))))
         known = strata[starts] >= 0
         until = at_s[starts] + traffic.longest_apart_s
-        mine = (strata == strata[starts][of_user]) & (at_s <= until[of_user]) & known[of_user]
-        counting[rows.rows[mine]] = True
-        inside = mine & _within(comparison, rows)
-        outside += int((mine & ~np.isnan(rows.values) & ~inside).sum())
+        own = (strata == strata[starts][of_user]) & (at_s <= until[of_user]) & known[of_user]
+        counting[rows.rows[own]] = True
+        inside = own & _within(comparison, rows)
+        outside += int((own & ~np.isnan(rows.values) & ~inside).sum())
         users, means = means_by_user(rows.users[inside], rows.values[inside])
         without_stratum += int((~known).sum())
         missing += int(known.sum()) - len(users)
-        there = starts[np.isin(rows.users[starts], users, assume_unique=True)]
-        found.users.append(users.astype(np.int32))
-        found.first.append(~rows.second[there])
-        found.at_s.append(at_s[there])
-        found.strata.append(strata[there])
-        found.values.append(means)
-    return WindowUsers(found.matchable(), missing, without_stratum, outside, counting)
+        own_starts = starts[np.isin(rows.users[starts], users, assume_unique=True)]
+        parts.users.append(users.astype(np.int32))
+        parts.first.append(~rows.second[own_starts])
+        parts.at_s.append(at_s[own_starts])
+        parts.strata.append(strata[own_starts])
+        parts.values.append(means)
+    return WindowUsers(parts.matchable(), missing, without_stratum, outside, counting)
 
 
 def _within(comparison: Comparison, rows: ComparedRows) -> Bools:
@@ -144,9 +144,9 @@ class StrataCounts:
         self, comparison: Comparison, window: WindowColumns, users: MatchableUsers, most: int
     ) -> None:
         self._comparison, self._window, self._users = comparison, window, users
-        there = np.bincount(users.strata, minlength=len(window.strata_by_code)).tolist()
+        sizes = np.bincount(users.strata, minlength=len(window.strata_by_code)).tolist()
         by_name: Counter[Stratum] = Counter()
-        for stratum, count in zip(window.strata_by_code, there, strict=True):
+        for stratum, count in zip(window.strata_by_code, sizes, strict=True):
             if count:
                 by_name[_short(stratum)] += count
         kept = _largest(by_name, most)
@@ -179,17 +179,19 @@ class StrataCounts:
 
     def _side(self, side: int) -> Places:
         """Return the histograms of one side's users, a row for each stratum."""
-        found, users = np.zeros((len(self._names), BINS), dtype=np.int64), self._users
+        histograms, users = np.zeros((len(self._names), BINS), dtype=np.int64), self._users
         for begin in range(0, len(users.users), AT_ONCE):
-            some = slice(begin, begin + AT_ONCE)
-            mine = users.first[some] == (side == 0)
-            codes, numbers = users.users[some][mine], self._number[users.strata[some][mine]]
-            shares = shares_of_range(self._comparison.watched, users.values[some][mine])
+            chunk = slice(begin, begin + AT_ONCE)
+            own = users.first[chunk] == (side == 0)
+            codes, numbers = users.users[chunk][own], self._number[users.strata[chunk][own]]
+            shares = shares_of_range(self._comparison.watched, users.values[chunk][own])
             units = self._window.user_hashes(codes)
             for number in np.unique(numbers).tolist():
                 its = numbers == number
-                found[number] += side_histogram(self._comparison, side, units[its], shares[its])
-        return found
+                histograms[number] += side_histogram(
+                    self._comparison, side, units[its], shares[its]
+                )
+        return histograms
 
 
 def most_strata(comparisons: int) -> int:

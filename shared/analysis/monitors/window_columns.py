@@ -42,11 +42,11 @@ class WindowColumn:
 
     def sorted_by(self, order: Places, file: BinaryIO) -> "WindowColumn":
         """Return the same numbers in another order, in a file of their own; this one is closed."""
-        found, values = WindowColumn(file, self._kind.str), self.read()
+        column, values = WindowColumn(file, self._kind.str), self.read()
         for begin in range(0, len(order), AT_ONCE):
-            found.append(values[order[begin : begin + AT_ONCE]])
+            column.append(values[order[begin : begin + AT_ONCE]])
         self._file.close()
-        return found
+        return column
 
 
 class TextColumn:
@@ -60,7 +60,7 @@ class TextColumn:
     def append(self, texts: Sequence[str]) -> None:
         """Write more texts at the end."""
         encoded = [text.encode() for text in texts]
-        ends = self._end + np.cumsum([len(each) for each in encoded], dtype=np.uint64)
+        ends = self._end + np.cumsum([len(value) for value in encoded], dtype=np.uint64)
         self._texts.write(b"".join(encoded))
         self._ends.append(ends)
         self._end = int(ends[-1]) if len(ends) else self._end
@@ -147,7 +147,7 @@ class WindowColumns:
         """Return the number of users that are named."""
         return len(self.starts) - 1
 
-    def blocks(self, *, nobody: bool = True) -> Iterator[Block]:
+    def blocks(self, *, nameless: bool = True) -> Iterator[Block]:
         """Yield all users, some at a time, and then the answers of nobody."""
         user = 0
         while user < self.users:
@@ -156,7 +156,7 @@ class WindowColumns:
             yield Block(range(user, end), range(int(self.starts[user]), int(self.starts[end])))
             user = end
         first = int(self.starts[-1])
-        for begin in range(first, self.size if nobody else first, AT_ONCE):
+        for begin in range(first, self.size if nameless else first, AT_ONCE):
             rows = range(begin, min(self.size, begin + AT_ONCE))
             yield Block(range(self.users, self.users), rows)
 
@@ -173,10 +173,10 @@ class WindowColumns:
 
     def measured(self, block: Block) -> Bools:
         """Tell which rows of a block any extractor has measured."""
-        found = np.zeros(len(block.rows), dtype=np.bool_)
+        rows = np.zeros(len(block.rows), dtype=np.bool_)
         for states in self.states.values():
-            found |= self.of(states, block) != NOT_MEASURED
-        return found
+            rows |= self.of(states, block) != NOT_MEASURED
+        return rows
 
     def name(self, user: int) -> str:
         """Return the name of a user."""

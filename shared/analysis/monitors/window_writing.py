@@ -49,7 +49,7 @@ class WindowAnswer:
     """By extractor, of those that measured it in time."""
     has_text: bool = True
     """Whether there was an answer at all."""
-    said_at: datetime = EPOCH
+    answered_at: datetime = EPOCH
     """When it was given."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else is known of it: topic, language, product."""
@@ -78,10 +78,15 @@ class WindowWriter:
         self._hashes, self._is_named = self._column("<u8"), self._column("?")
         self._at_s, self._has_text = self._column("<f8"), self._column("?")
         self._group_codes, self._stratum_codes = self._column("<i4"), self._column("<i4")
-        watched = {(each.watched.extractor, each.watched.feature) for each in plan.watched}
+        watched = {
+            (comparison.watched.extractor, comparison.watched.feature)
+            for comparison in plan.watched
+        }
         measuring = {*extractors, *(extractor for extractor, _ in watched)}
         self._states = {extractor: self._column("<i2") for extractor in sorted(measuring)}
-        self._values = {each: self._column("<f8") for each in sorted(watched) if each[1] != MISSING}
+        self._values = {
+            feature: self._column("<f8") for feature in sorted(watched) if feature[1] != MISSING
+        }
 
     def _column(self, kind: str) -> WindowColumn:
         return WindowColumn(self._open(), kind)
@@ -92,30 +97,30 @@ class WindowWriter:
     def add(self, answers: Sequence[WindowAnswer]) -> None:
         """Write down some answers."""
         self._size += len(answers)
-        self._names.append([each.user or "" for each in answers])
-        self._keys.append([each.key for each in answers])
-        self._ids.append(np.array([each.response_id for each in answers], ID_BYTES))
-        self._hashes.append(hashes([each.user or "" for each in answers]))
-        self._is_named.append(np.array([each.user is not None for each in answers], bool))
-        self._at_s.append(np.array([each.said_at.timestamp() for each in answers], float))
-        self._has_text.append(np.array([each.has_text for each in answers], bool))
-        self._group_codes.append(np.array([self._group(each) for each in answers], "<i4"))
-        self._stratum_codes.append(np.array([self._stratum(each) for each in answers], "<i4"))
+        self._names.append([answer.user or "" for answer in answers])
+        self._keys.append([answer.key for answer in answers])
+        self._ids.append(np.array([answer.response_id for answer in answers], ID_BYTES))
+        self._hashes.append(hashes([answer.user or "" for answer in answers]))
+        self._is_named.append(np.array([answer.user is not None for answer in answers], bool))
+        self._at_s.append(np.array([answer.answered_at.timestamp() for answer in answers], float))
+        self._has_text.append(np.array([answer.has_text for answer in answers], bool))
+        self._group_codes.append(np.array([self._group(answer) for answer in answers], "<i4"))
+        self._stratum_codes.append(np.array([self._stratum(answer) for answer in answers], "<i4"))
         for extractor, states in self._states.items():
-            read = [each.readings.get(extractor) for each in answers]
-            states.append(np.array([self._state(each) for each in read], "<i2"))
+            read = [answer.readings.get(extractor) for answer in answers]
+            states.append(np.array([self._state(reading) for reading in read], "<i2"))
             for (name, feature), values in self._values.items():
                 if name == extractor:
-                    values.append(np.array([_number(each, feature) for each in read], float))
+                    values.append(np.array([_number(reading, feature) for reading in read], float))
 
     def _group(self, answer: WindowAnswer) -> int:
         key = tuple(answer.groups.get(name) for name in self._dimensions)
         return self._groups.setdefault(key, len(self._groups))
 
     def _stratum(self, answer: WindowAnswer) -> int:
-        given = [answer.facts.get(name) for name in self._declared]
-        known = tuple(fact for fact in given if fact is not None)
-        if len(known) < len(given):
+        facts = [answer.facts.get(name) for name in self._declared]
+        known = tuple(fact for fact in facts if fact is not None)
+        if len(known) < len(facts):
             return -1
         return self._strata.setdefault(known, len(self._strata))
 
@@ -140,8 +145,8 @@ class WindowWriter:
             groups=moved(self._group_codes, order),
             strata=moved(self._stratum_codes, order),
             has_text=moved(self._has_text, order),
-            states={name: moved(each, order) for name, each in self._states.items()},
-            values={name: moved(each, order) for name, each in self._values.items()},
+            states={name: moved(states, order) for name, states in self._states.items()},
+            values={name: moved(values, order) for name, values in self._values.items()},
             groups_by_code=[self._groups_of(key) for key in self._groups],
             strata_by_code=list(self._strata),
             reasons_by_code=list(self._reasons),
@@ -153,8 +158,8 @@ class WindowWriter:
         return column.sorted_by(order, self._open())
 
     def _groups_of(self, key: Iterable[str | None]) -> Mapping[str, str]:
-        given = zip(self._dimensions, key, strict=True)
-        return {name: group for name, group in given if group is not None}
+        levels = zip(self._dimensions, key, strict=True)
+        return {name: group for name, group in levels if group is not None}
 
     def _sorted(self) -> tuple[Places, np.ndarray[tuple[int], np.dtype[np.int32]]]:
         """Return the places of answers by user, time and key, and the first row of each user."""
@@ -178,11 +183,11 @@ class WindowWriter:
     def _hashes_of_users(
         self, order: Places, starts: np.ndarray[tuple[int], np.dtype[np.int32]]
     ) -> WindowColumn:
-        found, of_answers = self._column("<u8"), self._hashes.read()
+        hashes_of, of_answers = self._column("<u8"), self._hashes.read()
         for begin in range(0, len(starts) - 1, AT_ONCE):
-            some: Hashes = of_answers[order[starts[begin : min(begin + AT_ONCE, len(starts) - 1)]]]
-            found.append(some)
-        return found
+            chunk: Hashes = of_answers[order[starts[begin : min(begin + AT_ONCE, len(starts) - 1)]]]
+            hashes_of.append(chunk)
+        return hashes_of
 
 
 def _number(reading: MemberReading | None, feature: str) -> float:

@@ -36,24 +36,26 @@ Key = tuple[str, str, str, str]
 
 def pair_tables(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairTable]:
     """Count the pairs of each model by category and condition."""
-    return [_pair_table(key, some, alpha) for key, some in sorted(_by_key(verdicts).items())]
+    return [
+        _pair_table(key, verdicts_, alpha) for key, verdicts_ in sorted(_by_key(verdicts).items())
+    ]
 
 
 def _by_key(verdicts: Iterable[PairVerdict]) -> dict[Key, list[PairVerdict]]:
-    found: dict[Key, list[PairVerdict]] = defaultdict(list)
-    for each in verdicts:
-        if not each.control:
-            facts = each.facts
+    by_key: dict[Key, list[PairVerdict]] = defaultdict(list)
+    for verdict in verdicts:
+        if not verdict.control:
+            facts = verdict.facts
             where = facts.get("category", ""), facts.get("condition", "")
-            found[each.target, each.scaffold, *where].append(each)
-    return found
+            by_key[verdict.target, verdict.scaffold, *where].append(verdict)
+    return by_key
 
 
 def _pair_table(key: Key, verdicts: Sequence[PairVerdict], alpha: float) -> PairTable:
     agreements = [
         finding.agreement
-        for each in verdicts
-        for finding in (*each.flags.values(), *each.corrected.values())
+        for verdict in verdicts
+        for finding in (*verdict.flags.values(), *verdict.corrected.values())
         if finding.agreement is not None
     ]
     target, scaffold, category, condition = key
@@ -63,13 +65,13 @@ def _pair_table(key: Key, verdicts: Sequence[PairVerdict], alpha: float) -> Pair
         category=category,
         condition=condition,
         pairs=len(verdicts),
-        unread=sum(each.answers is PairAnswers.UNREAD for each in verdicts),
-        unasked=Counter(each.unasked for each in verdicts if each.unasked),
-        repeated=sum(any(each.repeated) for each in verdicts),
+        unread=sum(verdict.answers is PairAnswers.UNREAD for verdict in verdicts),
+        unasked=Counter(verdict.unasked for verdict in verdicts if verdict.unasked),
+        repeated=sum(any(verdict.repeated) for verdict in verdicts),
         shares={
             name: StatementShare.model_validate(asdict(share))
             for name, share in shares_of(
-                [statements(each) for each in verdicts], NAMES, alpha
+                [statements(verdict) for verdict in verdicts], NAMES, alpha
             ).items()
         },
         agreement=sum(agreements) / len(agreements) if agreements else None,
@@ -79,27 +81,27 @@ def _pair_table(key: Key, verdicts: Sequence[PairVerdict], alpha: float) -> Pair
 def statements(verdict: PairVerdict) -> Statements:
     """Return which statements are true of one pair; what is not known is None."""
     read = verdict.answers is not PairAnswers.UNREAD
-    found: dict[str, bool | None] = {
+    answers: dict[str, bool | None] = {
         name: verdict.answers is answers if read else None for name, answers in ANSWERS.items()
     }
-    for some in (verdict.flags, verdict.corrected):
-        found |= {name: finding.value for name, finding in some.items()}
-    known = [found.get(flag) for flag in FLAGS]
+    for findings in (verdict.flags, verdict.corrected):
+        answers |= {name: finding.value for name, finding in findings.items()}
+    known = [answers.get(flag) for flag in FLAGS]
     # Of the flags that have a verdict; where none has, nothing is known.
-    found[FLAGGED] = True if any(known) else None if all(x is None for x in known) else False
-    return found
+    answers[FLAGGED] = True if any(known) else None if all(x is None for x in known) else False
+    return answers
 
 
 def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
     """Compare every two models; all tests of the run are one family, Holm-corrected."""
     by_key = _by_key(verdicts)
-    found = []
+    gaps = []
     for one, two in combinations(sorted(by_key), 2):
         if one[1:] != two[1:]:
             continue
         a, b = ({_pair_id(v): statements(v) for v in by_key[key]} for key in (one, two))
-        found += [(one, two, each) for each in compared(a, b, COMPARED, alpha)]
-    adjusted = holm([each.p_value for *_, each in found]) if found else []
+        gaps += [(one, two, gap) for gap in compared(a, b, COMPARED, alpha)]
+    adjusted = holm([gap.p_value for *_, gap in gaps]) if gaps else []
     return [
         PairGap(
             a=one[0],
@@ -107,14 +109,14 @@ def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
             scaffold=one[1],
             category=one[2],
             condition=one[3],
-            statement=each.name,
-            pairs=each.pairs,
-            difference=each.difference,
-            p_value=each.p_value,
+            statement=gap.name,
+            pairs=gap.pairs,
+            difference=gap.difference,
+            p_value=gap.p_value,
             p_adjusted=corrected,
-            reason=each.reason,
+            reason=gap.reason,
         )
-        for (one, two, each), corrected in zip(found, adjusted, strict=True)
+        for (one, two, gap), corrected in zip(gaps, adjusted, strict=True)
     ]
 
 
@@ -136,42 +138,42 @@ NO_REPLY = ("no reply", "no answer")
 
 def judge_controls(verdicts: Iterable[PairVerdict]) -> list[JudgeControls]:
     """Return for each judge what its controls show."""
-    found = []
-    for each in verdicts:
-        if each.control:
-            guesses = [check for check in each.checks if "guess" in check.name]
-            others = [check for check in each.checks if "guess" not in check.name]
-            found += [
-                _controls_of_kind(each.target, YES_NO, others),
-                _controls_of_kind(each.target, GUESS, guesses),
+    controls = []
+    for verdict in verdicts:
+        if verdict.control:
+            guesses = [check for check in verdict.checks if "guess" in check.name]
+            checks = [check for check in verdict.checks if "guess" not in check.name]
+            controls += [
+                _controls_of_kind(verdict.target, YES_NO, checks),
+                _controls_of_kind(verdict.target, GUESS, guesses),
             ]
-    return found
+    return controls
 
 
 def counted_verdicts(
     verdicts: Sequence[PairVerdict], judges: Sequence[JudgeControls]
 ) -> list[PairVerdict]:
     """Return the verdicts as the votes of judges that pass their controls give them."""
-    failed = {(each.judge, each.kind) for each in judges if each.fails}
+    failed = {(judge.judge, judge.kind) for judge in judges if judge.fails}
 
     def counts(check: Check) -> bool:
         return (check.judge, _kind(check)) not in failed
 
-    return [each if each.control else with_votes_of(each, counts) for each in verdicts]
+    return [verdict if verdict.control else with_votes_of(verdict, counts) for verdict in verdicts]
 
 
-def judged_apart(
+def failed_judges(
     verdicts: Sequence[PairVerdict], judges: Sequence[JudgeControls], alpha: float
 ) -> list[JudgedApart]:
     """Return what the votes that do not count say, judge by judge."""
-    failed = [each for each in judges if each.fails]
+    failed = [judge for judge in judges if judge.fails]
     return [
         JudgedApart(
-            judge=each.judge,
-            kind=each.kind,
-            pairs=pair_tables([with_votes_of(v, _only(each)) for v in verdicts], alpha),
+            judge=judge.judge,
+            kind=judge.kind,
+            pairs=pair_tables([with_votes_of(v, _only(judge)) for v in verdicts], alpha),
         )
-        for each in failed
+        for judge in failed
     ]
 
 
@@ -186,38 +188,38 @@ def _kind(check: Check) -> str:
 def _controls_of_kind(judge: str, kind: str, checks: Sequence[Check]) -> JudgeControls:
     from scipy.stats import binomtest
 
-    asked = [check for check in checks if not check.name.startswith(PADDED)]
-    replies = Counter(check.said for check in asked if check.said is not None)
-    right = sum(check.said == check.expected for check in asked if check.said is not None)
+    own_checks = [check for check in checks if not check.name.startswith(PADDED)]
+    replies = Counter(check.said for check in own_checks if check.said is not None)
+    right = sum(check.said == check.expected for check in own_checks if check.said is not None)
     read = replies.total()
     p_value = None
     if read:
         p_value = float(binomtest(right, read, CHANCE[kind], alternative="greater").pvalue)
-    fails = _failure(asked, replies, p_value)
+    fails = _failure(own_checks, replies, p_value)
     return JudgeControls(
         judge=judge,
         kind=kind,
-        asked=len(asked),
+        asked=len(own_checks),
         read=read,
         right=right,
         said=dict(sorted(replies.items())),
         p_value=p_value,
-        warning=UNTESTED if _untested(asked) else fails,
+        warning=UNTESTED if _untested(own_checks) else fails,
         fails=fails is not None,
         length_bias=_length_bias(checks) if kind == YES_NO else None,
-        position_bias=_position_bias(asked) if kind == GUESS else None,
+        position_bias=_position_bias(own_checks) if kind == GUESS else None,
     )
 
 
-def _untested(asked: Sequence[Check]) -> bool:
-    return all(check.said is None and (check.reason or "").startswith(NO_REPLY) for check in asked)
+def _untested(checks: Sequence[Check]) -> bool:
+    return all(check.said is None and (check.reason or "").startswith(NO_REPLY) for check in checks)
 
 
-def _failure(asked: Sequence[Check], replies: Counter[str], p_value: float | None) -> str | None:
+def _failure(checks: Sequence[Check], replies: Counter[str], p_value: float | None) -> str | None:
     read = replies.total()
-    if _untested(asked):
+    if _untested(checks):
         return None
-    if 2 * sum(check.copied for check in asked) > len(asked):
+    if 2 * sum(check.copied for check in checks) > len(checks):
         return "it copies the text back"
     if not read:
         return "nothing it said could be read"
@@ -225,31 +227,31 @@ def _failure(asked: Sequence[Check], replies: Counter[str], p_value: float | Non
         return f"it always says {first(replies, 'nothing')}"
     if p_value is not None and p_value > LEVEL:
         return "it is right no more often than chance"
-    lost = len(asked) - read
-    return f"{lost} of {len(asked)} replies could not be read" if 2 * read < len(asked) else None
+    lost = len(checks) - read
+    return f"{lost} of {len(checks)} replies could not be read" if 2 * read < len(checks) else None
 
 
 def _length_bias(checks: Iterable[Check]) -> Estimate:
     """Return how much more often padded reasoning gets a yes than the same without padding."""
-    said = {check.name: check.said for check in checks if check.said is not None}
+    replies = {check.name: check.said for check in checks if check.said is not None}
     moved = [
-        float(said[PADDED + name] == "yes") - float(reply == "yes")
-        for name, reply in said.items()
-        if PADDED + name in said
+        float(replies[PADDED + name] == "yes") - float(reply == "yes")
+        for name, reply in replies.items()
+        if PADDED + name in replies
     ]
     return _mean(moved, -1.0, "no reasoning and its padded copy were both read")
 
 
-def _position_bias(asked: Iterable[Check]) -> Estimate:
+def _position_bias(checks: Iterable[Check]) -> Estimate:
     """Return how much more often the first of four is named than it is right."""
-    read = [check for check in asked if check.said is not None]
+    read = [check for check in checks if check.said is not None]
     moved = [float(check.said == FIRST) - float(check.expected == FIRST) for check in read]
     return _mean(moved, -1.0, "no guess was read")
 
 
-def _mean(values: Sequence[float], lowest: float, nothing: str) -> Estimate:
+def _mean(values: Sequence[float], lowest: float, reason: str) -> Estimate:
     if not values:
-        return Estimate(reason=nothing)
+        return Estimate(reason=reason)
     import numpy as np
 
     from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve

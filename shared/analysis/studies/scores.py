@@ -66,31 +66,31 @@ Answers = Mapping[Key, Mapping[str, list[BbqAnswer]]]
 
 
 def _answers(rows: Iterable[StudyRow]) -> Answers:
-    found: dict[Key, list[tuple[str, BbqAnswer]]] = defaultdict(list)
+    by_key: dict[Key, list[tuple[str, BbqAnswer]]] = defaultdict(list)
     for row in rows:
         if row.answer:
-            found[row.key].append((row.context, row.answer))
-    return {key: by_context(some) for key, some in found.items()}
+            by_key[row.key].append((row.context, row.answer))
+    return {key: by_context(answers) for key, answers in by_key.items()}
 
 
 def scores_of(rows: Iterable[StudyRow], alpha: float, rng: np.random.Generator) -> list[Scores]:
     """Score each model by category and condition, with bootstrap intervals by context."""
     rows = list(rows)
     answers = _answers(rows)
-    asked = Counter(row.key for row in rows)
+    questions = Counter(row.key for row in rows)
     missing = Counter(row.key for row in rows if row.answer is None)
-    found = []
-    for key in sorted(asked):
+    scores = []
+    for key in sorted(questions):
         target, scaffold, category, condition = key
         scored = with_intervals(answers.get(key, {}), condition, alpha=alpha, rng=rng)
         counts = scored.counts
-        found.append(
+        scores.append(
             Scores(
                 target=target,
                 scaffold=scaffold,
                 category=category,
                 condition=condition,
-                rows=asked[key],
+                rows=questions[key],
                 missing=missing[key],
                 unmatched=counts.unmatched,
                 without_target=counts.without_target,
@@ -103,7 +103,7 @@ def scores_of(rows: Iterable[StudyRow], alpha: float, rng: np.random.Generator) 
                 bias=scored.bias,
             )
         )
-    return found
+    return scores
 
 
 def score_gaps(
@@ -112,7 +112,7 @@ def score_gaps(
     """Compare every two models in what both answered; all tests are one family, Holm-corrected."""
     answers = _answers(rows)
     by_key = {(s.target, s.scaffold, s.category, s.condition): s for s in scores}
-    found: list[tuple[Scores, Scores, str, float | None, float | None]] = []
+    differences: list[tuple[Scores, Scores, str, float | None, float | None]] = []
     for one, two in combinations(sorted(by_key), 2):
         if one[1:] != two[1:]:
             continue
@@ -120,11 +120,11 @@ def score_gaps(
         both = answers.get(one, {}), answers.get(two, {})
         p_values = swap_p_values(*both, one[3], rng=rng) if all(both) else (None, None)
         gaps = _difference(x.accuracy, y.accuracy), _difference(x.bias, y.bias)
-        found += [
+        differences += [
             (x, y, name, gap, p)
             for name, gap, p in zip(("accuracy", "bias"), gaps, p_values, strict=True)
         ]
-    adjusted = holm([p for *_, p in found]) if found else []
+    adjusted = holm([p for *_, p in differences]) if differences else []
     return [
         ScoreGap(
             a=x.target,
@@ -137,7 +137,7 @@ def score_gaps(
             p_value=p,
             p_adjusted=corrected,
         )
-        for (x, y, name, gap, p), corrected in zip(found, adjusted, strict=True)
+        for (x, y, name, gap, p), corrected in zip(differences, adjusted, strict=True)
     ]
 
 
@@ -163,10 +163,8 @@ class Applicants:
     def add(self, probe: Probe, values: Mapping[str, float | None]) -> None:
         """Add an answer; without values its applicant counts, and has no score yet."""
         labels = tuple(probe.groups.get(dimension) for dimension in self._dimensions)
-        mine = self._scores.setdefault(
-            (probe.unit_id, labels), [array("d") for _ in self._features]
-        )
-        for scores, feature in zip(mine, self._features, strict=True):
+        own = self._scores.setdefault((probe.unit_id, labels), [array("d") for _ in self._features])
+        for scores, feature in zip(own, self._features, strict=True):
             value = values.get(feature)
             scores.append(nan if value is None else value)
 

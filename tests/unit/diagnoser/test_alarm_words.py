@@ -3,7 +3,7 @@
 from typing import Any
 
 from biaswatch.shared.analysis.monitors.alarm_words import (
-    GapFound,
+    AlarmedGap,
     change_sentence,
     cleared_sentence,
     gap_sentence,
@@ -20,9 +20,9 @@ def watched(extractor: str = "rating", feature: str = "rating", **more: Any) -> 
     )
 
 
-def found(value: float, low: float, high: float, **more: Any) -> GapFound:
+def found(value: float, low: float, high: float, **more: Any) -> AlarmedGap:
     given = {"sides": None, "units": 240, "rounds": 4, "since": None, **more}
-    return GapFound(Estimate(value=value, low=low, high=high), **given)
+    return AlarmedGap(Estimate(value=value, low=low, high=high), **given)
 
 
 def test_of_a_feature_without_a_declared_direction_only_higher_is_said() -> None:

@@ -127,7 +127,7 @@ def test_a_probability_by_group_is_that_of_each_of_its_answers(seed: int) -> Non
     probabilities = rows.drawn.probabilities_of(slice(0, ANSWERS))
     said = np.full(ANSWERS, np.nan)
     said[rows.drawn.rows] = rows.drawn.labels
-    possible = rows.there & np.isfinite(probabilities)
+    possible = rows.present & np.isfinite(probabilities)
     np.testing.assert_array_equal(rows.drawn.possible(), np.isfinite(probabilities))
     by_stratum, by_answer = (
         corrected_values(rows.readings[possible], drawn, BOUNDS)

@@ -74,7 +74,7 @@ def test_users_that_entered_before_or_are_in_two_groups_or_have_no_name_do_not_e
     ]
     window = columns_of(PLAN, seen)
     found, names = users_in_groups(window, "gender"), np.array(names_of(window))
-    assert set(names[found.there]) == {"old", "both", "new"}
+    assert set(names[found.present]) == {"old", "both", "new"}
     assert set(names[found.mixed]) == {"both"}
     assert sides(seen, {"both", "new"}, mixed={"both"}) == (0, 1)
 
@@ -126,7 +126,7 @@ def test_answers_that_are_missing_are_described_with_their_reasons() -> None:
 
 
 def member(name: str, **fields: Any) -> TrafficAnswer:
-    return heard(name, "male", 1.0, **{"key": name, "said_at": AT, **fields})
+    return heard(name, "male", 1.0, **{"key": name, "answered_at": AT, **fields})
 
 
 def test_every_member_of_a_window_is_in_one_account() -> None:

@@ -40,7 +40,7 @@ def heard(
         "groups": {"gender": {"f": "female", "m": "male"}[user[0]]},
         "extractor": "words",
         "values": None if value is None else {"words": value},
-        "said_at": NOON + timedelta(minutes=minute),
+        "answered_at": NOON + timedelta(minutes=minute),
         "facts": {"topic": topic} if topic else {},
         "response_id": derived_id("response", user, minute),
     }

@@ -51,7 +51,7 @@ def answers(amount: int) -> Iterator[list[WindowAnswer]]:
                 user=f"a user with a long name {rng.integers(amount)}",
                 groups={GENDER.dimension: ("female", "male")[n % 2]},
                 readings={"refusal": MemberReading({"refused": float(rng.integers(2))})},
-                said_at=BEGIN + timedelta(seconds=float(rng.uniform(0, 86400))),
+                answered_at=BEGIN + timedelta(seconds=float(rng.uniform(0, 86400))),
                 response_id=f"{n:032x}",
             )
             for n in range(begin, begin + PART)

@@ -8,8 +8,8 @@ from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from biaswatch.shared.analysis.studies.pairs import (
     counted_verdicts,
+    failed_judges,
     judge_controls,
-    judged_apart,
     pair_tables,
 )
 from biaswatch.shared.contracts import (
@@ -122,7 +122,7 @@ def test_votes_of_a_judge_that_fails_stand_apart_and_an_untested_one_still_count
     judges = judge_controls(controls)
     [counted] = counted_verdicts([pair], judges)
     assert (counted.flags["flag_1"].value, counted.flags["flag_1"].verdicts) == (True, 2)
-    [apart] = judged_apart([pair], judges, 0.05)
+    [apart] = failed_judges([pair], judges, 0.05)
     assert (apart.judge, apart.pairs[0].shares["flag_1"].count) == ("bad", 0)
     warned = {each.judge: each.warning for each in judges if each.kind == "yes_no"}
     assert "not put to the test" in (warned["untested"] or "")

@@ -1,7 +1,7 @@
 """McNemar: twins of which one is selected."""
 
 from biaswatch.shared.analysis.monitors.change_detection import counted_pairs
-from biaswatch.shared.analysis.monitors.method import MonitorMethod, each_alone, one_by_one
+from biaswatch.shared.analysis.monitors.method import MonitorMethod, one_by_one, row_by_row
 from biaswatch.shared.analysis.monitors.methods.odds import planned_selections
 from biaswatch.shared.analysis.monitors.round_answers import (
     ComparedSets,
@@ -26,6 +26,6 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
 
 METHOD = MonitorMethod(
     one_by_one(_count),
-    each_alone(lambda counts: DiscordantPairs(*counts["pairs"])),
+    row_by_row(lambda counts: DiscordantPairs(*counts["pairs"])),
     planned_selections,
 )

@@ -9,7 +9,7 @@ from biaswatch.shared.analysis.monitors.method import (
     MonitorMethod,
     PlannedGap,
     SortedRound,
-    each_alone,
+    row_by_row,
 )
 from biaswatch.shared.analysis.monitors.methods.two_groups import SIDES
 from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts
@@ -51,8 +51,8 @@ def unadjusted_gap(comparison: Comparison, counts: Counts, alpha: float) -> Esti
     ends = np.linspace(watched.low, watched.high, BINS)
     a, b = (np.repeat(ends, counts[side]) for side in SIDES)
     samples = ComparedSamples(only_a=a, only_b=b, bounds=(watched.low, watched.high))
-    found = compare_samples(samples, alpha=alpha, tolerance=0.0).marginal
-    return replace(found, method=UNADJUSTED)
+    gap = compare_samples(samples, alpha=alpha, tolerance=0.0).marginal
+    return replace(gap, method=UNADJUSTED)
 
 
 def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
@@ -77,4 +77,4 @@ def _planned_units(
     )  # fmt: skip
 
 
-METHOD = MonitorMethod(_count, each_alone(_evidence), _planned_units)
+METHOD = MonitorMethod(_count, row_by_row(_evidence), _planned_units)

@@ -8,8 +8,8 @@ from biaswatch.shared.analysis.monitors.change_detection import counted_pairs
 from biaswatch.shared.analysis.monitors.method import (
     MonitorMethod,
     PlannedGap,
-    each_alone,
     one_by_one,
+    row_by_row,
 )
 from biaswatch.shared.analysis.monitors.round_answers import (
     ComparedSets,
@@ -35,10 +35,10 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
         )
         for twins in whole
     ]  # fmt: skip
-    found = CommonOdds.of(batches)
+    odds = CommonOdds.of(batches)
     counts = {
-        "selected": (found.selected,), "normalisers": found.normalisers,
-        "units": (found.units,), "silent": (found.silent,),
+        "selected": (odds.selected,), "normalisers": odds.normalisers,
+        "units": (odds.units,), "silent": (odds.silent,),
         **counted_pairs(selected_shares(compared.sets, limit), comparison.key),
     }  # fmt: skip
     return RoundCounts(counts, len(sets) - len(whole), compared.outside)
@@ -62,11 +62,11 @@ def planned_selections(
     shapes: Sequence[SetShape] = ONE_AND_ONE,
 ) -> PlannedUnits:
     """Return the sets that a gap in log odds is likely to need, sets having these shapes."""
-    found = plan_odds(
+    planned = plan_odds(
         gap.effect, gap.level or 0.0, rng, alpha=gap.alpha, family=gap.family,
         tolerance=watched.tolerance, spread=gap.spread, shapes=shapes,
     )  # fmt: skip
-    return found.of_every(gap.missing.complete_sets)
+    return planned.of_every(gap.missing.complete_sets)
 
 
-METHOD = MonitorMethod(one_by_one(_count), each_alone(_evidence), _planned_units)
+METHOD = MonitorMethod(one_by_one(_count), row_by_row(_evidence), _planned_units)

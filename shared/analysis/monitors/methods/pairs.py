@@ -27,18 +27,22 @@ def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, 
     lies between bounds. A claim about a population is about sets whose answers are not missing;
     whether answers are missing more often in one group is a comparison of its own.
     """
-    found: dict[str, RoundCounts] = {}
-    for extractor in dict.fromkeys(each.watched.extractor for each in comparisons):
-        mine = [each for each in comparisons if each.watched.extractor == extractor]
-        found.update(_of_extractor(mine, closed, closed.answers.values[extractor]))
-    for each in comparisons:
-        if each.watched.selected_at_least is not None:
-            compared = closed.sets[each.key].sets
+    counts: dict[str, RoundCounts] = {}
+    for extractor in dict.fromkeys(comparison.watched.extractor for comparison in comparisons):
+        own = [
+            comparison for comparison in comparisons if comparison.watched.extractor == extractor
+        ]
+        counts.update(_of_extractor(own, closed, closed.answers.values[extractor]))
+    for comparison in comparisons:
+        if comparison.watched.selected_at_least is not None:
+            compared = closed.sets[comparison.key].sets
             sets = [
                 (closed.scope.unit_id(n), twins) for n, twins in compared.items() if twins.compared
             ]
-            found[each.key].counts.update(selection_counts(each.watched, sets, each.key))
-    return found
+            counts[comparison.key].counts.update(
+                selection_counts(comparison.watched, sets, comparison.key)
+            )
+    return counts
 
 
 def _of_extractor(
@@ -48,17 +52,17 @@ def _of_extractor(
     features = {
         watched: n for n, watched in enumerate(dict.fromkeys(c.watched for c in comparisons))
     }
-    both = [sides_of(each.pair) for each in comparisons]
+    both = [sides_of(comparison.pair) for comparison in comparisons]
     sides = {side: n for n, side in enumerate(dict.fromkeys(chain.from_iterable(both)))}
     bounds = closed.rows.bounds(list(sides), feature_values(list(features), read))
     units = hashes([closed.scope.unit_id(name) for name in closed.rows.sets])
-    columns = np.array([features[each.watched] for each in comparisons], dtype=np.int64)
-    first, second = np.array([[sides[side] for side in each] for each in both], dtype=np.int64).T
+    columns = np.array([features[comparison.watched] for comparison in comparisons], dtype=np.int64)
+    first, second = np.array([[sides[side] for side in pair] for pair in both], dtype=np.int64).T
     at_once = max(1, MOST_NUMBERS // max(1, len(units)))
     for start in range(0, len(comparisons), at_once):
-        some = slice(start, start + at_once)
-        compared = SidesOfComparisons(bounds, first[some], second[some], columns[some])
-        yield from _counted(comparisons[some], compared, units, closed.scope)
+        chunk = slice(start, start + at_once)
+        compared = SidesOfComparisons(bounds, first[chunk], second[chunk], columns[chunk])
+        yield from _counted(comparisons[chunk], compared, units, closed.scope)
 
 
 def _counted(
@@ -67,7 +71,7 @@ def _counted(
     units: Hashes,
     scope: RoundScope,
 ) -> Iterator[tuple[str, RoundCounts]]:
-    bank, keys = scope.claim is Claim.BANK, [each.key for each in comparisons]
+    bank, keys = scope.claim is Claim.BANK, [comparison.key for comparison in comparisons]
     parts = [
         pair_counts(name, bounds, uniform_table(units, hashes(salts)), with_incomplete=bank)
         for name, bounds, salts in (
@@ -88,12 +92,12 @@ def _planned_units(
     watched: WatchedFeature, gap: PlannedGap, rng: np.random.Generator
 ) -> PlannedUnits:
     span = watched.high - watched.low
-    found = plan_gap(
+    planned = plan_gap(
         gap.effect / span, (gap.sd or 0.0) / span, rng,
         alpha=gap.alpha, family=gap.family, tolerance=watched.tolerance / span, binary=gap.binary,
         missing=gap.missing if gap.bank else None,
     )  # fmt: skip
-    return found if gap.bank else found.of_every(gap.missing.complete_sets)
+    return planned if gap.bank else planned.of_every(gap.missing.complete_sets)
 
 
 MOST_NUMBERS = 1_000_000

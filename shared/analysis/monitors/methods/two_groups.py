@@ -13,8 +13,8 @@ from biaswatch.shared.analysis.monitors.change_detection import (
 from biaswatch.shared.analysis.monitors.method import (
     MonitorMethod,
     PlannedGap,
-    each_alone,
     one_by_one,
+    row_by_row,
 )
 from biaswatch.shared.analysis.monitors.round_answers import (
     ComparedSets,
@@ -41,8 +41,8 @@ def share_of_range(watched: WatchedFeature, mean: float) -> float:
 def side_counts(comparison: Comparison, side: str, shares: Mapping[str, float]) -> tuple[int, ...]:
     """Return the histogram of one side's units, by their ids."""
     jitter = uniforms(list(shares), f"{comparison.key}/{side}")
-    values, nobody = np.array(list(shares.values()), dtype=np.float64), np.array([])
-    return TwoHistograms.of(values, nobody, jitter, nobody).first
+    values, empty = np.array(list(shares.values()), dtype=np.float64), np.array([])
+    return TwoHistograms.of(values, empty, jitter, empty).first
 
 
 def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) -> RoundCounts:
@@ -58,7 +58,7 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
         }
         for name in SIDES
     }
-    there = sum(each.a.there + each.b.there for each in compared.sets.values())
+    present = sum(answers.a.present + answers.b.present for answers in compared.sets.values())
     twins = sides["first"].keys() & sides["second"].keys()
     counts: Counts = {}
     for name, shares in sides.items():
@@ -68,7 +68,7 @@ def _count(comparison: Comparison, compared: ComparedSets, scope: RoundScope) ->
     counts[TWINS] = difference_counts(gaps, f"{comparison.key}/{TWINS}")
     pairs = random_pairs(sides["first"], sides["second"], comparison.key)
     counts |= counted_pairs(pairs, comparison.key)
-    missing = there - sum(map(len, sides.values()))
+    missing = present - sum(map(len, sides.values()))
     return RoundCounts(counts, missing, compared.outside)
 
 
@@ -92,11 +92,11 @@ def _planned_units(
             alpha=gap.alpha, family=gap.family, tolerance=tolerance, binary=gap.binary,
         )  # fmt: skip
         return of_sets.of_every(gap.missing.complete_sets / 2)  # two units each
-    found = plan_two_groups(
+    planned = plan_two_groups(
         gap.effect / span, sds, level, rng,
         alpha=gap.alpha, family=gap.family, tolerance=tolerance,
     )  # fmt: skip
-    return found.of_every(gap.missing.complete_sides)
+    return planned.of_every(gap.missing.complete_sides)
 
 
-METHOD = MonitorMethod(one_by_one(_count), each_alone(_evidence), _planned_units)
+METHOD = MonitorMethod(one_by_one(_count), row_by_row(_evidence), _planned_units)
