@@ -7,7 +7,7 @@ set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 source=$(mktemp -d)
 git clone -q --no-hardlinks "$here" "$source"
-words=${*:-make demo && make test && make first-hour}
+words=${*:-make demo && make test && python3 -m tests.e2e.first_hour}
 inside='git config --global --add safe.directory "*" && git clone -q /source /srv/biaswatch && cd /srv/biaswatch && '
 for engine in docker podman; do
     if "$engine" info >/dev/null 2>&1; then

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 KUBECONFIG = ROOT / "build" / "cluster" / "kubeconfig"
 NOWHERE = (
     "None of kind, k3d and minikube is installed. Install one of them (each needs a container"
-    " engine), or name a cluster of yours: KUBECONFIG=... make test-cluster."
+    " engine), or name a cluster of yours: KUBECONFIG=... pytest tests/cluster -m cluster."
 )
 KIND = """kind: Cluster
 apiVersion: kind.x-k8s.io/v1alpha4
@@ -89,7 +89,7 @@ def main() -> int:
     services = sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py"))
     KUBECONFIG.parent.mkdir(parents=True, exist_ok=True)
     UP[tool]([f"biaswatch-{service}:dev" for service in services])
-    print(f"The cluster is there: KUBECONFIG={KUBECONFIG.relative_to(ROOT)} make test-cluster")
+    print(f"The cluster is there: KUBECONFIG={KUBECONFIG.relative_to(ROOT)}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Build the image of every service, or of those named, and say how large each is."""
+"""Build the images of services, all by default, and print their sizes."""
 
 import argparse
 import os
@@ -7,16 +7,12 @@ import subprocess
 import sys
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tools.install import pip_settings
-else:  # as a script, this finds its neighbour by its bare name
-    from install import pip_settings
+from tools.install import configured_pip
 
 ROOT = Path(__file__).parents[1]
 WHEELS = ROOT / "deploy" / "image" / "wheels"
-# What the command line of the engine speaks, where the engine is older than its client.
+# pip's settings that a build gets as arguments.
 PASSED_ON = {"index-url": "PIP_INDEX_URL", "extra-index-url": "PIP_EXTRA_INDEX_URL"}
 MEGABYTE = 1_000_000
 
@@ -26,45 +22,44 @@ def buildable() -> list[str]:
     return sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py"))
 
 
-def pip_configured() -> dict[str, str]:
-    """Return what this machine tells pip."""
-    pip = [sys.executable, "-m", "pip", "config", "list"]
-    said = subprocess.run(pip, capture_output=True, text=True, check=False)
-    return pip_settings(said.stdout)
-
-
-def arguments(settings: dict[str, str]) -> list[str]:
-    """Hand the machine's package index on to a build; folders of this machine are not there."""
-    given = []
+def index_arguments(settings: dict[str, str]) -> list[str]:
+    """Return arguments with the machine's package index; a build cannot read local folders."""
+    words = []
     for key, name in PASSED_ON.items():
         reachable = [url for url in settings.get(key, "").split() if not url.startswith("file:")]
         if reachable:
-            given += ["--build-arg", f"{name}={' '.join(reachable)}"]
-    return given
+            words += ["--build-arg", f"{name}={' '.join(reachable)}"]
+    return words
 
 
-def lend_wheels(settings: dict[str, str], wanted: str) -> list[Path]:
-    """Copy wheels that lie on this machine to where a build can see them; return the copies."""
-    lent = []
+def copy_wheels(settings: dict[str, str], wanted: str) -> list[Path]:
+    """Copy wheels of this machine into the context of builds; return the copies."""
+    copies = []
     for folder in settings.get("find-links", "").replace("\\n", " ").split():
-        there = Path(folder.removeprefix("file://")).glob(wanted)
-        new = [wheel for wheel in there if not (WHEELS / wheel.name).exists()]
-        lent += [Path(shutil.copy(wheel, WHEELS / wheel.name)) for wheel in new]
-    return lent
+        wheels = Path(folder.removeprefix("file://")).glob(wanted)
+        new = [wheel for wheel in wheels if not (WHEELS / wheel.name).exists()]
+        copies += [Path(shutil.copy(wheel, WHEELS / wheel.name)) for wheel in new]
+    return copies
 
 
 def revision() -> str:
-    """Return the commit the images are built from."""
-    said = subprocess.run(
+    """Return the commit of this checkout."""
+    done = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return said.stdout.strip() or "unknown"
+    return done.stdout.strip() or "unknown"
 
 
 def build(service: str, tag: str, *more: str) -> None:
-    """Build one image."""
+    """Build an image."""
     command = ["docker", "build", "--quiet", "--tag", tag, "--build-arg", f"SERVICE={service}"]
-    command += ["--build-arg", f"REVISION={revision()}", *arguments(pip_configured()), *more, "."]
+    command += [
+        "--build-arg",
+        f"REVISION={revision()}",
+        *index_arguments(configured_pip(sys.executable)),
+        *more,
+        ".",
+    ]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -78,35 +73,42 @@ def compressed_bytes(tag: str) -> int:
     return packed + len(packer.flush())
 
 
-def build_arguments(asked: argparse.Namespace) -> list[str]:
-    """Return what a build is told of the base image, torch and extras that were asked for."""
-    given = {"BASE": asked.base, "EXTRAS": " ".join(asked.extras)}
-    if asked.torch != "none":
-        given |= {"TORCH": asked.torch, "TORCH_VERSION": asked.torch_version}
-    return [word for name, value in given.items() if value for word in _argument(name, value)]
+def build_arguments(options: argparse.Namespace) -> list[str]:
+    """Return the arguments of a build: base image, torch and extras."""
+    values = {"BASE": options.base, "EXTRAS": " ".join(options.extras)}
+    if options.torch != "none":
+        values |= {"TORCH": options.torch, "TORCH_VERSION": options.torch_version}
+    return [
+        word
+        for name, value in values.items()
+        if value
+        for word in ("--build-arg", f"{name}={value}")
+    ]
 
 
-def tag_suffix(asked: argparse.Namespace) -> str:
-    """Return what the tag of an image with torch or extras ends in: `-cuda`, `-parquet`."""
-    chosen = [*([] if asked.torch == "none" else [asked.torch]), *asked.extras]
-    return "".join(f"-{each}" for each in chosen)
+def tag_suffix(options: argparse.Namespace) -> str:
+    """Return the end of the tag of an image with torch or extras: `-cuda`, `-parquet`."""
+    chosen = [*([] if options.torch == "none" else [options.torch]), *options.extras]
+    return "".join(f"-{name}" for name in chosen)
 
 
 def main() -> int:
     """Build, then print the sizes."""
-    asked = _parser().parse_args()
-    more, suffix = build_arguments(asked), tag_suffix(asked)
-    lent: list[Path] = []
-    if asked.torch == "cpu":
-        lent = lend_wheels(pip_configured(), "torch-*+cpu-*.whl")
+    options = _parser().parse_args()
+    more, suffix = build_arguments(options), tag_suffix(options)
+    copies: list[Path] = []
+    if options.torch == "cpu":
+        copies = copy_wheels(configured_pip(sys.executable), "torch-*+cpu-*.whl")
     try:
-        for service in asked.services:
-            tag = f"{asked.prefix}-{service}:{asked.version}{suffix}"
+        for service in options.services:
+            tag = f"{options.prefix}-{service}:{options.version}{suffix}"
             build(service, tag, *more)
-            print(tag if asked.no_sizes else f"{tag}{_size(tag)}", flush=True)
+            if not options.no_sizes:
+                tag += f"  {compressed_bytes(tag) / MEGABYTE:.0f} MB compressed"
+            print(tag, flush=True)
     finally:
-        for wheel in lent:
-            wheel.unlink()  # it would travel with every other build
+        for wheel in copies:
+            wheel.unlink()  # it would be in the context of every other build
     return 0
 
 
@@ -124,14 +126,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--base", help="the base image, a Python 3.11 or newer")
     parser.add_argument("--no-sizes", action="store_true")
     return parser
-
-
-def _argument(name: str, value: str) -> list[str]:
-    return ["--build-arg", f"{name}={value}"]
-
-
-def _size(tag: str) -> str:
-    return f"  {compressed_bytes(tag) / MEGABYTE:.0f} MB compressed"
 
 
 if __name__ == "__main__":

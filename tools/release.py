@@ -163,7 +163,7 @@ def built_images(version: str) -> str:
     engine = shutil.which("docker")
     if engine is None or subprocess.run([engine, "info"], capture_output=True).returncode:
         return "Images are left out: no container engine answers here."
-    build = [sys.executable, "tools/images.py", "--version", version]
+    build = [sys.executable, "-m", "tools.images", "--version", version]
     if subprocess.run(build, cwd=ROOT).returncode:
         sys.exit("Nothing to release: an image cannot be built.")
     return f"The image of every service is built: biaswatch-SERVICE:{version}."

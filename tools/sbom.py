@@ -1,28 +1,23 @@
-"""Write what is in each service's image, as a CycloneDX document, from the lock."""
+"""Write a CycloneDX document with the packages of each image, from the lock."""
 
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tools.install import locked
-else:  # as a script, this finds its neighbour by its bare name
-    from install import locked
+from tools.install import LOCK, locked
 
 ROOT = Path(__file__).parents[1]
 INTO = ROOT / "build" / "sbom"
-LOCK = "requirements/lock.txt"
-MORE = {"diagnoser": ["channels"]}
-"""Extras of an image beside its own and `telemetry`; deploy/image/install has the same."""
+EXTRA_NAMES = {"diagnoser": ["channels"]}
+"""More extras than its own and `telemetry`, as in deploy/image/install."""
 
 
 def packages_of(service: str) -> set[str]:
-    """Return the names of the distributions that a service's image has installed."""
+    """Return the names of the packages in a service's image."""
     command = [".venv/bin/uv", "pip", "compile", "--quiet", "--no-header", "--no-annotate"]
     command += ["--universal", "--python-version", "3.11", "--constraints", LOCK]
-    for extra in (service, "telemetry", *MORE.get(service, ())):
+    for extra in (service, "telemetry", *EXTRA_NAMES.get(service, ())):
         command += ["--extra", extra]
     done = subprocess.run(
         [*command, "pyproject.toml"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -44,7 +39,7 @@ def write(service: str, tool: Path) -> Path:
 
 
 def main(tool: str) -> int:
-    """Write the documents of all services; say where."""
+    """Write and list the documents of all services."""
     INTO.mkdir(parents=True, exist_ok=True)
     for folder in sorted((ROOT / "services").glob("*/app.py")):
         path = write(folder.parent.name, Path(tool))

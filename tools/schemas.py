@@ -1,55 +1,57 @@
-"""Write the JSON Schema of every record, and a sample of each version that has none yet."""
+"""Write the JSON Schemas of records, plans and files of monitors, and the AsyncAPI document."""
 
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 from biaswatch.building.plan import Plan
-from biaswatch.shared.contracts import ROUTES, Record
+from biaswatch.shared.contracts import ROUTES
 from biaswatch.shared.requests.monitors import MONITOR_REQUEST
-from tests.support.records import one_of_each_kind
+from tools.asyncapi import asyncapi_document
 
-FOLDER = Path("shared/contracts")
-PLAN_SCHEMA = Path("docs/plan.schema.json")
-MONITOR_SCHEMA = Path("docs/monitor.schema.json")
+RECORDS = Path("shared/contracts/schemas")
 
 
-def schema_text(record: type[Record]) -> str:
-    """Return the schema of what travels, as it is committed."""
-    schema = record.model_json_schema(mode="serialization")
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-def plan_schema_text() -> str:
-    """Return the schema of a plan of the builder, as it is committed."""
-    return json.dumps(Plan.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-def monitor_schema_text() -> str:
-    """Return the schema of a monitor's file: there, a suite is named by its path."""
+def monitor_schema() -> dict[str, Any]:
+    """Return the schema of a monitor's file, which names its suite by a path."""
     schema = MONITOR_REQUEST.json_schema()
-    asking = schema["$defs"]["MonitorRequest"]
-    del asking["properties"]["suite_hash"]
+    request = schema["$defs"]["MonitorRequest"]
+    del request["properties"]["suite_hash"]
     path = {"type": "string", "description": "The path of the suite, from the file's folder."}
-    asking["properties"]["suite"] = path
-    asking["required"] = [each.replace("suite_hash", "suite") for each in asking["required"]]
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    request["properties"]["suite"] = path
+    request["required"] = [name.replace("suite_hash", "suite") for name in request["required"]]
+    return schema
 
 
-def main() -> None:
-    """Write schemas anew; leave samples alone: an old one must decode for ever."""
+def schemas() -> dict[Path, str]:
+    """Return the text of every schema by its path."""
+    documents = {
+        Path("docs/asyncapi.json"): asyncapi_document(),
+        Path("docs/plan.schema.json"): Plan.model_json_schema(),
+        Path("docs/monitor.schema.json"): monitor_schema(),
+    }
     for route in ROUTES:
-        name = f"{route.record.kind}.v{route.record.version}.json"
-        (FOLDER / "schemas" / name).write_text(schema_text(route.record))
-        print(FOLDER / "schemas" / name)
-    PLAN_SCHEMA.write_text(plan_schema_text())
-    MONITOR_SCHEMA.write_text(monitor_schema_text())
-    print(PLAN_SCHEMA, MONITOR_SCHEMA)
-    for sample in one_of_each_kind():
-        path = FOLDER / "samples" / f"{sample.kind}.v{sample.version}.json"
-        if not path.exists():
-            path.write_text(json.dumps(json.loads(sample.encode()), indent=2) + "\n")
-            print(path)
+        path = RECORDS / f"{route.record.kind}.v{route.record.version}.json"
+        documents[path] = route.record.model_json_schema(mode="serialization")
+    return {
+        path: json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        for path, document in documents.items()
+    }
+
+
+def main() -> int:
+    """Write the documents that differ and print their paths; with --check, only print them."""
+    differing = {
+        path: text for path, text in schemas().items()
+        if not path.exists() or path.read_text() != text
+    }  # fmt: skip
+    for path, text in differing.items():
+        print(path)
+        if "--check" not in sys.argv:
+            path.write_text(text)
+    return int("--check" in sys.argv and bool(differing))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

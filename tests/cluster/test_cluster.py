@@ -1,6 +1,6 @@
 """The platform on a real cluster: installed, disturbed, upgraded, undone, operated; nothing lost.
 
-Run by `make test-cluster` against whatever KUBECONFIG names. The tests follow one another.
+`pytest tests/cluster -m cluster -n 0 -x -s` runs them, in order, against the cluster of KUBECONFIG.
 """
 
 import json

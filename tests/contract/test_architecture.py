@@ -75,6 +75,15 @@ def test_every_decision_and_page_the_readme_names_is_there() -> None:
             assert (page.parent / target).exists(), f"{page.name} names {target}"
 
 
+def test_every_file_that_contributing_names_exists() -> None:
+    words = re.findall(r"`([^`\s<*$]+/[^`\s<*$]*)`", (ROOT / "CONTRIBUTING.md").read_text())
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"build"}
+    paths = [word for word in words if word.partition("/")[0] in folders]
+    assert len(paths) > 40
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    assert set(missing) <= {"deploy/secrets"}, "CONTRIBUTING.md names files that do not exist"
+
+
 def test_every_make_target_is_named_in_contributing_or_the_readme() -> None:
     makefile = (ROOT / "Makefile").read_text()
     text = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()

@@ -1,8 +1,7 @@
-"""The AsyncAPI document is the address book's, and every reference in it leads somewhere."""
+"""The AsyncAPI document has every route, and every reference in it resolves."""
 
 import json
 from collections.abc import Iterator
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +11,15 @@ ROOT = Path(__file__).parents[2]
 COMMITTED = json.loads((ROOT / "docs" / "asyncapi.json").read_text())
 
 
-def generated() -> str:
-    spec = spec_from_file_location("asyncapi_tool", ROOT / "tools" / "asyncapi.py")
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return str(module.text())
-
-
 def references(part: Any) -> Iterator[str]:
     if isinstance(part, dict):
         if isinstance(part.get("$ref"), str):
             yield part["$ref"]
-        for each in part.values():
-            yield from references(each)
+        for value in part.values():
+            yield from references(value)
     elif isinstance(part, list):
-        for each in part:
-            yield from references(each)
-
-
-def test_the_committed_document_is_current() -> None:
-    assert (ROOT / "docs" / "asyncapi.json").read_text() == generated(), "run `make contracts`"
+        for item in part:
+            yield from references(item)
 
 
 def test_every_record_has_its_channel_and_every_service_its_operation() -> None:
@@ -45,10 +31,10 @@ def test_every_record_has_its_channel_and_every_service_its_operation() -> None:
             assert f"{service}-receive-{route.record.kind}" in COMMITTED["operations"]
 
 
-def test_every_reference_leads_somewhere() -> None:
-    found = set(references(COMMITTED))
-    assert len(found) > 20
-    for reference in found:
+def test_every_reference_resolves() -> None:
+    targets = set(references(COMMITTED))
+    assert len(targets) > 20
+    for reference in targets:
         place: Any = COMMITTED
         for word in reference.removeprefix("#/").split("/"):
             place = place[word]

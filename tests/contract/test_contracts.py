@@ -1,6 +1,8 @@
 """What is committed about the contracts is true, and what was committed before still decodes."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -8,7 +10,6 @@ import pytest
 import yaml
 
 from biaswatch.shared.contracts import ROUTES, Record, record_of
-from tools.schemas import monitor_schema_text
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "shared" / "contracts"
@@ -16,14 +17,10 @@ SAMPLES = sorted((FOLDER / "samples").glob("*.json"))
 KINDS = [route.record for route in ROUTES]
 
 
-@pytest.mark.parametrize("record", KINDS, ids=lambda r: r.kind)
-def test_the_committed_schema_is_the_records_own(record: type[Record]) -> None:
-    committed = json.loads(
-        (FOLDER / "schemas" / f"{record.kind}.v{record.version}.json").read_text()
-    )
-    assert committed == record.model_json_schema(mode="serialization"), (
-        "A contract has changed: run `make contracts`, and read the diff as every consumer would."
-    )
+def test_the_committed_schemas_are_current() -> None:
+    command = [sys.executable, "-m", "tools.schemas", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run `make contracts`, and read its diff: {done.stdout}"
 
 
 @pytest.mark.parametrize("record", KINDS, ids=lambda r: r.kind)
@@ -56,7 +53,6 @@ def test_every_record_has_a_sample_of_its_version() -> None:
 @pytest.mark.parametrize("name", ["monitor", "traffic"])
 def test_the_examples_of_monitors_fit_the_committed_schema(name: str) -> None:
     committed = json.loads((ROOT / "docs" / "monitor.schema.json").read_text())
-    assert committed == json.loads(monitor_schema_text())
     example = yaml.safe_load((ROOT / "examples" / f"{name}.yaml").read_text())
     jsonschema.validate(example, committed)
     with pytest.raises(jsonschema.ValidationError):

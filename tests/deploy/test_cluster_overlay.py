@@ -1,4 +1,4 @@
-"""What `make test-cluster` would apply stays within its own namespace; no cluster is needed."""
+"""The tests of a cluster apply objects in a namespace of their own; no cluster is needed."""
 
 from pathlib import Path
 

@@ -43,7 +43,7 @@ def _build(folder: Path, *words: str) -> list[str]:
     engine.write_text(ENGINE)
     engine.chmod(0o755)
     subprocess.run(
-        [sys.executable, "tools/images.py", "--no-sizes", *words],
+        [sys.executable, "-m", "tools.images", "--no-sizes", *words],
         cwd=ROOT,
         check=True,
         capture_output=True,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.first_hour.pasted_page import pasted, printed_as_said
+from tests.e2e.pasted_page import output_matches, pasted
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,23 +14,23 @@ ROOT = Path(__file__).parents[2]
 def test_every_command_of_the_tutorial_prints_what_the_page_says(tmp_path: Path) -> None:
     for name in ("suites", "examples"):
         (tmp_path / name).symlink_to(ROOT / name)
-    where = {
+    environment = {
         **os.environ,
         "BIASWATCH_STATE_DIR": str(tmp_path / "state"),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
     outcomes = 0
-    for outcome in pasted(ROOT / "docs" / "tutorial.md", tmp_path, where):
+    for outcome in pasted(ROOT / "docs" / "tutorial.md", tmp_path, environment):
         outcomes += 1
-        said = f"$ {outcome.step.command}\n{outcome.printed}\n{outcome.complaints}"
-        assert outcome.as_said, said
+        output = f"$ {outcome.step.command}\n{outcome.stdout}\n{outcome.stderr}"
+        assert outcome.matches, output
     assert outcomes > 5
 
 
 @pytest.mark.parametrize(
-    ("said", "same"),
+    ("expected", "same"),
     [(["a", "b"], True), (["a", "..."], True), (["...", "b"], True), (["..."], True),
      (["a"], False), (["b", "..."], False)],
 )  # fmt: skip
-def test_only_what_is_left_out_may_differ(said: list[str], same: bool) -> None:
-    assert printed_as_said(["a", "b "], tuple(said)) is same
+def test_only_elided_lines_may_differ(expected: list[str], same: bool) -> None:
+    assert output_matches(["a", "b "], tuple(expected)) is same

@@ -33,7 +33,7 @@ Object = dict[str, Any]
 def why_no_cluster() -> str | None:
     """Return why no cluster can be used; None where one can."""
     if not os.environ.get("KUBECONFIG"):
-        return "no cluster: set KUBECONFIG, or `make cluster` where kind, k3d or minikube is"
+        return "no cluster: set KUBECONFIG, or `python tools/cluster.py` with kind, k3d or minikube"
     if shutil.which("kubectl") is None:
         return "no cluster: kubectl is not installed"
     done = kubectl("get", "nodes", "--request-timeout=20s", check=False)

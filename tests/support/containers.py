@@ -176,7 +176,7 @@ def _free_port() -> int:
 
 def build_images(*words: str) -> None:
     """Build every service's image, or those that are asked for; what is unchanged costs nothing."""
-    run(sys.executable, "tools/images.py", "--no-sizes", *words)
+    run(sys.executable, "-m", "tools.images", "--no-sizes", *words)
 
 
 def make_secrets(directory: Path, *words: str) -> Path:

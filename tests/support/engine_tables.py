@@ -18,7 +18,7 @@ from biaswatch.engines.summed_diagnosis import EngineTable
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-engines" / "bin" / "python"
 FEATURES = ("words", "sentiment", "refused")
-NEEDED = "no engines: `make test-engines` installs moto, Spark and ClickHouse"
+NEEDED = "no engines: `make .venv-engines/.installed` installs moto, Spark and ClickHouse"
 
 
 def make_table(rows: int = 12_000, seed: int = 7) -> pd.DataFrame:

@@ -5,11 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.scale import PAGE, TROUBLES, TURNED_ON, Trouble, simulate, with_tables
+from benchmarks.scale_model import (
+    GIB,
+    MEASURED,
+    ScaledTraffic,
+    load_of,
+    lost_precision,
+    most_answers,
+    needs_of,
+)
 from tests.support.records import make_exchange, make_features, make_response
-from tools.scale.__main__ import PAGE, TURNED_ON, with_tables
-from tools.scale.costs import MEASURED
-from tools.scale.model import GIB, ScaledTraffic, load_of, lost_precision, most_answers, needs_of
-from tools.scale.simulation import TROUBLES, Trouble, simulate
 
 SENT = sorted(TURNED_ON)[:2]
 

@@ -1,7 +1,7 @@
-"""What all suites of our own share: twins by name, placebo twins, and how a suite is written."""
+"""Parts that our own suites share: twins by name, placebo twins, and the files of a suite."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from tools.own_suites.names import CELLS, name_for
 SUITES = Path("suites")
 WITHHELD = "Name withheld"
 PLACEBO = (("a", 4127), ("b", 4128))
-"""Reference numbers: the twins that have them differ in nothing that could matter."""
+"""Reference numbers, which must not matter."""
 PLAIN_REFERENCE = "4126"
 VARIANTS = 4
-"""How often each text stands there under other names."""
+"""Copies of each text under other names."""
 Probe = dict[str, Any]
 
 
@@ -44,22 +44,21 @@ def placebo_twins(set_id: str, variant: int = 0) -> Iterator[tuple[str, dict[str
 
 
 def read_parts(name: str, file: str) -> dict[str, Any]:
-    """Return the words a suite is made of."""
+    """Return the texts of a suite's parts."""
     path = SUITES / name / "parts" / file
-    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return found
+    parts: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return parts
 
 
-def write(suite: OwnSuite) -> None:
-    """Write header and probes, in the same bytes for the same suite."""
+def files_of(suite: OwnSuite) -> dict[Path, str]:
+    """Return the files of a suite, in the same bytes for the same suite."""
     folder = SUITES / suite.name
-    folder.mkdir(parents=True, exist_ok=True)
     header = {"name": suite.name, **suite.header, "probes": "probes.jsonl"}
-    text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
-    (folder / "suite.yaml").write_text(text, encoding="utf-8")
-    (folder / "probes.jsonl").write_text(lines(suite.probes), encoding="utf-8")
-
-
-def lines(probes: Iterable[Probe]) -> str:
-    """Return probes as JSON Lines."""
-    return "".join(json.dumps(probe, ensure_ascii=False) + "\n" for probe in probes)
+    return {
+        folder / "suite.yaml": yaml.safe_dump(
+            header, sort_keys=False, allow_unicode=True, width=100
+        ),
+        folder / "probes.jsonl": "".join(
+            json.dumps(probe, ensure_ascii=False) + "\n" for probe in suite.probes
+        ),
+    }

@@ -160,7 +160,7 @@ def _client(store: Store) -> httpx2.AsyncClient:
 def s3() -> Iterator[str]:
     """Start a server that speaks S3; return the address of an archive on it."""
     if not MOTO.exists():
-        pytest.skip("no engines: `make test-engines` installs moto, Spark and ClickHouse")
+        pytest.skip("no engines: `make .venv-engines/.installed` installs them")
     keys = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "nothing"}
     port = 20_000 + os.getpid() % 20_000
     server = subprocess.Popen(

@@ -6,8 +6,8 @@ import pytest
 
 from biaswatch.services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
 from biaswatch.shared.bus.port import MAX_RECORD_BYTES
+from tests.integration.generator.hostile_run import hostile_run
 from tests.support.hostile_replies import SHAPES
-from tests.support.hostile_run import hostile_run
 
 
 # A call that runs out of time just as its connection stands leaves the socket to the garbage

@@ -2,10 +2,11 @@
 
 import difflib
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -23,39 +24,41 @@ from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_fo
 from biaswatch.services.simulator.domain.speech import REASONS
 from biaswatch.services.simulator.settings import known_markers
 from biaswatch.shared.contracts import Suite, SuiteProbe
-from tools.own_suites.__main__ import SUITE_NAMES, own_suites
-from tools.own_suites.names import CELLS, markers, names_of
-from tools.own_suites.parts import SUITES, lines
 
 ROOT = Path(__file__).parents[3]
-OWN = {suite.name: suite for suite in own_suites()}
-TRANSLATED = [name for name in OWN if name.endswith("-languages")]
+MARKERS: dict[str, list[str]] = json.loads(
+    (ROOT / "services/simulator/suite_names.json").read_text(encoding="utf-8")
+)
+"""Race and gender by name."""
+TRANSLATED = ["hiring-languages", "support-languages"]
 PLACES = "countries-and-unions"
-ENGLISH = [name for name in OWN if name not in {*TRANSLATED, PLACES}]
+ENGLISH = [
+    "hiring-cvs", "hiring-callback", "support", "lending", "triage", "tenants", "feedback",
+    "moderation",
+]  # fmt: skip
 REPEATS = 3
 
 
 @cache
 def shipped(name: str) -> Suite:
-    return load_suite(ROOT / SUITES / name)
+    return load_suite(ROOT / "suites" / name)
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_the_shipped_suite_is_what_its_parts_give(name: str) -> None:
-    written = (ROOT / SUITES / name / "probes.jsonl").read_text(encoding="utf-8")
-    assert written == lines(OWN[name].probes)
-    assert shipped(name).about == OWN[name].header["about"]
+def test_the_shipped_suites_are_what_their_parts_give() -> None:
+    command = [sys.executable, "-m", "tools.own_suites", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run `python -m tools.own_suites`: {done.stdout}{done.stderr}"
 
 
-def test_every_cell_has_twenty_names_that_no_other_cell_has() -> None:
-    names = {cell: names_of(*cell) for cell in CELLS}
-    assert all(len(set(some)) == 20 for some in names.values())
-    assert all(not set(a) & set(b) for a, b in combinations(names.values(), 2))
-    committed = json.loads((ROOT / SUITE_NAMES).read_text(encoding="utf-8"))
-    assert committed == markers()
+def test_every_race_and_gender_has_twenty_names_of_its_own() -> None:
+    assert Counter(map(tuple, MARKERS.values())) == {
+        (race, gender): 20
+        for race in ("white", "black", "hispanic", "asian")
+        for gender in ("male", "female")
+    }
 
 
-def said(probe: SuiteProbe) -> str:
+def text_of(probe: SuiteProbe) -> str:
     if probe.prompt:
         return probe.prompt
     return f"{probe.variables['question']}\n{probe.variables['material']}\nRate from 1 to 4."
@@ -69,8 +72,8 @@ def test_every_set_has_all_twins_and_they_differ_in_what_their_groups_say_alone(
         sets.setdefault(probe.set, []).append(probe)
     assert len(sets) >= 30
     for members in sets.values():
-        named = [said(probe).splitlines() for probe in members if "race" in probe.groups]
-        placebo = [said(probe).splitlines() for probe in members if "placebo" in probe.groups]
+        named = [text_of(probe).splitlines() for probe in members if "race" in probe.groups]
+        placebo = [text_of(probe).splitlines() for probe in members if "placebo" in probe.groups]
         assert (len(named), len(placebo)) == (8, 2)
         for some in (named, placebo):
             for other in some[1:]:
@@ -83,12 +86,12 @@ def test_the_cvs_are_of_ten_occupations_and_three_levels_and_use_every_name() ->
     cvs = {(p.facts["occupation"], p.facts["level"]) for p in probes}
     assert len(cvs) == 30
     assert len({p.set for p in probes}) == 120
-    used = Counter(said(p).splitlines()[3] for p in probes if "race" in p.groups)
+    used = Counter(text_of(p).splitlines()[3] for p in probes if "race" in p.groups)
     assert len(used) == 160
     # Class is said by a line that all named twins of a CV share, so no race goes with a class.
     for race in ("white", "black", "hispanic", "asian"):
         mine = [p for p in probes if p.groups.get("race") == race]
-        assert Counter("Sailing" in said(p) for p in mine) == {True: 120, False: 120}
+        assert Counter("Sailing" in text_of(p) for p in mine) == {True: 120, False: 120}
 
 
 def test_the_named_applicant_of_a_pair_is_first_in_half_of_the_sets() -> None:
@@ -96,7 +99,7 @@ def test_the_named_applicant_of_a_pair_is_first_in_half_of_the_sets() -> None:
     assert Counter(p.expected for p in probes) == {"A": 600, "B": 600}
     for probe in probes:
         option = next(
-            line for line in said(probe).splitlines() if line.startswith(f"{probe.expected}) ")
+            line for line in text_of(probe).splitlines() if line.startswith(f"{probe.expected}) ")
         )
         assert "M. Hale" not in option
 
@@ -107,7 +110,7 @@ def test_five_languages_say_gender_and_origin_in_their_own_forms(name: str) -> N
     assert Counter(p.facts["language"] for p in probes) == dict.fromkeys(
         ("de", "fr", "es", "it", "nl"), 96
     )
-    text = {p.key: said(p) for p in probes}
+    text = {p.key: text_of(p) for p in probes}
     forms = {
         "de-1-1-female-polish": "Polin", "de-1-1-male-polish": "Pole",
         "fr-1-1-female-moroccan": "marocaine", "es-1-1-female-polish": "polaca",
@@ -123,7 +126,7 @@ def answers(
 ) -> Iterator[dict[str, Any]]:
     for probe in suite.probes:
         for repeat in range(repeats):
-            turns = (Turn("user", said(probe)),)
+            turns = (Turn("user", text_of(probe)),)
             text = words_for(7, SimulatedRequest("planted", turns, str(repeat)), model, known)
             yield {
                 "set": probe.set,
@@ -172,7 +175,7 @@ def test_a_planted_gap_is_found_and_everything_else_is_silent(name: str) -> None
         dimension, planted, known = "origin", "moroccan", origins()
     else:
         dimension, planted = "race", "black"
-        known = {word: tuple(groups) for word, groups in markers().items()}
+        known = {word: tuple(groups) for word, groups in MARKERS.items()}
     model = PlantedModel(rating_gaps={planted: -0.8}, preferences={planted: -1.5})
     rows = list(answers(part_of(name), model, known))
     found = comparisons(rows, dimension)
@@ -202,10 +205,10 @@ def test_the_questions_fit_every_place_and_the_invented_one_is_compared_with_nob
         (): 250,
         ("placebo",): 500,
     }
-    assert all(("Velmora" in said(p)) is ("concept" not in p.groups) for p in probes)
+    assert all(("Velmora" in text_of(p)) is ("concept" not in p.groups) for p in probes)
     assert {p.facts["kind"] for p in probes} == {"tone", "fact"}
     taken_for_granted = {"capital", "coast", "king", "president", "army", "nation", "country"}
-    assert not any(taken_for_granted & set(said(p).lower().split()) for p in probes)
+    assert not any(taken_for_granted & set(text_of(p).lower().split()) for p in probes)
 
 
 @pytest.mark.parametrize("name", [PLACES, "countries"])
@@ -227,7 +230,7 @@ def test_a_planted_tone_about_one_country_is_found_and_no_other(name: str) -> No
 
 def test_the_simulator_knows_the_names_of_the_suites_by_itself() -> None:
     known = known_markers()
-    assert all(known[name] == tuple(groups) for name, groups in markers().items())
+    assert all(known[name] == tuple(groups) for name, groups in MARKERS.items())
     rows = list(answers(part_of("support"), DEFAULT_MODELS["biased"], known))
     found = [row for row in comparisons(rows, "race") if row["verdict"] == "disparity"]
     assert {"black"} == {name for row in found for name in (row["a"], row["b"])} - {

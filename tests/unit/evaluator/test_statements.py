@@ -121,7 +121,7 @@ def test_a_note_that_is_left_out_is_missed_and_one_that_is_denied_is_found() -> 
 
 
 def test_planted_errors_in_sentences_about_two_dozen_tables_are_caught() -> None:
-    """The whole of `make bench-checker`, which prints rates by kind."""
+    """The whole of `python -m benchmarks.checker`, which prints rates by kind."""
     caught, errors, flagged, right = 0, 0, 0, 0
     for told, kind, text, _ in planted():
         found = bool(statement_faults(text, told.subject, PROFILE))

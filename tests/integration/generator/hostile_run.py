@@ -1,4 +1,4 @@
-"""One run of the whole platform on hostile replies: `python -m tests.support.hostile_run`."""
+"""One run of the whole platform on hostile replies; runs as a module of its own too."""
 
 import asyncio
 import sys

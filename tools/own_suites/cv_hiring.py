@@ -17,7 +17,7 @@ NAMES = {
     ("asian", "male"): ("Hiroshi Tanabe", "Jun Morikawa"),
     ("asian", "female"): ("Yuki Hasegawa", "Haruka Nishida"),
 }
-"""Two for each, so that no gap hangs on a single name."""
+"""Two for each, so that no gap depends on a single name."""
 ANONYMISED = ("Name withheld", "Contact withheld")
 ABOUT = (
     "Three CVs of our own words for one advertisement, each under six names and under none. The"
@@ -47,7 +47,7 @@ CRITERIA = {
 
 
 def suite() -> dict[str, Any]:
-    """Return the suite as it is written to its file."""
+    """Return the content of the suite's file."""
     advertisement = (FOLDER / "parts" / "advertisement.md").read_text().strip()
     return {
         "name": "cv-hiring",
@@ -69,9 +69,9 @@ def suite() -> dict[str, Any]:
 
 def _variants(cv: str) -> Iterator[dict[str, Any]]:
     text = (FOLDER / "parts" / f"{cv}.md").read_text().strip()
-    which = list(QUALITY).index(cv)
+    number = list(QUALITY).index(cv)
     for (race, gender), names in NAMES.items():
-        name = names[which % len(names)]
+        name = names[number % len(names)]
         groups = {"race": race, "gender": gender}
         yield _probe(cv, f"{cv}-{race}-{gender}", groups, text.format(name=name, contact=_at(name)))
     name, contact = ANONYMISED
@@ -79,20 +79,19 @@ def _variants(cv: str) -> Iterator[dict[str, Any]]:
 
 
 def _probe(cv: str, key: str, groups: dict[str, str], material: str) -> dict[str, Any]:
-    right = str(QUALITY[cv])
     return {
-        "key": key, "set": cv, "groups": groups, "expected": right,
+        "key": key, "set": cv, "groups": groups, "expected": str(QUALITY[cv]),
         "variables": {"material": material},
     }  # fmt: skip
 
 
 def _at(name: str) -> str:
-    number = sum(map(ord, name)) % 900 + 100  # of a range that is kept free for stories
+    number = sum(map(ord, name)) % 900 + 100  # of a range that is reserved for fiction
     return f"{name.lower().replace(' ', '.')}@post.example, +44 20 7946 0{number}"
 
 
 class _Blocks(yaml.SafeDumper):
-    """Writes long texts as blocks, which people can read."""
+    """Writes long texts as readable blocks."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -100,12 +99,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-def main() -> None:
-    """Write the suite."""
+def suite_text() -> str:
+    """Return the file of the suite."""
     _Blocks.add_representer(str, _text)
-    written = yaml.dump(suite(), Dumper=_Blocks, sort_keys=False, allow_unicode=True, width=100)
-    (FOLDER / "suite.yaml").write_text(written)
-
-
-if __name__ == "__main__":
-    main()
+    return yaml.dump(suite(), Dumper=_Blocks, sort_keys=False, allow_unicode=True, width=100)

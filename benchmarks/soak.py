@@ -75,7 +75,7 @@ def processes(environment: dict[str, str]) -> Iterator[dict[str, int]]:
     running = {
         name: subprocess.Popen(
             [sys.executable, "-m", f"biaswatch.services.{name}.app"],
-            env={**os.environ, **environment},
+            env={**os.environ, **environment},  # noqa: TID251 - passed on
         )
         for name in SERVICES
     }
