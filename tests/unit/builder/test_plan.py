@@ -34,8 +34,8 @@ def wrong(tmp_path: Path, text: str) -> str:
     ("old", "new", "said"),
     [
         ("path: texts", "path: ''", ", line 7, concepts.0.sources.0.files.path: "),
-        ("kind: files", "kind: floppy", ", line 7, concepts.0.sources.0: say of which kind"),
-        ("kind: files, ", "", ", line 7, concepts.0.sources.0: say of which kind"),
+        ("kind: files", "kind: floppy", ", line 7, concepts.0.sources.0: name the kind of source"),
+        ("kind: files, ", "", ", line 7, concepts.0.sources.0: name the kind of source"),
         (
             "domain: trades",
             "domian: trades",

@@ -125,7 +125,7 @@ def test_the_power_of_each_comparison_is_stated_or_the_reason_why_not() -> None:
     # By hand: 1.959964 and 0.841621 times the root of one thirtieth.
     assert peru.smallest_gap_sd == pytest.approx(0.5115, abs=5e-4)
     [alone] = quality_of([row("Peru", "Is Peru old?")], {}).power
-    assert (alone.smallest_gap_sd, alone.reason) == (None, "there is no other concept")
+    assert (alone.smallest_gap_sd, alone.reason) == (None, "the suite has one concept only")
 
 
 def test_what_prompts_take_for_granted_is_listed() -> None:
