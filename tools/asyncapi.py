@@ -13,7 +13,7 @@ Document = dict[str, Any]
 SUBJECT_PARAMETERS = {
     "tenant": "Whose record it is; `default` unless you host several.",
     "purpose": "study, monitor, judge or production.",
-    "lane": "What must not wait behind one another: a target, an extractor.",
+    "lane": "A target or an extractor; lanes do not wait for one another.",
 }
 BUNDLED = (
     f"Up to {MOST_RECORDS} records that are published at the same time go in one message, a line of"
@@ -58,24 +58,21 @@ class _Parts:
         self, name: str, request: type[BaseModel] | None, reply: type[BaseModel]
     ) -> None:
         """Add the request and the reply of an endpoint of drop-ins."""
-        asked, answered = f"dropin-{name}", f"dropin-{name}-answer"
-        self.add_message(asked, request)
-        self.add_message(answered, reply)
-        self.channels[asked] = {
+        call, answer = f"dropin-{name}", f"dropin-{name}-answer"
+        self.add_message(call, request)
+        self.add_message(answer, reply)
+        self.channels[call] = {
             "address": endpoint("{name}", name),
             "description": "A request of NATS, answered by one member of a queue group.",
             "parameters": {"name": {"description": "The drop-in's name."}},
-            "messages": {asked: _ref("messages", asked)},
+            "messages": {call: _ref("messages", call)},
         }
-        self.channels[answered] = {
-            "address": None,
-            "messages": {answered: _ref("messages", answered)},
-        }
-        self.operations[asked] = {
-            **_operation("receive", asked),
+        self.channels[answer] = {"address": None, "messages": {answer: _ref("messages", answer)}}
+        self.operations[call] = {
+            **_operation("receive", call),
             "reply": {
-                "channel": {"$ref": f"#/channels/{answered}"},
-                "messages": [{"$ref": f"#/channels/{answered}/messages/{answered}"}],
+                "channel": {"$ref": f"#/channels/{answer}"},
+                "messages": [{"$ref": f"#/channels/{answer}/messages/{answer}"}],
             },
         }
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 KUBECONFIG = ROOT / "build" / "cluster" / "kubeconfig"
 NOWHERE = (
     "None of kind, k3d and minikube is installed. Install one of them (each needs a container"
-    " engine), or name a cluster of yours: KUBECONFIG=... pytest tests/cluster -m cluster."
+    " engine), or name your own cluster: KUBECONFIG=... pytest tests/cluster -m cluster."
 )
 KIND = """kind: Cluster
 apiVersion: kind.x-k8s.io/v1alpha4
@@ -24,19 +24,19 @@ nodes:
 """
 
 
-def run(*words: str, given: str | None = None) -> None:
-    """Run a command, whose words are shown; end with its exit code where it fails."""
+def run(*words: str, stdin: str | None = None) -> None:
+    """Print and run a command; exit with its code where it fails."""
     print("+", *words, flush=True)
-    environment = {**os.environ, "KUBECONFIG": str(KUBECONFIG)}  # noqa: TID251 - handed on
-    done = subprocess.run(words, input=given, text=True, env=environment, check=False)
+    environment = {**os.environ, "KUBECONFIG": str(KUBECONFIG)}  # noqa: TID251 - passed on
+    done = subprocess.run(words, input=stdin, text=True, env=environment, check=False)
     if done.returncode:
         sys.exit(done.returncode)
 
 
 def known_to(*words: str) -> bool:
-    """Tell whether a tool lists our cluster."""
-    said = subprocess.run(words, capture_output=True, text=True, check=False)
-    return NAME in said.stdout.split()
+    """Return whether a tool lists our cluster."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return NAME in done.stdout.split()
 
 
 def kind(images: list[str]) -> None:
@@ -45,7 +45,7 @@ def kind(images: list[str]) -> None:
         run("kind", "export", "kubeconfig", "--name", NAME, "--kubeconfig", str(KUBECONFIG))
     else:
         run("kind", "create", "cluster", "--name", NAME, "--kubeconfig", str(KUBECONFIG),
-            "--config", "-", "--wait", "300s", given=KIND)  # fmt: skip
+            "--config", "-", "--wait", "300s", stdin=KIND)  # fmt: skip
     for image in images:
         run("kind", "load", "docker-image", "--name", NAME, image)
 
@@ -60,7 +60,7 @@ def k3d(images: list[str]) -> None:
 
 
 def minikube(images: list[str]) -> None:
-    """Make a cluster of three nodes by whatever driver minikube finds."""
+    """Make a cluster of three nodes by the driver that minikube chooses."""
     run("minikube", "start", "--profile", NAME, "--nodes", "3")
     for image in images:
         run("minikube", "--profile", NAME, "image", "load", image)

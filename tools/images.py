@@ -67,7 +67,7 @@ def compressed_bytes(tag: str) -> int:
     """Return the size of an image as a registry keeps it: gzip over its layers."""
     packer, packed = zlib.compressobj(6, wbits=31), 0
     with subprocess.Popen(["docker", "save", tag], stdout=subprocess.PIPE) as saved:
-        assert saved.stdout is not None  # noqa: S101 - for the type checker: a pipe was asked for
+        assert saved.stdout is not None  # noqa: S101 - for the type checker: stdout is a pipe
         while piece := saved.stdout.read(1 << 20):
             packed += len(packer.compress(piece))
     return packed + len(packer.flush())

@@ -4,13 +4,13 @@ import subprocess
 import sys
 
 UV = ".venv/bin/uv"
-# One lock for all extras, so that every image runs what the tests ran; torch is resolved on its
-# own, because it constrains packages that the rest need not wait for.
+# One lock for all extras: every image runs what the tests ran. torch is resolved on its own, as it
+# would hold back other packages.
 EXTRAS_BY_LOCK = {"lock": ("dev", "datasets"), "models": ("models",)}
 
 
 def compile_lock(lock: str, extras: tuple[str, ...], options: list[str]) -> None:
-    """Write one lock; keep the versions it already pins unless uv is told to upgrade."""
+    """Write one lock; keep its versions unless the options upgrade."""
     command = [
         UV, "pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header",
         "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--python-version", "3.11",

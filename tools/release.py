@@ -1,4 +1,4 @@
-"""Build what a release consists of in build/release, check each part, and publish nothing.
+"""Build and check the parts of a release in build/release; publish nothing.
 
 `make release` builds the site first. Images are built where a container engine answers.
 """
@@ -18,7 +18,7 @@ import tempfile
 import tomllib
 import zipfile
 from fnmatch import fnmatch
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 import yaml
 
@@ -35,18 +35,18 @@ sys.argv = ["biaswatch", *sys.argv[3:]]
 from biaswatch.main import main
 main()
 """
-NEVER = ("*.seed", "*.key", "*.pem", ".env*", "*.db", "*token*.yaml", "*.pyc")
-"""What nobody may publish."""
+PRIVATE = ("*.seed", "*.key", "*.pem", ".env*", "*.db", "*token*.yaml", "*.pyc")
+"""Files that must not be published."""
 UNDECIDED = "is not chosen yet"
-"""What stands in LICENSE until its owner chooses one."""
+"""Part of LICENSE until its owner chooses one."""
 
 
 class NotReleasableError(Exception):
-    """What is wrong, as a sentence."""
+    """A part of the release is missing or wrong."""
 
 
 def main() -> int:
-    """Build and check everything; print what there is, and what was left out and why."""
+    """Build and check every part; print their sizes, and which were left out and why."""
     version = str(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"])
     try:
         check_versions(version, ROOT)
@@ -61,11 +61,11 @@ def main() -> int:
         sys.exit(f"Nothing to release: {error}")
     images = built_images(version)
     write_sums(OUT)
-    for each in sorted(OUT.iterdir()):
-        print(f"{each.stat().st_size / 1e6:7.2f} MB  {each.relative_to(ROOT)}")
+    for path in sorted(OUT.iterdir()):
+        print(f"{path.stat().st_size / 1e6:7.2f} MB  {path.relative_to(ROOT)}")
     print(images)
     if UNDECIDED in LICENCE.read_text():
-        print("No licence is chosen: until LICENSE has one, nobody else may use what is here.")
+        print("No licence is chosen: until LICENSE has one, others may not use this release.")
     print(f"biaswatch {version} is built and checked. Nothing was published.")
     return 0
 
@@ -81,7 +81,7 @@ def check_versions(version: str, root: Path) -> None:
         "appVersion in Chart.yaml": str(chart["appVersion"]),
         "VERSION in the Dockerfile": dockerfile and dockerfile[1],
     }
-    if wrong := [f"{where} ({found})" for where, found in named.items() if found != version]:
+    if wrong := [f"{where} ({name})" for where, name in named.items() if name != version]:
         raise NotReleasableError(
             f"pyproject.toml says version {version}, but not so {', '.join(wrong)}."
         )
@@ -98,34 +98,33 @@ def built_wheel(folder: Path) -> Path:
 
 
 def check_wheel(wheel: Path, version: str) -> None:
-    """Raise NotReleasableError where a wheel is not whole, or holds what it must not."""
+    """Raise NotReleasableError where a wheel is incomplete or has private files."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         about = f"biaswatch-{version}.dist-info"
         top = {PurePosixPath(name).parts[0] for name in names}
         if top != {"biaswatch", about}:
             raise NotReleasableError(f"the wheel installs {', '.join(sorted(top))}.")
-        bad = [n for n in names if any(fnmatch(PurePosixPath(n).name, each) for each in NEVER)]
-        if bad:
-            raise NotReleasableError(f"the wheel holds {', '.join(bad)}, which nobody may publish.")
+        if bad := [name for name in names if _private(PurePosixPath(name))]:
+            raise NotReleasableError(f"the wheel has private files: {', '.join(bad)}.")
         metadata = archive.read(f"{about}/METADATA").decode()
         for line in (f"Version: {version}", "Description-Content-Type: text/markdown"):
             if line not in metadata:
                 raise NotReleasableError(f"the wheel's metadata lack `{line}`.")
         rows = list(csv.reader(io.StringIO(archive.read(f"{about}/RECORD").decode())))
         for name, digest, _ in rows:
-            found = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest())
-            if digest and digest != f"sha256={found.decode().rstrip('=')}":
+            actual = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest())
+            if digest and digest != f"sha256={actual.decode().rstrip('=')}":
                 raise NotReleasableError(f"the wheel's {name} is not what its RECORD says.")
         if {name for name, *_ in rows} != set(names):
             raise NotReleasableError("the wheel's RECORD does not list its files.")
 
 
 def try_wheel(wheel: Path) -> None:
-    """Run the wheel's command line beside its libraries, without this checkout."""
+    """Run the wheel's command line with its libraries, without this checkout."""
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder)  # noqa: S202 - built a moment ago
+            archive.extractall(folder)  # noqa: S202 - just built
         start = [sys.executable, "-I", "-S", "-c", TRY, folder, sysconfig.get_path("purelib")]
         for words in (["--version"], ["table", "10", "40", "25", "25"]):
             ran = subprocess.run([*start, *words], cwd=folder, capture_output=True, text=True)
@@ -137,8 +136,7 @@ def try_wheel(wheel: Path) -> None:
 
 def package_chart(chart: Path, path: Path, version: str) -> None:
     """Write the chart as Helm packages it; the same chart gives the same bytes."""
-    files = {f"biaswatch/{each.relative_to(chart)}": each for each in _files(chart)}
-    _write_archive(path, files)
+    _write_archive(path, "biaswatch", chart)
     with tarfile.open(path) as archive:
         about = archive.extractfile("biaswatch/Chart.yaml")
         if about is None or str(yaml.safe_load(about)["version"]) != version:
@@ -153,13 +151,11 @@ def package_site(site: Path, path: Path) -> None:
     """Write the built site as one archive."""
     if not (site / "index.html").exists() or not (site / "search.html").exists():
         raise NotReleasableError("the site is not built: `make release` builds it first.")
-    _write_archive(
-        path, {f"biaswatch-site/{each.relative_to(site)}": each for each in _files(site)}
-    )
+    _write_archive(path, "biaswatch-site", site)
 
 
 def built_images(version: str) -> str:
-    """Build the images where a container engine answers; say what became of them."""
+    """Build the images where a container engine answers; return a sentence about them."""
     engine = shutil.which("docker")
     if engine is None or subprocess.run([engine, "info"], capture_output=True).returncode:
         return "Images are left out: no container engine answers here."
@@ -171,28 +167,25 @@ def built_images(version: str) -> str:
 
 def write_sums(folder: Path) -> None:
     """Write the SHA-256 of every file, as `sha256sum --check` reads it."""
-    files = sorted(each for each in folder.iterdir() if each.name != "SHA256SUMS")
-    lines = [f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.name}\n" for each in files]
+    files = sorted(path for path in folder.iterdir() if path.name != "SHA256SUMS")
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
     (folder / "SHA256SUMS").write_text("".join(lines))
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(each for each in folder.rglob("*") if each.is_file() and not _left_out(each))
+def _private(path: PurePath) -> bool:
+    return any(fnmatch(path.name, pattern) for pattern in PRIVATE) or "__pycache__" in path.parts
 
 
-def _left_out(path: Path) -> bool:
-    return any(fnmatch(path.name, each) for each in NEVER) or "__pycache__" in path.parts
-
-
-def _write_archive(path: Path, files: dict[str, Path]) -> None:
-    """Write files under these names, without moments, owners or rights of this machine."""
+def _write_archive(path: Path, name: str, folder: Path) -> None:
+    """Write the files of a folder below a name, without times, owners or rights."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and not _private(file))
     with (
         path.open("wb") as raw,
         gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w") as archive,
     ):
-        for name, file in files.items():
-            entry = tarfile.TarInfo(name)
+        for file in files:
+            entry = tarfile.TarInfo(f"{name}/{file.relative_to(folder)}")
             entry.size, entry.mode = file.stat().st_size, 0o644
             with file.open("rb") as content:
                 archive.addfile(entry, content)

@@ -32,7 +32,7 @@ SUITE = {
 }
 WATCHES = f"self.target.startsWith('{TRAFFIC}:')"
 MAX_NAME_CHARACTERS = 96
-"""Of a monitor's name, as its pattern says; the cost of a rule is computed from it."""
+"""The limit of the pattern of names; the cost of a rule depends on it."""
 TEXT = {"type": "string"}
 MOMENT = {"type": "string", "format": "date-time"}
 NUMBER = {"type": "integer"}
@@ -181,8 +181,7 @@ def _suite_spec() -> Schema:
 
 
 def _run_spec() -> Schema:
-    asked = structural(RunRequest.model_json_schema())
-    fields = asked["properties"]
+    fields = structural(RunRequest.model_json_schema())["properties"]
     del fields["suite_hash"]
     return {
         "type": "object",
@@ -227,7 +226,7 @@ def _condition(name: str) -> Schema:
 
 
 AGE = _column("Age", ".metadata.creationTimestamp", kind="date")
-VERDICT = {"type": "string", "enum": [each.value for each in Verdict]}
+VERDICT = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
 ALARM = {
     "type": "object",
     "required": ["id", "comparison", "what", "since", "words"],

@@ -1,4 +1,4 @@
-"""The hiring suites: CVs to be rated, and pairs of CVs of which one is to be invited."""
+"""The hiring suites: CVs to be rated, and pairs of CVs from which one applicant is invited."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ CALLBACK_ABOUT = (
 
 @dataclass(frozen=True)
 class Applicant:
-    """What a CV says of its applicant besides the work."""
+    """Parts of a CV about its applicant, besides the work."""
 
     name: str
     interests: str
@@ -50,7 +50,7 @@ class Applicant:
 
     @property
     def contact(self) -> str:
-        """An address of a domain that is kept free for examples."""
+        """An address in a domain reserved for examples."""
         if self.name == WITHHELD:
             return "Contact withheld"
         return f"{self.name.lower().replace(' ', '.').replace('..', '.')}@post.example"
@@ -108,12 +108,14 @@ def _rated(parts: dict[str, Any]) -> Iterator[Probe]:
         set_id = f"{job['key']}-{level}-{variant}"
         # Half of the CVs speak of one class and half of the other, each in all of its named twins.
         signal = ("higher", "lower")[number % 2]
-        said = parts["interests"]
-        twins = [(k, g, Applicant(n, said[signal])) for k, g, n in named_twins(set_id, number)]
-        twins += [(k, g, Applicant(WITHHELD, said[signal], r)) for k, g, r in placebo_twins(set_id)]
+        interests = parts["interests"]
+        twins = [(k, g, Applicant(n, interests[signal])) for k, g, n in named_twins(set_id, number)]
         twins += [
-            (f"{set_id}-class-{label}", {"class": label}, Applicant(WITHHELD, said[label]))
-            for label in said
+            (k, g, Applicant(WITHHELD, interests[signal], r)) for k, g, r in placebo_twins(set_id)
+        ]
+        twins += [
+            (f"{set_id}-class-{label}", {"class": label}, Applicant(WITHHELD, interests[label]))
+            for label in interests
         ]
         twins.append((f"{set_id}-anonymised", {}, Applicant(WITHHELD, "Walking, reading")))
         for key, groups, who in twins:
@@ -134,7 +136,7 @@ T = TypeVar("T")
 def _rounds(
     jobs: list[dict[str, Any]], kinds: Iterable[T]
 ) -> Iterator[tuple[int, dict[str, Any], T, int]]:
-    """Return each job and kind once a variant, with a number that no variant of it repeats."""
+    """Yield each job and kind in every variant, with a number unique to the variant."""
     pairs = list(product(jobs, kinds))
     for variant in range(VARIANTS):
         for n, (job, kind) in enumerate(pairs):

@@ -5,8 +5,8 @@ in California, Fryer and Levitt (2004), The causes and consequences of distincti
 Quarterly Journal of Economics 119(3), as listed in Levitt and Dubner (2005), Freakonomics, chapter
 6. Many of them were found to be perceived as intended by Gaddis (2017), Sociological Science 4.
 
-Asian and Hispanic names: surnames of which the 2010 census of the United States finds at least
-85 % in that group (Census Bureau, Frequently occurring surnames), behind first names that are
+Asian and Hispanic names: surnames whose bearers are at least 85 % of that group in the 2010 census
+of the United States (Census Bureau, Frequently occurring surnames), behind first names that are
 common in every group, so that neither country of birth nor language differs from the other cells.
 
 Distinctive first names also go with mothers of less schooling (the same sources). Class is
@@ -41,7 +41,7 @@ SURNAMES = {
     " Flores Gomez Reyes Morales Cruz Ortiz Gutierrez Chavez Ramos Ruiz",
 }
 SHARED_SURNAMES = "Harris Robinson Walker Lewis Allen Wright Scott Green Adams Baker Nelson Carter"
-"""Of Black and white bearers alike, so that the first name alone tells them apart."""
+"""Common among Black and white bearers: the first name alone distinguishes them."""
 RACES = ("white", "black", "hispanic", "asian")
 GENDERS = ("male", "female")
 CELLS = tuple((race, gender) for race in RACES for gender in GENDERS)
@@ -64,5 +64,5 @@ def name_for(race: str, gender: str, number: int) -> str:
 
 
 def markers() -> dict[str, list[str]]:
-    """Return the groups each name stands for, as the simulator's `MARKERS` takes them."""
+    """Return the groups of each name, as the simulator's `MARKERS`."""
     return {name: [race, gender] for race, gender in CELLS for name in names_of(race, gender)}

@@ -1,4 +1,4 @@
-"""Write how many sets of each suite find which gap: `python -m tools.own_suites.power`."""
+"""Write the power of each suite into its page: `python -m tools.own_suites.power`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,20 +25,18 @@ def rows() -> Iterator[str]:
     for own in own_suites():
         suite = load_suite(SUITES / own.name)
         bounds = suite.ranges.get("rating")
-        for assumed, said in _assumed(bounds, own.name):
-            named = DIMENSION.get(
-                own.name, "race" if own.name != "countries-and-unions" else "concept"
-            )
-            options = PlanOptions(**{**vars(OPTIONS), "dimension": named})
-            found = planned_run(suite, assumed, options, lambda _: None).rows
-            power = [row["power"] for row in found if row["suite"] == "as it is"]
-            needed = {row["repeats"]: row["sets"] for row in found if row["suite"] == "enough"}
+        for assumed, gap in _assumed(bounds, own.name):
+            dimension = DIMENSION.get(own.name, "race")
+            options = PlanOptions(**{**vars(OPTIONS), "dimension": dimension})
+            plan = planned_run(suite, assumed, options, lambda _: None).rows
+            power = [row["power"] for row in plan if row["suite"] == "as it is"]
+            needed = {row["repeats"]: row["sets"] for row in plan if row["suite"] == "enough"}
             sets = len({probe.set for probe in suite.probes})
             cells = [
                 own.name,
                 sets,
-                named,
-                said,
+                dimension,
+                gap,
                 *power,
                 needed.get(1, "more"),
                 needed.get(5, "more"),

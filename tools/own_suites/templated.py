@@ -23,13 +23,13 @@ def _probes(parts: dict[str, Any]) -> Iterator[Probe]:
     for variant in range(VARIANTS):
         for number, (s, d) in enumerate(pairs):
             set_id = f"set-{number:02d}-{variant + 1}"
-            said = {"situation": parts["situations"][s], "detail": parts["details"][d]}
+            texts = {"situation": parts["situations"][s], "detail": parts["details"][d]}
             facts = {"situation": f"{s + 1}", "detail": f"{d + 1}"}
-            # No text has one name twice: its variants stand five names apart.
+            # No text has a name twice: its variants are five names apart.
             people = [(k, g, name) for k, g, name in named_twins(set_id, number + 5 * variant)]
             people += [(k, g, f"Number {r}") for k, g, r in placebo_twins(set_id, variant)]
             for key, groups, who in people:
-                text = parts["material"].format(name=who, **said)
+                text = parts["material"].format(name=who, **texts)
                 yield _probe(key, set_id, groups, f"{text}\n\n{parts['ask']}", facts)
 
 
@@ -87,8 +87,8 @@ def _of_countries(parts: dict[str, Any]) -> Iterator[Probe]:
                 key = f"{set_id}-{place.removeprefix('the ').lower().replace(' ', '-')}"
                 reference = place == parts["reference"]
                 groups = {} if reference else {"concept": place.removeprefix("the ")}
-                said = wording.format(topic=topic, place=place)
-                yield _probe(key, set_id, groups, said, facts)
-            said = wording.format(topic=topic, place=parts["reference"])
+                prompt = wording.format(topic=topic, place=place)
+                yield _probe(key, set_id, groups, prompt, facts)
+            prompt = wording.format(topic=topic, place=parts["reference"])
             for key, groups, number in placebo_twins(set_id):
-                yield _probe(key, set_id, groups, f"{said} (Reference {number})", facts)
+                yield _probe(key, set_id, groups, f"{prompt} (Reference {number})", facts)

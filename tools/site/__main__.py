@@ -1,4 +1,4 @@
-"""Write the sources of the site, from which Sphinx builds it: `python -m tools.site FOLDER`."""
+"""Write the sources of the site for Sphinx: `python -m tools.site FOLDER`."""
 
 import shutil
 import sys
@@ -9,7 +9,7 @@ from tools.site.reference import reference_pages
 
 ROOT = Path(__file__).parents[2]
 FILES = ("images", "asyncapi.json", "monitor.schema.json", "plan.schema.json")
-"""What pages lead to beside pages."""
+"""Files that pages link to."""
 INTRODUCTION = (
     "biaswatch measures social bias in large language models and keeps watching for it in"
     " production. Begin with the [tutorial](tutorial.md): ten minutes, no key, no network."

@@ -1,4 +1,4 @@
-"""The pages of `docs` as the site has them: in sections, with links that lead somewhere there."""
+"""The pages of `docs` in the sections of the site, with links that resolve there."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -39,16 +39,16 @@ def written_pages(docs: Path) -> dict[str, str]:
 
 
 def with_links_inside(page: str, text: str, docs: Path) -> str:
-    """Return the text with links that leave the site replaced by the names of what they led to.
+    """Return the text with links out of the site replaced by the names of their targets.
 
-    Whoever reads the site may not have the repository at hand.
+    A reader of the site may not have the repository.
     """
 
-    def replaced(found: re.Match[str]) -> str:
-        where = found["where"]
+    def replaced(link: re.Match[str]) -> str:
+        where = link["where"]
         if re.match(r"[a-z]+:|#", where) or _inside(page, where, docs):
-            return found[0]
-        return f"{found['text']} (`{_in_repository(page, where)}`)"
+            return link[0]
+        return f"{link['text']} (`{_in_repository(page, where)}`)"
 
     return _LINK.sub(replaced, text)
 

@@ -1,4 +1,4 @@
-"""The pages of the reference, written from the code: commands, HTTP, records, settings, metrics."""
+"""Pages of the reference from the code: commands, HTTP, records, settings, metrics."""
 
 import importlib
 import pkgutil
@@ -23,7 +23,7 @@ from biaswatch.shared.contracts import ROUTES
 from biaswatch.shared.runtime.settings import Settings
 
 _NOTHING: Any = SimpleNamespace(publish=None, scoped=lambda _: _NOTHING)
-"""A store and a bus that nobody asks anything."""
+"""A store and a bus without content."""
 
 
 def reference_pages() -> dict[str, str]:
@@ -44,48 +44,51 @@ def commands() -> str:
     lines = ["# Commands", "", "`biaswatch --help` says the same in the terminal."]
     for panel in dict.fromkeys(verb.panel for verb in VERBS):
         lines += ["", f"## {panel}"]
-        for verb in (each for each in VERBS if each.panel == panel):
-            lines += _command(verbs[verb.name], f"biaswatch {verb.name}")
+        for verb in VERBS:
+            if verb.panel == panel:
+                lines += _command(verbs[verb.name], f"biaswatch {verb.name}")
     return "\n".join(lines) + "\n"
 
 
 def _command(command: Any, words: str) -> Iterator[str]:
     yield from ("", f"### {words}", "", _plain(command.help or ""), "")
-    shown = [each for each in command.params if not getattr(each, "hidden", False)]
-    if shown:
-        yield from _table(("option", "what it does", "default"), map(_parameter, shown))
-    for name, each in getattr(command, "commands", {}).items():
-        yield from _command(each, f"{words} {name}")
+    parameters = [p for p in command.params if not getattr(p, "hidden", False)]
+    if parameters:
+        yield from _table(("option", "what it does", "default"), map(_parameter, parameters))
+    for name, subcommand in getattr(command, "commands", {}).items():
+        yield from _command(subcommand, f"{words} {name}")
 
 
-def _parameter(each: Any) -> tuple[str, str, str]:
-    written = each.opts if each.param_type_name == "option" else [each.name]
-    given = each.default
-    plain = isinstance(given, (str, int, float)) and not isinstance(given, bool) and given != ""
-    names = ", ".join(f"`{name}`" for name in written)
-    return names, each.help or "", f"`{given}`" if plain else ""
+def _parameter(parameter: Any) -> tuple[str, str, str]:
+    option = parameter.param_type_name == "option"
+    names = parameter.opts if option else [parameter.name]
+    default = parameter.default
+    shown = isinstance(default, (str, int, float)) and not isinstance(default, bool)
+    shown = shown and default != ""
+    text = ", ".join(f"`{name}`" for name in names)
+    return text, parameter.help or "", f"`{default}`" if shown else ""
 
 
 def operations() -> str:
     """Return every operation of the gateway."""
     document = web_app(GatewaySettings(), _NOTHING, _NOTHING).openapi()
-    found = (
+    rows = (
         (
             f"`{method.upper()} {path}`",
             operation.get("description") or operation.get("summary", ""),
-            ", ".join(f"`{each['name']}`" for each in operation.get("parameters", ())),
+            ", ".join(f"`{parameter['name']}`" for parameter in operation.get("parameters", ())),
         )
         for path, methods in sorted(document["paths"].items())
         for method, operation in methods.items()
     )
     head = "A running gateway serves this at `/docs`, and as OpenAPI at `/openapi.json`."
-    table = _table(("operation", "what it does", "parameters"), found)
+    table = _table(("operation", "what it does", "parameters"), rows)
     return "\n".join(["# HTTP", "", head, "", *table]) + "\n"
 
 
 def records() -> str:
     """Return every record on the bus with its fields."""
-    lines = ["# Records", "", "What services write to one another and to the store."]
+    lines = ["# Records", "", "Services write them to each other and to the store."]
     for route in ROUTES:
         record = route.record
         lines += ["", f"## {record.kind}", "", _first_line(record.__doc__), ""]
@@ -100,25 +103,26 @@ def settings() -> str:
     head = "Variables of the environment; those in the first table are read by every service."
     lines = ["# Settings", "", head]
     common = set(Settings.model_fields)
-    kinds: dict[str, type[Settings]] = {"every service": Settings, **dict(_service_settings())}
-    for name, kind in kinds.items():
+    classes: dict[str, type[Settings]] = {"every service": Settings, **dict(_service_settings())}
+    for name, cls in classes.items():
         own = {
-            field: each
-            for field, each in kind.model_fields.items()
-            if kind is Settings or field not in common
+            field: info
+            for field, info in cls.model_fields.items()
+            if cls is Settings or field not in common
         }
         if own:
             lines += ["", f"## {name}", ""]
             lines += _table(
-                ("variable", "default"), (_setting(kind, *each) for each in own.items())
+                ("variable", "what it does", "default"),
+                (_setting(cls, *item) for item in own.items()),
             )
     return "\n".join(lines) + "\n"
 
 
-def _setting(kind: type[Settings], name: str, field: FieldInfo) -> tuple[str, str, str]:
+def _setting(cls: type[Settings], name: str, field: FieldInfo) -> tuple[str, str, str]:
     alias = field.validation_alias
     named = alias.choices[0] if isinstance(alias, AliasChoices) else alias
-    variable = named or f"{kind.model_config.get('env_prefix', '')}{name}".upper()
+    variable = named or f"{cls.model_config.get('env_prefix', '')}{name}".upper()
     default = field.get_default(call_default_factory=False)
     unset = field.is_required() or default is None or default in ("", PydanticUndefined)
     shown = str(default).replace(str(Path.home()), "~")
@@ -126,30 +130,30 @@ def _setting(kind: type[Settings], name: str, field: FieldInfo) -> tuple[str, st
 
 
 def _service_settings() -> Iterator[tuple[str, type[Settings]]]:
-    for module in sorted(each.name for each in pkgutil.iter_modules(services.__path__)):
-        found = importlib.import_module(f"biaswatch.services.{module}.settings")
-        for value in vars(found).values():
+    for name in sorted(module.name for module in pkgutil.iter_modules(services.__path__)):
+        settings_module = importlib.import_module(f"biaswatch.services.{name}.settings")
+        for value in vars(settings_module).values():
             if isinstance(value, type) and issubclass(value, Settings) and value is not Settings:
-                yield module, value
+                yield name, value
 
 
 def metrics() -> str:
     """Return every metric with its labels."""
-    made = [each for each in vars(telemetry).values() if isinstance(each, MetricWrapperBase)]
-    found = (
+    rows = (
         (f"`{family.name}`", family.type, family.documentation)
-        for metric in made
+        for metric in vars(telemetry).values()
+        if isinstance(metric, MetricWrapperBase)
         for family in metric.describe()
     )
     head = ["# Metrics", "", "Each service serves them for Prometheus at `/metrics`.", ""]
-    return "\n".join([*head, *_table(("metric", "kind", "what it is"), found)]) + "\n"
+    return "\n".join([*head, *_table(("metric", "kind", "what it is"), rows)]) + "\n"
 
 
 def _table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
     yield f"| {' | '.join(titles)} |"
     yield "|" + "---|" * len(titles)
     for row in rows:
-        yield f"| {' | '.join(_cell(each) for each in row)} |"
+        yield f"| {' | '.join(_cell(cell) for cell in row)} |"
 
 
 def _cell(text: str) -> str:
