@@ -9,13 +9,9 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
+from biaswatch.shared.backoff import Backoff, retry_after_s
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.network import (
-    GuardedTransport,
-    PrivateAddressError,
-    UnknownHostError,
-    retry_after_s,
-)
+from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError, UnknownHostError
 
 MOST_HOPS = 5
 PORTS = {"http": 80, "https": 443}
@@ -103,6 +99,7 @@ class PageFetcher:
 
     async def _with_retries(self, url: str) -> Page | str:
         """Retry while the server is busy; return the page or its new location."""
+        backoff = Backoff(self.limits.pause_s, LONGEST_WAIT_S)
         for attempt in range(self.limits.tries):
             outcome = await self._once(url)
             if not isinstance(outcome, float):
@@ -110,7 +107,7 @@ class PageFetcher:
             if outcome > LONGEST_WAIT_S:
                 raise UsageError(f"{url}: the server asks for a retry in {outcome:g} s.")
             if attempt < self.limits.tries - 1:
-                await self._sleep(max(outcome, self.limits.pause_s * 2**attempt))
+                await self._sleep(max(outcome, backoff.delay_s(attempt + 1)))
         raise UsageError(
             f"{url}: the server is busy, also at the {self.limits.tries}th time. Try again later."
         )

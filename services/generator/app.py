@@ -8,14 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from biaswatch.services.generator.domain.model_calls import Price
 from biaswatch.services.generator.handlers.ask import Ask
-from biaswatch.services.generator.handlers.budget_and_cancellation import (
-    CancellationCheck,
-    RunBudgets,
-)
 from biaswatch.services.generator.handlers.caller import CallLimits, ModelCaller
 from biaswatch.services.generator.handlers.endpoints import endpoint_of
 from biaswatch.services.generator.handlers.paid_calls import PaidCalls
 from biaswatch.services.generator.handlers.rejected_runs import RejectedRuns
+from biaswatch.services.generator.handlers.run_limits import CancellationCheck, RunBudgets
 from biaswatch.services.generator.handlers.target_pauses import TargetPauses
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.bus.port import Publisher
@@ -30,11 +27,10 @@ from biaswatch.shared.store import Store
 
 FORGET_EVERY_S = 3600.0
 DELIVERIES = 1000
-"""Deliveries of a probe before it is given up. While its target is paused it waits in hand, for
-days perhaps, and every process that ends meanwhile is one more delivery; how often it is asked has
-a bound of its own (`BIASWATCH_GENERATOR_BEGINS`)."""
+"""Maximum deliveries of a probe. A probe of a paused target may wait for days, and is redelivered
+whenever a process ends; its calls are bounded by `BIASWATCH_GENERATOR_MAX_STARTS`."""
 PROBES_PER_CALL = 1.25
-"""Probes in hand for each call in flight: some are being looked up, kept or published."""
+"""Probes held for each call in flight: some are being looked up, stored or published."""
 
 
 def now() -> datetime:
@@ -43,7 +39,7 @@ def now() -> datetime:
 
 
 def build(settings: GeneratorSettings) -> Service:
-    """Return the generator: a stage for every lane in which probes wait."""
+    """Return the generator service, with a stage for every lane that has probes."""
     prices = settings.prices()
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
     pauses = TargetPauses(store.paused_targets, now=now, wait_s=settings.generator_pause_s)
@@ -58,7 +54,7 @@ def build(settings: GeneratorSettings) -> Service:
             lane=lane,
             most_in_hand=settings.generator_cap,
             on_stop=pauses.leave,
-            stuck_after_s=None,  # the probes of a paused target wait in hand
+            stuck_after_s=None,  # probes of a paused target wait
         )
 
     async def forget(_: Publisher) -> None:
@@ -79,11 +75,11 @@ def build(settings: GeneratorSettings) -> Service:
 def ask_of(
     store: Store, settings: GeneratorSettings, prices: dict[str, Price], pauses: TargetPauses
 ) -> Ask:
-    """Return the handler of probes on a store."""
+    """Return the handler of probes."""
     clock = time.monotonic
     limits = CallLimits(
         tries=settings.generator_tries,
-        begins=settings.generator_begins,
+        max_starts=settings.generator_max_starts,
         limited_s=settings.generator_patience_s,
         timeout_s=settings.generator_timeout_s,
     )

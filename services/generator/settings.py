@@ -1,14 +1,13 @@
-"""The generator's settings, and the keys that it alone holds."""
+"""Settings, provider keys and prices of the generator."""
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, SecretStr, create_model
+from pydantic import AliasChoices, Field, SecretStr
 
 from biaswatch.services.generator.domain.model_calls import Price
-from biaswatch.shared.contracts.providers import PROVIDERS, key_variables
+from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
 from biaswatch.shared.runtime.settings import Settings
@@ -16,66 +15,59 @@ from biaswatch.shared.runtime.settings import Settings
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 
 
-def _key_fields() -> dict[str, Any]:
-    """Return two settings for each provider's key: the key, or the file with it, which is better.
+class GeneratorSettings(Settings):
+    """Settings of the generator, and the provider keys, which no other service holds.
 
-    No other server gets the key.
+    A key comes from a variable, or better from a file; no other server gets a provider's key.
     """
-    fields: dict[str, Any] = {}
-    for variable in key_variables():
-        aliases = AliasChoices(f"BIASWATCH_{variable}", variable)
-        fields[variable.lower()] = (SecretStr | None, Field(None, validation_alias=aliases))
-        fields[f"{variable.lower()}_file"] = (Path | None, None)
-    return fields
 
-
-if TYPE_CHECKING:
-    ProviderKeys = Settings
-else:
-    ProviderKeys = create_model("ProviderKeys", __base__=Settings, **_key_fields())
-
-
-class GeneratorSettings(ProviderKeys):
-    """What can be set on the generator, beyond what every service has."""
+    openai_api_key: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("BIASWATCH_OPENAI_API_KEY", "OPENAI_API_KEY")
+    )
+    openai_api_key_file: Path | None = None
+    anthropic_api_key: SecretStr | None = Field(
+        None, validation_alias=AliasChoices("BIASWATCH_ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY")
+    )
+    anthropic_api_key_file: Path | None = None
 
     generator_slots: int = Field(default=100, ge=1, le=2000)
-    """The most calls in flight to one target, from one process; in hand are a quarter more."""
+    """Maximum calls in flight to one target from one process; it holds a quarter more probes."""
     generator_start: int = Field(default=20, ge=1, le=2000)
-    """Calls in flight to one target to begin with; it grows from there and shrinks with 429s."""
+    """Initial limit of calls in flight to one target; it adapts to answers and 429s."""
     generator_cap: int | None = Field(default=None, ge=1)
-    """The most probes of one target that all replicas together have in hand; none without it."""
+    """Maximum probes of one target held by all replicas together; unlimited by default."""
     generator_tries: int = Field(default=4, ge=1)
-    """How often a call may fail before its failure is the outcome; a 429 does not count."""
-    generator_begins: int = Field(default=10, ge=1)
-    """How often a call may begin anew, over all deliveries and repairs of its probe; then that is
-    the outcome. So a call is paid for at most this often times `generator_tries`."""
+    """Failures of a call before the last one is the outcome; a 429 does not count."""
+    generator_max_starts: int = Field(default=10, ge=1)
+    """Starts of a call, over all deliveries and repairs of its probe. A call is paid for at most
+    this many times `generator_tries`."""
     generator_patience_s: float = Field(default=600, gt=0)
-    """How long 429s may put a call off before that is the outcome."""
+    """Time for which 429s may delay a call before it fails."""
     generator_pause_s: float = Field(default=5, gt=0)
-    """How long a target that refuses its key is left alone at first; it doubles from there."""
+    """First pause of a target that refuses its key; it doubles with every refusal."""
     generator_timeout_s: float = Field(default=120, gt=0)
-    """How long one try of a call may take."""
+    """Time limit of one attempt of a call."""
     generator_keep_days: float = Field(default=7, gt=0)
-    """How long paid answers are kept against redelivery; as long as the bus keeps probes."""
+    """Retention of paid answers for redeliveries; as long as the bus keeps probes."""
     generator_private_hosts: tuple[str, ...] = ()
-    """Hosts that a target may name although they have private addresses, as JSON; `*.internal` for
-    all below. SDKs ask them through the proxies of the environment, all others without."""
+    """Hosts with private addresses that targets may name, as JSON; `*.internal` includes all
+    subdomains. Only these are reached through the proxies of the environment."""
     generator_recordings_dir: Path | None = None
-    """The folder that the files of `replay:` targets lie in; without one, none is opened."""
+    """The folder with the files of `replay:` targets; without it, none is opened."""
     prices_file: Path | None = None
-    """YAML: what a million tokens `read` and `written` cost, by model; needed for money budgets."""
+    """YAML file with the price of a million tokens `read` and `written` by model, for budgets."""
     simulator_url: str = "http://127.0.0.1:8090/v1"
-    """Where `simulator:` targets are asked."""
+    """Address of `simulator:` targets."""
     keys_dir: Path | None = None
-    """A folder of keys for other servers: one file each, named like the server's host."""
+    """A folder with keys of other servers: one file each, named like the host of the server."""
 
     def key_for(self, name: str, base_url: str | None) -> str | None:
-        """Return the key for a provider's own server, or for the server at an address.
+        """Return the key of a provider's own server, or of the server at an address.
 
         Raises
         ------
         ConfigurationError
-            A provider's own server needs a key and there is none, or a file cannot be read.
+            The key of a provider's own server is missing, or a file cannot be read.
         """
         provider = PROVIDERS[name]
         if base_url:
@@ -92,7 +84,7 @@ class GeneratorSettings(ProviderKeys):
         )
 
     def host_key(self, url: str) -> str | None:
-        """Return the key for the server at an address; it may need none."""
+        """Return the key of the server at an address; None if there is none."""
         host = urlsplit(url).hostname or ""
         if not self.keys_dir or not _HOST.fullmatch(host):
             return None
@@ -100,16 +92,16 @@ class GeneratorSettings(ProviderKeys):
         return _read(path) if path.is_file() else None
 
     def prices(self) -> dict[str, Price]:
-        """Return the price table; empty where there is none.
+        """Return the price table; empty without a file.
 
         Raises
         ------
         ConfigurationError
-            The file cannot be read, or a price is wrong.
+            The file cannot be read, or a price is invalid.
         """
         if self.prices_file is None:
             return {}
-        expected = "a price table names models and what a million tokens cost"
+        expected = "a price table maps models to the price of a million tokens"
         text = read_text(self.prices_file, "price table", ConfigurationError)
         fields = yaml_mapping(text or "{}", self.prices_file, expected, ConfigurationError)
         return {

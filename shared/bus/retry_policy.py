@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.dead_letters import dead_letter_headers
 from biaswatch.shared.bus.port import Consumer, Delivery, Publisher
 from biaswatch.shared.bus.stage import Stage
@@ -20,7 +21,7 @@ from biaswatch.shared.errors import (
 from biaswatch.shared.telemetry import HANDLED, LAST_SUCCESS, RepeatedWarning, log
 
 MAX_REASON_LENGTH = 500
-MAX_DOUBLINGS = 30
+DEFAULT_BACKOFF = Backoff(first_s=1.0, max_s=60.0)
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,8 @@ class RetryPolicy:
     """Deliveries while something outside is unavailable: about a quarter of an hour."""
     unexpected_attempts: int = 8
     """Deliveries when the handler raises an unexpected error."""
-    first_delay_s: float = 1.0
-    """The delay after the first failure; it doubles with every further one."""
-    longest_delay_s: float = 60.0
-    """The longest delay, unless the other side asked for more."""
+    backoff: Backoff = DEFAULT_BACKOFF
+    """Delays between deliveries, unless the other side asks for more."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +125,11 @@ def is_planned_wait(error: Exception) -> bool:
 
 def delay_s(error: Exception, attempt: int, policy: RetryPolicy, jitter: float) -> float:
     """Return the delay after a failed attempt, counted from 1; jitter is uniform in [0, 1)."""
-    asked = error.retry_after_s if isinstance(error, TransientError) else None
-    first = min(asked, policy.first_delay_s) if asked else policy.first_delay_s
-    doubled = min(policy.longest_delay_s, first * 2.0 ** min(attempt - 1, MAX_DOUBLINGS))
-    return max(asked or 0.0, doubled * (0.5 + jitter / 2))
+    requested = error.retry_after_s if isinstance(error, TransientError) else None
+    backoff = policy.backoff
+    if requested:
+        backoff = Backoff(min(requested, backoff.first_s), backoff.max_s)
+    return max(requested or 0.0, backoff.delay_s(attempt, jitter))
 
 
 def _sentence(error: Exception) -> str:

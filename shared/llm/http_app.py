@@ -30,7 +30,7 @@ from biaswatch.shared.llm.port import (
 )
 from biaswatch.shared.llm.provider_errors import failure_of_status, failure_without_text
 from biaswatch.shared.llm.replies import json_of, storable
-from biaswatch.shared.network import GuardedTransport, PrivateAddressError, UnknownHostError
+from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError, UnknownHostError
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"

@@ -1,4 +1,4 @@
-"""What the generator needs of a model, whoever provides it."""
+"""Interface between the generator and the adapters of providers."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -9,16 +9,22 @@ from typing import Protocol
 from pydantic import JsonValue
 
 PURPOSE_HEADER = "X-Biaswatch-Purpose"
-"""A header of every call over HTTP: an application can tell our questions from its users'."""
+"""Header of every HTTP call; tells our questions from those of an application's users."""
+
+
+Tokens = tuple[int | None, int | None]
+"""Tokens read and written; None if the provider did not report them."""
+UNKNOWN_TOKENS: Tokens = (None, None)
+"""Usage of a paid reply that does not report it."""
 
 
 @dataclass(frozen=True)
 class AnswerSchema:
-    """The JSON Schema of an answer; a provider that can is held to it."""
+    """The JSON Schema of an answer, enforced by providers that support it."""
 
     name: str
     schema: Mapping[str, JsonValue]
-    """Of the kind every provider takes: an object, every field required."""
+    """In the form that every provider accepts: an object, every field required."""
 
 
 @dataclass(frozen=True)
@@ -29,34 +35,33 @@ class ModelCall:
     messages: tuple[Mapping[str, str], ...]
     """Each with `role` and `content`."""
     repeat_key: str
-    """Differs between repeats, agrees between redeliveries; recorded and simulated models answer
-    by it."""
+    """Differs between repeats, not between redeliveries; seeds recorded and simulated models."""
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     timeout_s: float = 120.0
     attempt: int = 0
-    """Which try of this call it is; a simulated fault is drawn anew for each."""
+    """Number of the attempt, from 0; simulated faults are drawn for each attempt."""
     recording: tuple[str, str, int] | None = None
     """Key, scaffold and repeat of the probe: the address of a recorded answer."""
     answer_schema: AnswerSchema | None = None
-    """The schema the answer is to have, where the question asks for one."""
+    """The schema of the answer, if the question asks for one."""
     purpose: str = "study"
-    """Why it is asked: study, monitor or judge."""
+    """The purpose of the probe: study, monitor or judge."""
 
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """One step of a scaffold, as it was recorded with the answer."""
+    """One step of a scaffold in a recording."""
 
     name: str
-    """What it was for: `criterion:skills`."""
+    """Its purpose, such as `criterion:skills`."""
     text: str = ""
     rating: float | None = None
-    """The rating as it was recorded; where there is none, it is read from the text."""
+    """The recorded rating; if None, it is read from the text."""
 
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """What a model answered."""
+    """The answer of a model."""
 
     text: str
     finish_reason: str | None = None
@@ -65,13 +70,18 @@ class ModelAnswer:
     model: str | None = None
     fingerprint: str | None = None
     reasoning: str | None = None
-    """What the provider returned as reasoning, apart from the text."""
+    """Reasoning that the provider returned separately from the text."""
     steps: tuple[RecordedStep, ...] = ()
-    """What led to it, where a recording says so; other models answer one call at a time."""
+    """The steps that led to it, in a recording; other models answer one call at a time."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """Tokens read and written."""
+        return self.prompt_tokens, self.completion_tokens
 
 
 class Failure(StrEnum):
-    """Why a call brought no answer: a closed set, so that it can be counted."""
+    """Reasons for a call without an answer; a closed set, used as a metric label."""
 
     RATE_LIMITED = "rate_limited"
     SERVER_ERROR = "server_error"
@@ -93,26 +103,25 @@ class Failure(StrEnum):
 
 
 WITHHELD = frozenset({Failure.CONTENT_FILTER, Failure.REFUSAL})
-"""Failures that are the model's or the provider's will: a refusal, not an accident."""
+"""Refusals by the model or the provider."""
 MAY_PASS = frozenset(
-    {Failure.RATE_LIMITED, Failure.SERVER_ERROR, Failure.TIMEOUT}
-    | {Failure.UNREACHABLE, Failure.GARBAGE}
+    {
+        Failure.RATE_LIMITED,
+        Failure.SERVER_ERROR,
+        Failure.TIMEOUT,
+        Failure.UNREACHABLE,
+        Failure.GARBAGE,
+    }
 )
 """Failures after which the same call may succeed."""
 
 
 HOST_KEY_SOURCE = "the file named like the target's host in BIASWATCH_KEYS_DIR"
-"""Where the key of a server lies that is no provider's own."""
-
-
-Tokens = tuple[int | None, int | None]
-"""Tokens read and written; None where the provider did not say."""
-UNKNOWN_TOKENS: Tokens = (None, None)
-"""What a reply cost that is paid for and does not say."""
+"""Location of the key for a server that is not the provider's own."""
 
 
 class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
-    """A call brought no answer."""
+    """A call ended without an answer."""
 
     def __init__(
         self,
@@ -127,11 +136,11 @@ class CallFailed(Exception):  # noqa: N818 - an outcome that is recorded, not an
         self.detail = detail
         self.retry_after_s = retry_after_s
         self.tokens = tokens
-        """Read and written, where the call is paid for; None where nothing is."""
+        """Tokens read and written by a paid call; None if nothing is paid."""
 
 
 def off_limits(host: str) -> CallFailed:
-    """Return the failure of a call that was not made, as its server has a private address."""
+    """Return the failure of a call to a server with a private address, which is not made."""
     return CallFailed(
         Failure.OFF_LIMITS,
         f"The host {host} has a private address. If it may be asked, name it in"
@@ -140,7 +149,7 @@ def off_limits(host: str) -> CallFailed:
 
 
 def key_refused(status: int, key_source: str) -> CallFailed:
-    """Return the failure of a call that was answered with 401 or 403; it names no key."""
+    """Return the failure of a call answered with 401 or 403; it does not contain the key."""
     return CallFailed(
         Failure.KEY_REFUSED,
         f"The target refused the key (HTTP {status}). Correct {key_source}; after changing a"
@@ -149,42 +158,41 @@ def key_refused(status: int, key_source: str) -> CallFailed:
 
 
 TARGET_SAYS = " The target says: "
-"""Before the words of a target that refuses a key."""
+"""Precedes the message of a target that refuses a key."""
 
 
 def unsendable(error: Exception) -> CallFailed:
-    """Return the failure of a call from which no request could be made."""
+    """Return the failure of a call whose request could not be built."""
     return CallFailed(
         Failure.BAD_REQUEST,
-        f"No request could be made of the question ({type(error).__name__}); nothing was sent."
+        f"The request could not be built ({type(error).__name__}); nothing was sent."
         " Check the target's parameters.",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEndpoint:
-    """How one server is reached, and with which key."""
+    """Address and key of one server."""
 
     url: str
-    """Said outright: an SDK would otherwise follow a variable of the environment, key and all."""
+    """Always explicit, as an SDK would otherwise read it from an environment variable."""
     key: str | None = None
     key_source: str = HOST_KEY_SOURCE
-    """Where a person corrects the key."""
+    """Where the operator sets the key; named in errors."""
     structured: bool = True
-    """Whether it can be held to a schema; a server that only resembles a provider's may refuse
-    what it does not know."""
+    """Whether it supports answer schemas; servers that imitate a provider may not."""
     tell_repeat: bool = False
-    """Whether it is told which repeat and which attempt a call is."""
+    """Whether the number of the repeat and of the attempt are sent."""
     named_by_target: bool = False
-    """Whether the target says where the server is, not the operator: it must be a public one."""
+    """Whether the address comes from the target, not the operator; it must then be public."""
     private_hosts: Collection[str] = ()
-    """Hosts that may have private addresses all the same; `*.example.com` for all below."""
+    """Hosts that may have private addresses; `*.example.com` includes all subdomains."""
     recordings_dir: Path | None = None
-    """Where files of recorded answers may be read; without it, nowhere."""
+    """The only folder from which recordings are read; None disables them."""
 
 
 class ChatModel(Protocol):
-    """Answers calls."""
+    """Client of one model."""
 
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """Return the answer, or raise CallFailed."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from biaswatch.shared.backoff import retry_after_s
 from biaswatch.shared.formatting import on_one_line
 from biaswatch.shared.llm.error_documents import (
     CODE_FIELDS,
@@ -26,7 +27,6 @@ from biaswatch.shared.llm.port import (
     key_refused,
 )
 from biaswatch.shared.llm.replies import at, label_of
-from biaswatch.shared.network import retry_after_s
 
 _STATUSES = {
     402: Failure.QUOTA,

@@ -27,7 +27,7 @@ from biaswatch.shared.llm.port import (
 )
 from biaswatch.shared.llm.provider_errors import failure_in_reply, failure_of_status
 from biaswatch.shared.llm.replies import json_of, stated_tokens
-from biaswatch.shared.network import (
+from biaswatch.shared.network.guard import (
     GuardedTransport,
     PrivateAddressError,
     UnknownHostError,

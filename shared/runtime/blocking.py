@@ -35,14 +35,14 @@ class BatchedLookup(Generic[V]):
     """Finds values by key; keys requested while a query runs are looked up together in the next.
 
     `find` blocks and runs in a thread; it returns the values of those keys that have one. A query
-    that others join costs each of them little, so it waits `linger_s` for them.
+    that others join costs each of them little, so it waits `batch_window_s` for them.
     """
 
     def __init__(
-        self, find: Callable[[Sequence[str]], Mapping[str, V]], *, linger_s: float = 0.0
+        self, find: Callable[[Sequence[str]], Mapping[str, V]], *, batch_window_s: float = 0.0
     ) -> None:
         self._find = find
-        self._linger_s = linger_s
+        self._batch_window_s = batch_window_s
         self._wanted: list[tuple[str, asyncio.Future[V | None]]] = []
         self._looking: asyncio.Task[None] | None = None
 
@@ -62,7 +62,7 @@ class BatchedLookup(Generic[V]):
     async def _look(self) -> None:
         while self._wanted:
             # At least, requests of this turn of the event loop join the query.
-            await asyncio.sleep(self._linger_s)
+            await asyncio.sleep(self._batch_window_s)
             asked, self._wanted = self._wanted, []
             try:
                 found = await in_thread(self._find, [key for key, _ in asked])

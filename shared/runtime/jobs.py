@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s, is_outage
 from biaswatch.shared.errors import BiaswatchError, ConfigurationError
 from biaswatch.shared.telemetry import TROUBLES, log
@@ -14,9 +15,9 @@ from biaswatch.shared.telemetry import TROUBLES, log
 T = TypeVar("T")
 Work = Callable[[T], Awaitable[object]]
 
-OUTAGE = RetryPolicy(longest_delay_s=10.0)
+OUTAGE = RetryPolicy(backoff=Backoff(1.0, 10.0))
 """Delays during an outage: short, because it may end at any moment."""
-FAULT = RetryPolicy(longest_delay_s=60.0)
+FAULT = RetryPolicy(backoff=Backoff(1.0, 60.0))
 """Delays after an unexpected error: each one is logged with its traceback."""
 
 

@@ -46,6 +46,16 @@ class RunSpending:
     """Calls whose cost is unknown."""
     budget: Budget = NO_BUDGET
 
+    def plus(self, more: "RunSpending") -> "RunSpending":
+        """Return the sum of both, with the budget of this one."""
+        return RunSpending(
+            self.tokens + more.tokens,
+            self.cost + more.cost,
+            self.unknown_tokens + more.unknown_tokens,
+            self.unknown_cost + more.unknown_cost,
+            self.budget,
+        )
+
 
 class Calls:
     """Answers by call and sums by run; a call counts once, however often it is kept."""

@@ -14,7 +14,7 @@ from biaswatch.services.gateway import bodies, json_bodies, middleware
 from biaswatch.services.gateway.otlp import intake, protobuf, wire
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.batches import MOST_QUEUED
-from biaswatch.services.generator.domain.outcome import LARGEST_ANSWER_BYTES
+from biaswatch.services.generator.domain.outcome import MAX_ANSWER_BYTES
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.services.oracle.settings import OracleSettings
 from biaswatch.services.planner.settings import PlannerSettings
@@ -84,7 +84,7 @@ LIMITS = {
     "parts of a traced answer wait for the rest": f"{intake.PATIENCE.total_seconds():.0f} s",
     "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
     "reply of a model, unpacked": f"{LARGEST_REPLY_BYTES // MIB} MiB",
-    "answer that is kept": f"{LARGEST_ANSWER_BYTES // KIB} KiB",
+    "answer that is kept": f"{MAX_ANSWER_BYTES // KIB} KiB",
     "file of recorded answers": f"{LARGEST_BYTES // MIB} MiB",
     "features of one extractor": f"{MOST_FEATURES}",
     "deliveries of a record while something is down": f"{RetryPolicy().transient_attempts}",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.dead_letters import DeadLetter, dead_letters
 from biaswatch.shared.bus.jetstream import (
     Admin,
@@ -27,7 +28,7 @@ from biaswatch.shared.bus.worker import Worker
 from biaswatch.shared.contracts import Record, route_of
 from tests.support.waiting import PATIENCE_S, eventually
 
-QUICK = RetryPolicy(first_delay_s=0.02, longest_delay_s=0.1)
+QUICK = RetryPolicy(backoff=Backoff(0.02, 0.1))
 """Retries that a test need not wait for."""
 
 

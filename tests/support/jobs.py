@@ -3,11 +3,12 @@
 import asyncio
 from typing import TypeVar
 
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.runtime.jobs import GuardedJob, Job
 
 T = TypeVar("T")
-QUICK = RetryPolicy(first_delay_s=0.01, longest_delay_s=0.02)
+QUICK = RetryPolicy(backoff=Backoff(0.01, 0.02))
 
 
 def quick(job: Job[T]) -> GuardedJob[T]:

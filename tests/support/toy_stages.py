@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Ending, Features, Probe, Record, Response
@@ -20,7 +21,7 @@ from biaswatch.shared.store import Store
 from tests.support.records import make_target
 
 POISON = "poison"
-QUICK = RetryPolicy(first_delay_s=0.05, longest_delay_s=1.0)
+QUICK = RetryPolicy(backoff=Backoff(0.05, 1.0))
 
 
 class ToySettings(Settings):

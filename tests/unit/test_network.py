@@ -2,7 +2,8 @@
 
 import pytest
 
-from biaswatch.shared.network import is_named, is_public, retry_after_s
+from biaswatch.shared.backoff import retry_after_s
+from biaswatch.shared.network.guard import is_named, is_public
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,11 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, SeverityNumber
 
 from biaswatch.services.gateway.otlp.wire import PROTOBUF
+from biaswatch.shared.backoff import Backoff, retry_after_s
 from biaswatch.shared.contracts import Features, Record
 from biaswatch.shared.contracts.identity import derived_id
 from biaswatch.shared.errors import ConfigurationError, TransientError, UsageError
-from biaswatch.shared.network import (
-    GuardedTransport,
-    PrivateAddressError,
-    UnknownHostError,
-    retry_after_s,
-)
+from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError, UnknownHostError
 from biaswatch.shared.runtime.settings import headers_in
 from biaswatch.shared.telemetry import EVALUATIONS, RepeatedWarning, log
 
@@ -299,8 +295,8 @@ class EvaluationExport:
 
 def pause_s(attempts: int, asked_s: float | None, jitter: float) -> float:
     """Return how long to wait after so many attempts before; it doubles up to a minute."""
-    doubled = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(attempts, 20))
-    return max(min(asked_s or 0.0, LONGEST_ASKED_S), doubled * (0.5 + jitter / 2))
+    backoff_s = Backoff(FIRST_PAUSE_S, LONGEST_PAUSE_S).delay_s(attempts + 1, jitter)
+    return max(min(asked_s or 0.0, LONGEST_ASKED_S), backoff_s)
 
 
 def _count(reply: Reply, events: int) -> None:

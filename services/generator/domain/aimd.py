@@ -1,31 +1,30 @@
-"""AIMD: how many calls may be in flight, more while answers come, a fifth fewer after a 429."""
+"""AIMD: a limit of calls in flight that grows with answers and drops by a fifth after a 429."""
 
 from dataclasses import dataclass, field, replace
 
 KEPT_AFTER_429 = 0.8
 RECOVERY = 0.5
-"""What a full round of answers gives back after a 429, as a share of the way to where the limit was
-cut: quick at first, and slow where the next 429 is to be expected."""
+"""Share of the lost limit that a round of answers restores after a 429."""
 GROWTH_PAST_CUT = 0.2
-"""What a round adds once the limit is past that, as a share of it: the cut was too deep then."""
+"""Growth per round of answers above the limit before the cut, as a share of the limit."""
 LEAST_GROWTH = 2.0
-"""What a round of answers adds at least."""
+"""Minimum growth per round of answers."""
 EPISODE_S = 1.0
-"""All 429s within this, and those of calls started before the cut, are one episode."""
+"""429s within this time, and those of calls started before the cut, cut the limit once."""
 GROWTH_PAUSE_S = 10.0
-"""How long a 5xx stops growth: a server in trouble is not asked for more."""
+"""Time without growth after a 5xx."""
 START_SPREAD = 1.1
-"""How much faster than evenly calls may begin: calls that all began at once would all end at once,
-and for ever come in bursts that a limit of calls a second turns away."""
+"""Starts are spread evenly over the latency, at this multiple of the even rate; calls that started
+at once would end at once, and come in bursts that a rate limit rejects."""
 TIMER_SLACK_S = 0.02
-"""How much of its time a start may make up for: timers are late, and must not slow the calls."""
+"""Lateness of a timer that the next start makes up for."""
 LATENCY_WEIGHT = 0.1
-"""How much of the last answer's time goes into what is expected of the next."""
+"""Weight of the last answer in the moving average of the latency."""
 
 
 @dataclass(frozen=True)
 class AimdBounds:
-    """Between what the limit moves."""
+    """Range of the limit and its initial value."""
 
     start: float = 20
     most: float = 100
@@ -34,47 +33,46 @@ class AimdBounds:
 
 @dataclass(frozen=True)
 class AimdLimit:
-    """The limit and what is remembered to move it; times are those of one clock."""
+    """The limit and its state; times are in seconds of one clock."""
 
     bounds: AimdBounds = field(default_factory=AimdBounds)
     limit: float = 20
     cut_at: float | None = None
-    """When the last episode began; None before the first 429."""
+    """Start of the last episode; None before the first 429."""
     cut_from: float = 0.0
-    """Where the limit stood before the cut."""
+    """The limit before the last cut."""
     paused_until: float = float("-inf")
-    """Until when a fault of the server holds growth back."""
+    """End of the pause in growth after a 5xx."""
     latency_s: float = 0.0
-    """How long an answer takes, as far as is known."""
+    """Moving average of the latency; 0 before the first answer."""
 
     @classmethod
     def of(cls, bounds: AimdBounds) -> "AimdLimit":
-        """Return the limit a target begins with."""
+        """Return the initial limit."""
         return cls(bounds, limit=min(bounds.start, bounds.most))
 
     @property
     def allowed(self) -> int:
-        """How many calls may be in flight."""
+        """Calls allowed in flight."""
         return int(self.limit)
 
     def next_start(self, now: float, due: float) -> float:
-        """Return when the next call may begin, after one that was due at `due` and begins now."""
+        """Return the earliest start of the next call, after one due at `due` that starts now."""
         return max(due, now - TIMER_SLACK_S) + self.latency_s / (self.limit * START_SPREAD)
 
     def answered(self, now: float, *, started: float, in_use: int) -> "AimdLimit":
-        """Return the limit after an answer; one that is not used up is not raised."""
-        took = now - started
+        """Return the limit after an answer; it grows only when it is used up."""
         weight = LATENCY_WEIGHT if self.latency_s else 1.0
-        seen = self.latency_s + weight * (took - self.latency_s)
+        latency_s = self.latency_s + weight * (now - started - self.latency_s)
         held = now < self.paused_until or in_use < self.allowed
         limit = self.limit if held else min(self.bounds.most, self.limit + self._gain())
-        # Not by `replace`, which looks at every field: each answer comes here.
+        # Faster than `replace`; this runs for every answer.
         return AimdLimit(
-            self.bounds, limit, self.cut_at, self.cut_from, self.paused_until, max(0.0, seen)
+            self.bounds, limit, self.cut_at, self.cut_from, self.paused_until, max(0.0, latency_s)
         )
 
     def _gain(self) -> float:
-        """Return what one answer adds: a whole call until the first 429, then a part of one."""
+        """Return the growth per answer: one until the first 429, then less."""
         if self.cut_at is None:
             return 1.0
         lost = self.cut_from - self.limit

@@ -1,31 +1,33 @@
-"""One call as it goes to a provider, how long to wait before it goes again, and what it costs."""
+"""Requests to providers: their content, the delay before a retry, and their cost."""
 
 from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeFloat
 
 from biaswatch.services.generator.domain.scaffolds import PlannedCall
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts import Message, Probe, Role, Target
 from biaswatch.shared.contracts.providers import PROVIDERS
-from biaswatch.shared.llm.port import CallFailed, ModelAnswer, ModelCall
+from biaswatch.shared.llm.port import CallFailed, ModelCall, Tokens
 
-LONGEST_PAUSE_S = 60.0
+RETRY_BACKOFF = Backoff(first_s=0.5, max_s=60.0)
 
 
 def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
-    """Return the call: the target's role first, then the probe's messages."""
+    """Return the request: the target's role first, then the messages of the planned call."""
     system = probe.target.system_prompt
-    said = (Message(role=Role.SYSTEM, content=system),) if system else ()
-    # A call that is to be separate has a name nobody else has.
+    role = (Message(role=Role.SYSTEM, content=system),) if system else ()
+    # A key that no other call has keeps the provider from answering out of its prompt cache.
     separate = probe.cache_apart and PROVIDERS[probe.target.provider].takes_cache_key
-    own: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id} if separate else {}
+    keys: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id}
     return ModelCall(
         model=probe.target.model,
         messages=tuple(
-            {"role": m.role.value, "content": m.content} for m in said + planned.messages
+            {"role": message.role.value, "content": message.content}
+            for message in role + planned.messages
         ),
         repeat_key=probe.id,
-        parameters={**probe.target.parameters, **own},
+        parameters={**probe.target.parameters, **(keys if separate else {})},
         timeout_s=timeout_s,
         recording=(probe.key, probe.scaffold, probe.repeat),
         answer_schema=planned.answer_schema,
@@ -34,22 +36,21 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
 
 
 def pause_s(failure: CallFailed, attempt: int, jitter: float) -> float:
-    """Return how long to wait before asking again: what was asked for, or longer each time."""
-    doubled = min(LONGEST_PAUSE_S, 0.5 * 2.0 ** min(attempt, 10)) * (0.5 + jitter / 2)
+    """Return the delay before a retry; `attempt` counts from 0, jitter is uniform in [0, 1)."""
     if failure.retry_after_s is None:
-        return doubled
-    return failure.retry_after_s * (1 + jitter / 10)  # spread, so that all do not come at once
+        return RETRY_BACKOFF.delay_s(attempt + 1, jitter)
+    return failure.retry_after_s * (1 + jitter / 10)
 
 
 class Price(BaseModel):
-    """What a million tokens of one model cost."""
+    """Price of a million tokens of one model."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     read: NonNegativeFloat
-    """A million tokens of the question."""
+    """A million tokens of input."""
     written: NonNegativeFloat
-    """A million tokens of the answer."""
+    """A million tokens of output."""
 
 
 Prices = Mapping[str, Price]
@@ -57,16 +58,16 @@ Prices = Mapping[str, Price]
 
 
 def price_of(target: Target, prices: Prices) -> Price | None:
-    """Return a target's price; None where the table does not name it."""
-    found = prices.get(f"{target.provider}:{target.model}") or prices.get(target.model)
-    if found is None and PROVIDERS[target.provider].free:
+    """Return the price of a target; None if the table does not name it."""
+    price = prices.get(f"{target.provider}:{target.model}") or prices.get(target.model)
+    if price is None and PROVIDERS[target.provider].free:
         return Price(read=0, written=0)
-    return found
+    return price
 
 
-def cost_of(answer: ModelAnswer, price: Price | None) -> float | None:
-    """Return what an answer cost; unknown where the price or the tokens are."""
-    if price is None or answer.prompt_tokens is None or answer.completion_tokens is None:
+def cost_of(tokens: Tokens, price: Price | None) -> float | None:
+    """Return the cost of a call; None if its price or its tokens are unknown."""
+    read, written = tokens
+    if price is None or read is None or written is None:
         return None
-    written = answer.completion_tokens * price.written
-    return (answer.prompt_tokens * price.read + written) / 1_000_000
+    return (read * price.read + written * price.written) / 1_000_000

@@ -1,17 +1,16 @@
-"""The one response to a probe: its answer, or why there is none."""
+"""The response to a probe: its answer, or the reason why there is none."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from pydantic_core import to_json
 
 from biaswatch.services.generator.domain.questions import (
     CRITERION,
     OFF_SCALE,
+    SCALE,
     RatingScale,
-    has_scale,
     rating_in,
     scale_of,
 )
@@ -24,47 +23,51 @@ from biaswatch.shared.parsing.model_reasoning import after_reasoning, joined_rea
 
 NOTHING_SPENT = Usage(calls=0)
 ANY_NUMBER = RatingScale(-(10**12), 10**12, whole=False)
-"""Where the probe names no scale."""
+"""The scale of probes that name none."""
+MAX_REASONING_CHARACTERS = 20_000
+"""Longer reasoning is cut."""
+CUT_OFF = "The answer was cut off inside its reasoning."
+REASONING_ALONE = "The model's answer is empty after its reasoning."
+MAX_ANSWER_BYTES = 200 * 1024
+"""Longer answers are failures, as they would not fit a record together with their question."""
+MAX_RESPONSE_BYTES = 500 * 1024
+"""Encoded size, a little less than the bus carries; a control character takes six bytes."""
+UNFIT, UNREAD_STEP = "unfit_for_scaffold", "unread_step"
+CallResults = Mapping[str, CallResult]
 
 
 def recorded_results(probe: Probe, steps: Sequence[RecordedStep]) -> dict[str, CallResult]:
-    """Return each step's result by its name.
+    """Return the results of recorded steps by name.
 
-    A criterion that was recorded without a rating has the one its text states. Ratings must lie on
-    the probe's scale, where it names one. What cannot be read has a reason, and the answer counts
-    nevertheless: it was given.
+    A criterion without a recorded rating has the rating that its text states. Ratings must lie on
+    the scale of the probe, if it names one. Unreadable ratings get a reason, and the answer counts
+    nevertheless.
 
     Raises
     ------
     UnfitProbe
-        What the probe names as its scale is none.
+        The scale of the probe is invalid.
     """
-    scale = scale_of(probe) if has_scale(probe) else ANY_NUMBER
-    return {step.name: _result(step, scale) for step in steps}
+    scale = scale_of(probe) if SCALE in probe.variables else ANY_NUMBER
+    return {step.name: _recorded_result(step, scale) for step in steps}
 
 
-def _result(step: RecordedStep, scale: RatingScale) -> CallResult:
+def _recorded_result(step: RecordedStep, scale: RatingScale) -> CallResult:
     parts = after_reasoning(step.text)
     answer = ModelAnswer(parts.answer, reasoning=parts.reasoning) if parts.answer else None
     if step.rating is None and not step.name.startswith(CRITERION):
         return CallResult(answer, usage=NOTHING_SPENT)
     try:
         rating = rating_in(parts.answer, scale) if step.rating is None else step.rating
-    except Unreadable as unread:
-        return CallResult(answer, unread=str(unread), usage=NOTHING_SPENT)
+    except Unreadable as error:
+        return CallResult(answer, unread=str(error), usage=NOTHING_SPENT)
     if not scale.holds(rating):
         return CallResult(answer, unread=OFF_SCALE, usage=NOTHING_SPENT)
     return CallResult(answer, rating=rating, usage=NOTHING_SPENT)
 
 
-MAX_REASONING_CHARACTERS = 20_000
-"""Characters of reasoning that are kept with an answer; of longer reasoning, its beginning."""
-CUT_OFF = "The answer was cut off inside its reasoning."
-REASONING_ALONE = "The model's answer is empty after its reasoning."
-
-
 def final_answer(answer: ModelAnswer, usage: Usage) -> CallResult:
-    """Return the result of a call: its text without reasoning, or why it has none."""
+    """Return the result of a call: its text without reasoning, or the reason for having none."""
     parts = after_reasoning(answer.text)
     reasoning = joined_reasoning(answer.reasoning, parts.reasoning)
     final = replace(answer, text=parts.answer, reasoning=reasoning)
@@ -75,8 +78,8 @@ def final_answer(answer: ModelAnswer, usage: Usage) -> CallResult:
     return CallResult(final, CallFailed(Failure.EMPTY, REASONING_ALONE), usage=usage)
 
 
-def kept_reasoning(results: Mapping[str, CallResult]) -> str | None:
-    """Return the reasoning of calls by step, bounded; None without any."""
+def kept_reasoning(results: CallResults) -> str | None:
+    """Return the reasoning of calls by step, cut to a limit; None without any."""
     parts = {
         name: result.answer.reasoning
         for name, result in results.items()
@@ -90,164 +93,178 @@ def kept_reasoning(results: Mapping[str, CallResult]) -> str | None:
     return shortened(named, MAX_REASONING_CHARACTERS)
 
 
-LARGEST_ANSWER_BYTES = 200 * 1024
-"""A longer answer is an outcome of its own: it would not fit a record with its question."""
-LARGEST_RESPONSE_BYTES = 500 * 1024
-"""A little less than the bus carries, as it travels: a control character takes six bytes there."""
-UNFIT, UNREAD_STEP = "unfit_for_scaffold", "unread_step"
-CallResults = Mapping[str, CallResult]
-
-
-def answered(
+def response_from_call(
     probe: Probe, result: CallResult, at: datetime, steps: CallResults | None = None
 ) -> Response:
-    """Return the response to a probe that took one call, with the steps recorded with it."""
-    fields = _fields(probe, result.usage, at, steps or None)
-    fields["reasoning"] = kept_reasoning({ANSWER: result})
+    """Return the response to a probe that took one call, with the recorded steps, if any."""
+    reasoning = kept_reasoning({ANSWER: result})
     if result.failure or not result.answer:
-        nothing = CallFailed(Failure.EMPTY, "The call brought nothing.")
-        return _failed(fields, result.failure or nothing)
-    return _with_text(fields, result.answer.text, result.answer)
+        failure = result.failure or CallFailed(Failure.EMPTY, "The call brought nothing.")
+        return _response(
+            probe, result.usage, at, _Failed.of(failure), results=steps or None, reasoning=reasoning
+        )
+    return _response(probe, result.usage, at, result.answer, results=steps, reasoning=reasoning)
 
 
-def concluded(
+def response_from_plan(
     probe: Probe, text: str, results: CallResults, usage: Usage, at: datetime
 ) -> Response:
     """Return the response to a probe that took several calls."""
-    last = [each.answer for each in results.values()][-1] or ModelAnswer(text)
-    return _with_text(_fields(probe, usage, at, results), text, last)
+    last = [result.answer for result in results.values()][-1] or ModelAnswer(text)
+    return _plan_response(probe, results, usage, at, replace(last, text=text))
 
 
-def broken_off(probe: Probe, results: CallResults, usage: Usage, at: datetime) -> Response | None:
-    """Return the response where a step brought no answer or none that could be read, else None."""
-    fields = _fields(probe, usage, at, results)
-    for name, each in results.items():
-        if failure := each.failure or _cut_off(each):
-            return _failed(fields, CallFailed(failure.why, f"The step {name}: {failure.detail}"))
-        if each.unread:
-            return _without_text(fields, UNREAD_STEP, f"{name}: {each.unread}")
+def _plan_response(
+    probe: Probe, results: CallResults, usage: Usage, at: datetime, outcome: "ModelAnswer | _Failed"
+) -> Response:
+    reasoning = kept_reasoning(results)
+    return _response(probe, usage, at, outcome, results=results, reasoning=reasoning)
+
+
+def failed_plan(probe: Probe, results: CallResults, usage: Usage, at: datetime) -> Response | None:
+    """Return the response if a step has no answer or an unreadable one, else None."""
+    for name, result in results.items():
+        if failure := result.failure or _cut_off(result):
+            outcome = _Failed.of(CallFailed(failure.why, f"The step {name}: {failure.detail}"))
+            return _plan_response(probe, results, usage, at, outcome)
+        if result.unread:
+            outcome = _Failed(UNREAD_STEP, f"{name}: {result.unread}")
+            return _plan_response(probe, results, usage, at, outcome)
     return None
 
 
-def without(probe: Probe, reason: str, detail: str, usage: Usage, at: datetime) -> Response:
-    """Return the response that has a reason and no text."""
-    return _without_text(_fields(probe, usage, at), reason, detail)
+def failed_response(probe: Probe, reason: str, detail: str, usage: Usage, at: datetime) -> Response:
+    """Return a response with a reason instead of a text."""
+    return _response(probe, usage, at, _Failed(reason, detail))
 
 
-def unrecordable(probe: Probe, error: Exception, at: datetime) -> Response:
-    """Return the response where what came of the calls is none."""
-    detail = f"What the calls brought cannot be recorded ({type(error).__name__})."
-    return without(probe, Failure.GARBAGE.value, detail, Usage(), at)
-
-
-def fitting(response: Response) -> Response:
-    """Return a response the bus can carry: without its words, or without its question's as well.
+def shrink_to_bus(response: Response) -> Response:
+    """Return a response that fits the bus: without its texts, or those of the probe, if too large.
 
     Raises
     ------
     ValueError
         It has a value that no record can have.
     """
-    if response.message_bytes() <= LARGEST_RESPONSE_BYTES:
+    if response.message_bytes() <= MAX_RESPONSE_BYTES:
         return response
     if response.reasoning is not None:
-        return fitting(response.model_copy(update={"reasoning": None}))
-    kept = {name: getattr(response, name) for name in ("tenant", "purpose", "at", "usage")}
-    detail = f"With its question, the answer is over {LARGEST_RESPONSE_BYTES // 1024} KiB."
-    why = {"ending": Ending.FAILED, "reason": Failure.OVERSIZE.value, "detail": detail}
-    without_words = Response(**kept, **why, probe=response.probe)
-    if without_words.message_bytes() <= LARGEST_RESPONSE_BYTES:
-        return without_words
-    bare = response.probe.model_copy(update=dict.fromkeys(("baseline", "expected")))
-    bare = bare.model_copy(update={"messages": (), "variables": {}, "facts": {}})
-    return Response(**kept, **why, probe=bare)
+        return shrink_to_bus(response.model_copy(update={"reasoning": None}))
+    detail = f"With its question, the answer is over {MAX_RESPONSE_BYTES // 1024} KiB."
+    failed = _Failed(Failure.OVERSIZE, detail)
+    without_texts = _response(response.probe, response.usage, response.at, failed)
+    if without_texts.message_bytes() <= MAX_RESPONSE_BYTES:
+        return without_texts
+    bare = response.probe.model_copy(
+        update={"baseline": None, "expected": None, "messages": (), "variables": {}, "facts": {}}
+    )
+    return _response(bare, response.usage, response.at, failed)
 
 
-def _size(texts: Iterable[str]) -> int:
-    """Return the bytes of texts as they travel."""
-    return sum(len(to_json(text)) for text in texts)
-
-
-def total(usages: Sequence[Usage], latency_s: float) -> Usage:
-    """Add up what calls cost; a sum with an unknown part is unknown."""
+def sum_usage(usages: Sequence[Usage], latency_s: float) -> Usage:
+    """Add up the usage of calls; a sum with an unknown part is unknown."""
+    read, written = [u.prompt_tokens for u in usages], [u.completion_tokens for u in usages]
+    costs = [u.cost for u in usages]
     return Usage(
-        prompt_tokens=_sum([u.prompt_tokens for u in usages]),
-        completion_tokens=_sum([u.completion_tokens for u in usages]),
+        prompt_tokens=None if not read or None in read else sum(filter(None, read)),
+        completion_tokens=None if not written or None in written else sum(filter(None, written)),
         calls=sum(u.calls for u in usages),
         retries=sum(u.retries for u in usages),
         latency_s=max(0.0, latency_s),
-        cost=_sum([u.cost for u in usages]),
+        cost=None if not costs or None in costs else sum(filter(None, costs)),
     )
 
 
-def _sum(parts: Sequence[Any]) -> Any:
-    return None if not parts or None in parts else sum(parts)
+@dataclass(frozen=True)
+class _Failed:
+    """The end of a probe without a usable answer."""
+
+    reason: str
+    detail: str
+    ending: Ending = Ending.FAILED
+
+    @classmethod
+    def of(cls, failure: CallFailed) -> "_Failed":
+        ending = Ending.REFUSED if failure.why in WITHHELD else Ending.FAILED
+        return cls(failure.why.value, failure.detail, ending)
 
 
-def _fields(
-    probe: Probe, usage: Usage, at: datetime, results: CallResults | None = None
-) -> dict[str, Any]:
-    """Return what every response has; of several calls, each as a step with its words."""
-    fields: dict[str, Any] = {
-        "tenant": probe.tenant,
-        "purpose": probe.purpose,
-        "at": at,
-        "probe": probe,
-        "usage": usage,
-    }
-    if results is None:
-        return fields
-    said = {name: each.text for name, each in results.items() if each.text}
-    if _size(said.values()) > LARGEST_ANSWER_BYTES:
-        said = {}
+def _response(
+    probe: Probe,
+    usage: Usage,
+    at: datetime,
+    outcome: ModelAnswer | _Failed,
+    *,
+    results: CallResults | None = None,
+    reasoning: str | None = None,
+) -> Response:
+    """Return the response with an answer or a failure; results of several calls become steps."""
+    texts = {name: result.text for name, result in (results or {}).items() if result.text}
+    steps = _steps(results or {})
+    if _encoded_bytes(texts.values()) > MAX_ANSWER_BYTES:
+        texts = {}
+    if isinstance(outcome, ModelAnswer):
+        size = _encoded_bytes((outcome.text, *texts.values()))
+        if size > MAX_ANSWER_BYTES:
+            limit_kib = MAX_ANSWER_BYTES // 1024
+            detail = f"The answer is {size // 1024} KiB; the limit is {limit_kib} KiB."
+            outcome, steps, texts = _Failed(Failure.OVERSIZE, detail), (), {}
+    if isinstance(outcome, _Failed):
+        return Response(
+            tenant=probe.tenant,
+            purpose=probe.purpose,
+            at=at,
+            probe=probe,
+            usage=usage,
+            steps=steps,
+            said=texts,
+            reasoning=reasoning,
+            ending=outcome.ending,
+            reason=outcome.reason,
+            detail=outcome.detail,
+        )
+    cut_off = outcome.finish_reason == "length"
+    return Response(
+        tenant=probe.tenant,
+        purpose=probe.purpose,
+        at=at,
+        probe=probe,
+        usage=usage,
+        steps=steps,
+        said=texts,
+        reasoning=reasoning,
+        # A text that was cut off is stored, but not measured.
+        ending=Ending.FAILED if cut_off else Ending.ANSWERED,
+        reason=Failure.TRUNCATED.value if cut_off else None,
+        text=outcome.text,
+        model=outcome.model,
+        fingerprint=outcome.fingerprint,
+        finish_reason=outcome.finish_reason,
+    )
+
+
+def _steps(results: CallResults) -> tuple[Step, ...]:
     steps = []
-    for name, each in results.items():
-        failure = each.failure or _cut_off(each)
+    for name, result in results.items():
+        failure = result.failure or _cut_off(result)
         steps.append(
             Step(
                 name=name,
-                rating=each.rating,
-                reason=failure.why.value if failure else each.unread,
-                finish_reason=each.answer.finish_reason if each.answer else None,
-                usage=each.usage,
+                rating=result.rating,
+                reason=failure.why.value if failure else result.unread,
+                finish_reason=result.answer.finish_reason if result.answer else None,
+                usage=result.usage,
             )
         )
-    return {**fields, "steps": tuple(steps), "said": said, "reasoning": kept_reasoning(results)}
+    return tuple(steps)
 
 
 def _cut_off(result: CallResult) -> CallFailed | None:
-    """Return the failure of an answer that was cut off: its end may have said the opposite."""
+    """Return the failure of a truncated answer: its end may have said the opposite."""
     if result.answer is None or result.answer.finish_reason != "length":
         return None
     return CallFailed(Failure.TRUNCATED, "The answer was cut off at the limit of tokens.")
 
 
-def _failed(fields: Mapping[str, Any], failure: CallFailed) -> Response:
-    ending = Ending.REFUSED if failure.why in WITHHELD else Ending.FAILED
-    return _without_text(fields, failure.why.value, failure.detail, ending)
-
-
-def _without_text(
-    fields: Mapping[str, Any], reason: str, detail: str, ending: Ending = Ending.FAILED
-) -> Response:
-    return Response(**fields, ending=ending, reason=reason, detail=detail)
-
-
-def _with_text(fields: Mapping[str, Any], text: str, answer: ModelAnswer) -> Response:
-    size = _size((text, *fields.get("said", {}).values()))
-    if size > LARGEST_ANSWER_BYTES:
-        kept = LARGEST_ANSWER_BYTES // 1024
-        detail = f"The answer is {size // 1024} KiB; {kept} KiB are kept."
-        own = {name: fields[name] for name in fields if name not in {"steps", "said"}}
-        return _failed(own, CallFailed(Failure.OVERSIZE, detail))
-    short = answer.finish_reason == "length"
-    return Response(
-        **fields,
-        # What was cut off is kept, but not measured.
-        ending=Ending.FAILED if short else Ending.ANSWERED,
-        reason=Failure.TRUNCATED.value if short else None,
-        text=text,
-        model=answer.model,
-        fingerprint=answer.fingerprint,
-        finish_reason=answer.finish_reason,
-    )
+def _encoded_bytes(texts: Iterable[str]) -> int:
+    return sum(len(to_json(text)) for text in texts)

@@ -1,9 +1,10 @@
-"""A probe's variables become questions, and an answer's words a rating on the probe's scale."""
+"""Prompts built from the variables of a probe, and ratings read from answers."""
 
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -20,68 +21,58 @@ _RANGE = re.compile(r"^\s*(-?\d{1,9})\s*(?:-|to)\s*(-?\d{1,9})\s*(?:,\s*(whole)(
 
 @dataclass(frozen=True)
 class RatingScale:
-    """The ends of a rating, both included."""
+    """A rating scale; both ends are included."""
 
     lowest: int
     highest: int
     whole: bool
-    """Whether only whole numbers will do."""
+    """Whether only whole numbers are allowed."""
 
     def holds(self, value: float) -> bool:
-        """Tell whether this is a rating on the scale."""
+        """Tell whether a value is on the scale."""
         whole = not self.whole or value == int(value)
         return self.lowest <= value <= self.highest and whole
 
     def rounded(self, value: float) -> float:
-        """Round to what the scale can say; a half goes to the even neighbour, so nothing drifts."""
+        """Round to a value of the scale, halves to even."""
         return float(round(value)) if self.whole else round(value, 1)
 
 
 class UnfitProbe(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
-    """A probe cannot be asked through a scaffold; the message says what it lacks."""
+    """A probe cannot be asked through its scaffold; the message says why."""
 
 
 def check_purged(probe: Probe) -> None:
-    """Raise UnfitProbe where the texts of a probe were purged: nobody is asked what is left."""
-    said = [*(message.content for message in probe.messages), *probe.variables.values()]
-    if PURGED in said:
+    """Raise UnfitProbe if the texts of a probe were purged."""
+    texts = [*(message.content for message in probe.messages), *probe.variables.values()]
+    if PURGED in texts:
         raise UnfitProbe("The texts of this probe were purged.")
 
 
 def question_of(probe: Probe) -> str:
-    """Return what is asked, or raise UnfitProbe."""
-    return _needed(probe, QUESTION, "what is asked")
+    """Return the question, or raise UnfitProbe."""
+    return _required(probe, QUESTION, "the question to ask")
 
 
 def material_of(probe: Probe) -> str:
-    """Return what is judged: a CV, a context; may be missing."""
+    """Return the material to judge, such as a CV or a context; may be empty."""
     return probe.variables.get(MATERIAL, "")
 
 
 def scale_of(probe: Probe) -> RatingScale:
     """Return the scale, written `1 to 4` or `1 to 4, whole numbers`, or raise UnfitProbe."""
-    written = _needed(probe, SCALE, "the ends of the rating, as in `1 to 4, whole numbers`")
-    found = _RANGE.match(written)
-    if not found or int(found[1]) >= int(found[2]):
+    text = _required(probe, SCALE, "the ends of the rating, as in `1 to 4, whole numbers`")
+    match = _RANGE.match(text)
+    if not match or int(match[1]) >= int(match[2]):
         raise UnfitProbe(
-            f"The scale {written[:40]!r} is none; write it as in `1 to 4, whole numbers`."
+            f"The scale {text[:40]!r} is invalid; write it as in `1 to 4, whole numbers`."
         )
-    return RatingScale(int(found[1]), int(found[2]), whole=found[3] is not None)
-
-
-def has_scale(probe: Probe) -> bool:
-    """Tell whether the probe names a scale."""
-    return SCALE in probe.variables
-
-
-def has_criteria(probe: Probe) -> bool:
-    """Tell whether the probe names criteria."""
-    return bool(_with_prefix(probe, CRITERION))
+    return RatingScale(int(match[1]), int(match[2]), whole=match[3] is not None)
 
 
 def criteria_of(probe: Probe) -> Mapping[str, str]:
-    """Return the guidance of each criterion by its name; raise UnfitProbe where there is none."""
-    criteria = _with_prefix(probe, CRITERION)
+    """Return the guidance of each criterion by name; raise UnfitProbe without criteria."""
+    criteria = with_prefix(probe, CRITERION)
     if not criteria:
         raise UnfitProbe("There are no criteria; name each in a variable `criterion:<name>`.")
     for name, guidance in criteria.items():
@@ -90,12 +81,8 @@ def criteria_of(probe: Probe) -> Mapping[str, str]:
     return criteria
 
 
-def options_of(probe: Probe) -> Mapping[str, str]:
-    """Return the options to choose from by their letters; there may be none."""
-    return _with_prefix(probe, OPTION)
-
-
-def _with_prefix(probe: Probe, prefix: str) -> dict[str, str]:
+def with_prefix(probe: Probe, prefix: str) -> dict[str, str]:
+    """Return the variables with a prefix, such as CRITERION or OPTION, without the prefix."""
     return {
         name.removeprefix(prefix): value
         for name, value in sorted(probe.variables.items())
@@ -103,7 +90,7 @@ def _with_prefix(probe: Probe, prefix: str) -> dict[str, str]:
     }
 
 
-def _needed(probe: Probe, name: str, what: str) -> str:
+def _required(probe: Probe, name: str, what: str) -> str:
     value = probe.variables.get(name, "").strip()
     if not value:
         raise UnfitProbe(f"The variable `{name}` is missing: {what}.")
@@ -123,18 +110,18 @@ CHOOSE_LAST = (
 
 
 def user(*paragraphs: str) -> Message:
-    """Return one turn of the user from paragraphs; empty ones are left out."""
+    """Return one user message from paragraphs, without empty ones."""
     return Message(role=Role.USER, content="\n\n".join(p for p in paragraphs if p.strip()))
 
 
 def rating_schema(scale: RatingScale) -> AnswerSchema:
-    """Return the schema of a rating with its reasoning, which comes first."""
+    """Return the schema of a rating, preceded by its reasoning."""
     kind = "integer" if scale.whole else "number"
     return _schema("rating", {"reasoning": {"type": "string"}, "rating": {"type": kind}})
 
 
 def rating_instruction(scale: RatingScale) -> str:
-    """Ask for a rating on a scale, as JSON."""
+    """Return the instruction to rate on a scale, as JSON."""
     number = "a whole number" if scale.whole else "a number"
     return (
         f"Give a rating from {scale.lowest} to {scale.highest}, {number}. Answer with one JSON"
@@ -143,14 +130,14 @@ def rating_instruction(scale: RatingScale) -> str:
 
 
 def choice_schema(options: Mapping[str, str]) -> AnswerSchema:
-    """Return the schema of a choice with its reasoning, which comes first."""
+    """Return the schema of a choice, preceded by its reasoning."""
     letters: list[JsonValue] = list(options)
     answer: JsonValue = {"type": "string", "enum": letters}
     return _schema("choice", {"reasoning": {"type": "string"}, "answer": answer})
 
 
 def choice_instruction(options: Mapping[str, str]) -> str:
-    """Ask for one of the options, as JSON."""
+    """Return the instruction to choose one option, as JSON."""
     letters = ", ".join(options)
     return (
         f"Choose exactly one option ({letters}). Answer with one JSON object and nothing else:"
@@ -158,27 +145,27 @@ def choice_instruction(options: Mapping[str, str]) -> str:
     )
 
 
-def listed(options: Mapping[str, str]) -> str:
-    """Return the options, each on a line of its own behind its letter."""
+def option_lines(options: Mapping[str, str]) -> str:
+    """Return one line per option: its letter and its text."""
     return "\n".join(f"{letter}) {text}" for letter, text in options.items())
 
 
 def one_criterion(name: str, guidance: str) -> str:
-    """Narrow the question to one criterion, with all of its guidance."""
+    """Return the instruction to judge one criterion."""
     return f"Judge one criterion alone: {name}. What to look at for it:\n{guidance}"
 
 
 def all_criteria(criteria: Mapping[str, str]) -> str:
-    """Name every criterion with all of its guidance, to be weighed together; none gives nothing."""
+    """Return the instruction to weigh all criteria; empty without criteria."""
     if not criteria:
         return ""
     lines = (f"### {name}\n{guidance}" for name, guidance in criteria.items())
     return "Weigh these criteria, and nothing else:\n\n" + "\n\n".join(lines)
 
 
-def judgements(given: Mapping[str, tuple[float, str]]) -> str:
-    """Tell what was said of each criterion."""
-    lines = (f"### {name}: {rating:g}\n{text}" for name, (rating, text) in given.items())
+def judgements(ratings: Mapping[str, tuple[float, str]]) -> str:
+    """Return the rating and the text of each judged criterion."""
+    lines = (f"### {name}: {rating:g}\n{text}" for name, (rating, text) in ratings.items())
     return "Each criterion has been judged already:\n\n" + "\n\n".join(lines)
 
 
@@ -208,25 +195,26 @@ _LABELLED = re.compile(
 
 
 def rating_in(text: str, scale: RatingScale) -> float:
-    """Return the one rating an answer states, or raise Unreadable; nothing is rounded."""
-    alone = _ALONE.fullmatch(text)
-    in_words = [*([alone[1]] if alone else []), *_LABELLED.findall(text)]
-    found = set(_in_json(text)) or set(filter(math.isfinite, map(float, in_words)))
-    if not found:
+    """Return the one rating in an answer, or raise Unreadable; nothing is rounded."""
+    ratings = {number for fields in objects_in(text) for number in _json_ratings(fields)}
+    if not ratings:
+        alone = _ALONE.fullmatch(text)
+        numbers = [*([alone[1]] if alone else []), *_LABELLED.findall(text)]
+        ratings = set(filter(math.isfinite, map(float, numbers)))
+    if not ratings:
         raise Unreadable(NO_RATING)
-    if len(found) > 1:
+    if len(ratings) > 1:
         raise Unreadable(SEVERAL)
-    rating = found.pop()
+    [rating] = ratings
     if not scale.holds(rating):
         raise Unreadable(OFF_SCALE)
     return rating
 
 
-def _in_json(text: str) -> Iterator[float]:
-    for fields in objects_in(text):
-        for name, value in fields.items():
-            if name.casefold() == FIELD and (number := _number(value)) is not None:
-                yield number
+def _json_ratings(fields: Mapping[str, Any]) -> Iterator[float]:
+    for name, value in fields.items():
+        if name.casefold() == FIELD and (number := _number(value)) is not None:
+            yield number
 
 
 def _number(value: object) -> float | None:

@@ -10,6 +10,7 @@ from biaswatch.services.generator.domain.questions import (
     CHOOSE_LAST,
     CRITERION,
     NOT_THE_QUESTION,
+    OPTION,
     SCALE,
     STEP_BY_STEP,
     THEN_AS_ASKED,
@@ -19,74 +20,70 @@ from biaswatch.services.generator.domain.questions import (
     choice_instruction,
     choice_schema,
     criteria_of,
-    has_criteria,
     judgements,
-    listed,
     material_of,
     one_criterion,
-    options_of,
+    option_lines,
     question_of,
     rating_instruction,
     rating_schema,
     scale_of,
     user,
+    with_prefix,
 )
 from biaswatch.shared.contracts import Message, Probe, Role, Usage
 from biaswatch.shared.llm.port import AnswerSchema, CallFailed, ModelAnswer
 
 ANSWER = "answer"
-"""The name of the only call of a scaffold that makes one."""
+"""Name of the only call of a scaffold with one call."""
 
 
 @dataclass(frozen=True)
 class PlannedCall:
-    """One call of a plan."""
+    """One planned model call."""
 
     name: str
     messages: tuple[Message, ...]
     answer_schema: AnswerSchema | None = None
-    """The schema its answer is to have."""
+    """The schema of the answer."""
     scale: RatingScale | None = None
-    """The scale of the rating that is read from it, where the plan needs one."""
+    """The scale of the rating to read from the answer, if the plan needs one."""
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """What one call brought."""
+    """The result of one call."""
 
     answer: ModelAnswer | None = None
     failure: CallFailed | None = None
     rating: float | None = None
     unread: str | None = None
-    """Why there is an answer and no rating."""
+    """The reason why the answer has no rating."""
     usage: Usage = field(default_factory=Usage)
 
     @property
     def text(self) -> str:
-        """The words of the answer, empty without one."""
+        """The text of the answer; empty without one."""
         return self.answer.text if self.answer else ""
 
 
 class Scaffold(Protocol):
-    """How a probe becomes calls and an answer; pure, so the same probe gives the same calls.
-
-    What is not said otherwise is that of a scaffold with one call.
-    """
+    """A pure plan of model calls for a probe; by default of one call."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
-        """Return the first calls, made at the same time; raise UnfitProbe where there are none."""
+        """Return the first calls, made concurrently; raise UnfitProbe if the probe does not fit."""
 
     def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
-        """Return the calls that waited for those; none at the end."""
+        """Return the next calls, which depend on the results; none at the end."""
         return ()
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
-        """Return the answer; raise Unreadable where the results allow none."""
+        """Return the answer; raise Unreadable if the results allow none."""
         return results[ANSWER].text
 
 
 class Direct(Scaffold):
-    """Asks what the probe says, or builds the question from its variables."""
+    """Sends the messages of the probe, or a question built from its variables."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
@@ -94,7 +91,7 @@ class Direct(Scaffold):
 
 
 class ChainOfThought(Scaffold):
-    """Adds the request to think to whatever the probe asks."""
+    """Adds a request to think step by step."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
@@ -104,33 +101,34 @@ class ChainOfThought(Scaffold):
 
 
 class ReasonAndChoose(Scaffold):
-    """Asks for the reasoning as part of the answer, so that it can be questioned."""
+    """Asks for reasoning before the choice, so that the reasoning can be questioned."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
         if not probe.variables:
             return (PlannedCall(ANSWER, with_request(probe, f"{CHOOSE_LAST} {NOT_THE_QUESTION}")),)
-        if not options_of(probe):
+        if not with_prefix(probe, OPTION):
             raise UnfitProbe("There are no options; name each in a variable `option:<letter>`.")
         return (built(probe, NOT_THE_QUESTION),)
 
 
 def built(probe: Probe, *how: str) -> PlannedCall:
-    """Build the one question from variables; `how` is what another scaffold adds to it."""
-    question, material, options = question_of(probe), material_of(probe), options_of(probe)
+    """Build the question from variables; `how` holds further instructions."""
+    question, material, options = question_of(probe), material_of(probe), with_prefix(probe, OPTION)
     if options:
-        asked = user(question, choice_instruction(options), *how, material, listed(options))
-        return PlannedCall(ANSWER, (asked,), choice_schema(options))
+        instructions = (choice_instruction(options), *how)
+        message = user(question, *instructions, material, option_lines(options))
+        return PlannedCall(ANSWER, (message,), choice_schema(options))
     if SCALE not in probe.variables:
         return PlannedCall(ANSWER, (user(question, *how, material),))
     scale = scale_of(probe)
-    weighed = all_criteria(criteria_of(probe)) if has_criteria(probe) else ""
-    asked = user(question, rating_instruction(scale), weighed, *how, material)
-    return PlannedCall(ANSWER, (asked,), rating_schema(scale))
+    criteria = criteria_of(probe) if with_prefix(probe, CRITERION) else {}
+    instructions = (rating_instruction(scale), all_criteria(criteria), *how)
+    return PlannedCall(ANSWER, (user(question, *instructions, material),), rating_schema(scale))
 
 
 def with_request(probe: Probe, request: str) -> tuple[Message, ...]:
-    """Return the probe's messages with a request at the end of the user's last turn."""
+    """Return the messages of the probe with a request after the last user message."""
     *before, last = probe.messages
     if last.role is not Role.USER:
         return (*probe.messages, user(request))
@@ -141,7 +139,7 @@ SYNTHESIS = "synthesis"
 
 
 class Decomposed(Scaffold):
-    """Criteria first, all at the same time; the synthesis reads every one of them."""
+    """Judges each criterion in a call of its own, then asks for a synthesis."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
@@ -152,15 +150,15 @@ class Decomposed(Scaffold):
         if SYNTHESIS in results:
             return ()
         scale = scale_of(probe)
-        given = {
-            name.removeprefix(CRITERION): (each.rating, each.text)
-            for name, each in results.items()
-            if each.rating is not None
+        ratings = {
+            name.removeprefix(CRITERION): (result.rating, result.text)
+            for name, result in results.items()
+            if result.rating is not None
         }
-        asked = user(
-            question_of(probe), rating_instruction(scale), judgements(given), material_of(probe)
+        message = user(
+            question_of(probe), rating_instruction(scale), judgements(ratings), material_of(probe)
         )
-        return (PlannedCall(SYNTHESIS, (asked,), rating_schema(scale)),)
+        return (PlannedCall(SYNTHESIS, (message,), rating_schema(scale)),)
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
         """See `Scaffold.conclude`."""
@@ -168,35 +166,32 @@ class Decomposed(Scaffold):
 
 
 class DecomposedAlgorithmic(Scaffold):
-    """Leaves nothing of the weighing to the model."""
+    """Judges each criterion in a call of its own; the answer is the mean rating."""
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
         return criteria_calls(probe)
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
-        """Return the mean and what it is the mean of."""
+        """Return the mean rating and the ratings of the criteria."""
         ratings = {
-            name.removeprefix(CRITERION): each.rating
-            for name, each in results.items()
-            if each.rating is not None
+            name.removeprefix(CRITERION): result.rating
+            for name, result in results.items()
+            if result.rating is not None
         }
         mean = scale_of(probe).rounded(fmean(ratings.values()))
         return json.dumps({"criteria": ratings, "rating": mean}, ensure_ascii=False)
 
 
 def criteria_calls(probe: Probe) -> tuple[PlannedCall, ...]:
-    """Return one call for each criterion, with the whole of its guidance."""
+    """Return one call for each criterion."""
     scale = scale_of(probe)
     question, how, material = question_of(probe), rating_instruction(scale), material_of(probe)
-    asked = {
-        name: user(question, how, one_criterion(name, guidance), material)
-        for name, guidance in criteria_of(probe).items()
-    }
-    schema = rating_schema(scale)
-    return tuple(
-        PlannedCall(CRITERION + name, (each,), schema, scale) for name, each in asked.items()
-    )
+    calls = []
+    for name, guidance in criteria_of(probe).items():
+        message = user(question, how, one_criterion(name, guidance), material)
+        calls.append(PlannedCall(CRITERION + name, (message,), rating_schema(scale), scale))
+    return tuple(calls)
 
 
 SCAFFOLDS: Mapping[str, Callable[[], Scaffold]] = {

@@ -1,4 +1,4 @@
-"""What asks one target: its provider's adapter, rate limiter, metrics and price."""
+"""Endpoints: adapter, rate limiter, metrics and price of each target."""
 
 import asyncio
 from collections import deque
@@ -15,15 +15,15 @@ from biaswatch.shared.errors import PoisonError
 from biaswatch.shared.llm.port import HOST_KEY_SOURCE, CallFailed, ChatModel, Failure, ModelEndpoint
 from biaswatch.shared.telemetry import ALLOWED, CALL_SECONDS, CALLS, COST, KEPT, TOKENS
 
-MOST_NAMES = 50
-OTHERS = "others"
-"""What further targets are counted as: a metric must not grow with what users type."""
+MAX_METRIC_NAMES = 50
+OTHER_TARGETS = "others"
+"""Label of targets beyond the first 50; bounds the cardinality of metrics."""
 
-_named: set[str] = set()
+_metric_names: set[str] = set()
 
 
 class RateLimiter:
-    """Counts the calls in flight; a call that ends moves the limit and lets the next begin."""
+    """Bounds the calls in flight; each call that ends adjusts the limit and admits the next."""
 
     def __init__(self, bounds: AimdBounds, *, clock: Callable[[], float]) -> None:
         self.limit = AimdLimit.of(bounds)
@@ -34,11 +34,11 @@ class RateLimiter:
         self._timer: asyncio.TimerHandle | None = None
 
     def slot(self) -> "Slot":
-        """Return a context that waits for a slot, holds it, and learns from how it ends."""
+        """Return a context that waits for a slot, holds it, and adjusts the limit at its end."""
         return Slot(self, self._clock)
 
     def learn(self, ended: BaseException | None, now: float, started: float) -> None:
-        """Move the limit by how a call ended that began at `started`."""
+        """Adjust the limit after a call that started at `started`."""
         if ended is None:
             self.limit = self.limit.answered(now, started=started, in_use=self._in_flight)
         elif isinstance(ended, CallFailed):
@@ -63,12 +63,12 @@ class RateLimiter:
             raise
 
     def leave(self) -> None:
-        """Return a slot to the others."""
+        """Return a slot."""
         self._in_flight -= 1
         self._admit()
 
     def _admit(self) -> None:
-        """Start the calls that may begin now; look again when the next one may."""
+        """Start the calls that may start now; set a timer for the next one."""
         while self._waiting and self._in_flight < self.limit.allowed and not self._timer:
             now = self._clock()
             if now < self._next_at:
@@ -94,7 +94,7 @@ class RateLimiter:
 
 
 class Slot:
-    """A slot of a rate limiter, held while the context lasts; every call of a model has one."""
+    """A slot of a rate limiter, held while the context lasts."""
 
     def __init__(self, limiter: RateLimiter, clock: Callable[[], float]) -> None:
         self._limiter, self._clock = limiter, clock
@@ -108,7 +108,7 @@ class Slot:
     async def __aexit__(
         self, kind: type[BaseException] | None, ended: BaseException | None, _: object
     ) -> None:
-        """Return it to the others."""
+        """Return the slot."""
         try:
             self._limiter.learn(ended, self._clock(), self._started)
         finally:
@@ -116,12 +116,12 @@ class Slot:
 
 
 def metric_name(target: Target) -> str:
-    """Return what a target is counted as."""
+    """Return the metric label of a target."""
     recorded = is_recorded(target.provider)
     name = target.provider if recorded else f"{target.provider}:{target.model}"[:96]
-    if name not in _named and len(_named) >= MOST_NAMES:
-        return OTHERS
-    _named.add(name)
+    if name not in _metric_names and len(_metric_names) >= MAX_METRIC_NAMES:
+        return OTHER_TARGETS
+    _metric_names.add(name)
     return name
 
 
@@ -130,39 +130,38 @@ class CallMetrics:
 
     def __init__(self, target: Target) -> None:
         self._name = metric_name(target)
-        # Looked up once: every call is counted.
+        # Looked up once, as every call is counted.
         self._answered = CALLS.labels(self._name, "answered")
         self._seconds, self._allowed = CALL_SECONDS.labels(self._name), ALLOWED.labels(self._name)
         self._shown: int | None = None
 
     def tried(self, seconds: float, failure: Failure | None, allowed: int) -> None:
-        """Count one try, and show how many calls may be in flight after it."""
-        counted = CALLS.labels(self._name, failure.value) if failure else self._answered
-        counted.inc()
+        """Count one attempt, and set the gauge of calls allowed in flight."""
+        self.looked_up(failure)
         self._seconds.observe(max(0.0, seconds))
         if allowed != self._shown:
             self._shown = allowed
             self._allowed.set(allowed)
 
     def looked_up(self, failure: Failure | None) -> None:
-        """Count an answer that was recorded: nothing was called."""
+        """Count an answer that was read from a recording."""
         counted = CALLS.labels(self._name, failure.value) if failure else self._answered
         counted.inc()
 
     def paid(self, read: int | None, written: int | None, cost: float | None) -> None:
-        """Count tokens and money, as far as they are known."""
+        """Count tokens and cost, as far as they are known."""
         TOKENS.labels(self._name, "read").inc(read or 0)
         TOKENS.labels(self._name, "written").inc(written or 0)
         COST.labels(self._name).inc(cost or 0.0)
 
     def cached(self) -> None:
-        """Count a call that was not made, because its answer was paid for before."""
+        """Count a call whose stored answer was used."""
         KEPT.labels(self._name).inc()
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One target as it is asked."""
+    """One target: client, rate limiter, metrics and price."""
 
     model: ChatModel
     limiter: RateLimiter
@@ -173,7 +172,7 @@ class Endpoint:
 def endpoint_of(
     target: Target, settings: GeneratorSettings, prices: Prices, clock: Callable[[], float]
 ) -> Endpoint:
-    """Return what asks a target.
+    """Return the endpoint of a target.
 
     Raises
     ------
@@ -196,7 +195,7 @@ def endpoint_of(
 
 
 def connection_to(target: Target, settings: GeneratorSettings) -> ModelEndpoint:
-    """Return how the server of a target is reached; raise ConfigurationError without its key."""
+    """Return address and key of a target's server; raise ConfigurationError without the key."""
     provider = PROVIDERS[target.provider]
     own_key = provider.key_variable and not target.base_url
     own_url = settings.simulator_url if provider.simulated else provider.url

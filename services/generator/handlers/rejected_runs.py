@@ -1,29 +1,26 @@
-"""Stops a run whose first calls the provider rejects, one and all."""
+"""Stops runs whose first calls are all rejected by the provider."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from biaswatch.services.generator.handlers.budget_and_cancellation import (
-    CancellationCheck,
-    RunBudgets,
-)
+from biaswatch.services.generator.handlers.run_limits import CancellationCheck, RunBudgets
 from biaswatch.shared.contracts import Ending, Probe, Purpose, Record, Response
 from biaswatch.shared.llm.port import MAY_PASS, Failure
 from biaswatch.shared.lookup import first
 from biaswatch.shared.runtime.blocking import in_thread
 
 MAX_REJECTED_CALLS = 20
-"""A run whose first calls are rejected this often, without any other outcome, is stopped."""
+"""Rejections, without any other outcome, after which a run is stopped."""
 HELD_S = 2.0
-"""How long a rejected call waits for the other first calls of its run before it is recorded."""
+"""Time that a rejected call waits for the other first calls of its run."""
 MAX_RUNS = 10_000
-"""Runs that are counted at once; the oldest is forgotten, and counted anew."""
+"""Bound of runs in memory; the oldest is dropped first and then counted from zero."""
 PROVIDER_ERRORS = "provider_errors"
 """The reason of the cancellation."""
 REJECTED = frozenset({Failure.BAD_REQUEST.value, Failure.QUOTA.value})
-"""Reasons that another prompt of the run would have as well."""
+"""Failures that any other prompt of the run would meet as well."""
 TEMPORARY = frozenset(failure.value for failure in MAY_PASS)
 
 
@@ -33,14 +30,12 @@ class RunStart:
 
     rejected: int = 0
     accepted: bool = False
-    """True once the provider has accepted a call of the run; then it is never stopped."""
+    """Whether the provider accepted a call of the run; then it is never stopped."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once a call was accepted or the run is stopped."""
+    """Set when a call is accepted or the run is stopped."""
 
     def accept(self) -> None:
-        """Note that the provider accepts calls of the run."""
-        if self.accepted:
-            return
+        """Record that the provider accepts calls of the run."""
         self.accepted = True
         self.settled.set()
 
@@ -48,9 +43,9 @@ class RunStart:
 class RejectedRuns:
     """Holds the first rejected calls of each run until one is accepted, or the run is stopped.
 
-    What is rejected before a run is stopped is not recorded, so that the same run asks it again.
-    Each process counts what it asks; before it stops a run, it looks whether another process has
-    had an answer.
+    Calls that were rejected before the run is stopped are not recorded, so that resuming the run
+    makes them again. Each process counts its own calls; before it stops a run, it checks in the
+    store whether another process got an answer.
     """
 
     def __init__(
@@ -68,7 +63,7 @@ class RejectedRuns:
         self._starts: dict[str, RunStart] = {}
 
     async def wait_while_undecided(self, probe: Probe) -> None:
-        """Wait where it is being decided whether the run of a probe is stopped."""
+        """Wait while it is undecided whether the run of a probe is stopped."""
         start = self._starts.get(probe.run_id)
         if start is None or start.rejected < MAX_REJECTED_CALLS or start.accepted:
             return
@@ -76,17 +71,17 @@ class RejectedRuns:
             await start.settled.wait()
 
     def accept(self, probe: Probe) -> None:
-        """Note that a call was answered, before its answer is kept."""
+        """Record that a call was answered, before its answer is stored."""
         if probe.purpose is Purpose.STUDY:
             self._start(probe.run_id).accept()
 
     async def records_of(self, response: Response) -> Sequence[Record]:
-        """Return what is to be recorded: the response, or the end of its run."""
+        """Return the records to publish: the response, or the cancellation of its run."""
         probe = response.probe
         if probe.purpose is not Purpose.STUDY:
             return [response]
         rejected = response.ending is Ending.FAILED and response.reason in REJECTED
-        if self._cancellation.ended_here(probe):
+        if self._cancellation.is_cancelled_here(probe):
             return [] if rejected else [response]
         start = self._start(probe.run_id)
         if start.accepted or response.reason in TEMPORARY:
@@ -104,23 +99,23 @@ class RejectedRuns:
         try:
             if await in_thread(self._answered, probe.run_id):
                 start.accept()
-        except BaseException:  # the store is away, or the process stops: the next calls decide
+        except BaseException:  # an outage of the store, or the process ends: later calls decide
             self._starts.pop(probe.run_id, None)
             start.settled.set()
             raise
         if start.accepted:
             return [response]
-        stop = self._budgets.stop(probe, PROVIDER_ERRORS, response.detail)
-        self._cancellation.end(stop)
+        cancellations = self._budgets.stop(probe, PROVIDER_ERRORS, response.detail)
+        self._cancellation.cancel(cancellations)
         self._starts.pop(probe.run_id, None)
         start.settled.set()
-        return stop
+        return cancellations
 
     async def _held(self, response: Response, start: RunStart) -> Sequence[Record]:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._held_s):
                 await start.settled.wait()
-        return [] if self._cancellation.ended_here(response.probe) else [response]
+        return [] if self._cancellation.is_cancelled_here(response.probe) else [response]
 
     def _start(self, run_id: str) -> RunStart:
         if run_id not in self._starts and len(self._starts) >= MAX_RUNS:

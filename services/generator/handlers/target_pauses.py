@@ -1,4 +1,4 @@
-"""Targets that refuse every call: their probes wait in hand, and one of them tries again."""
+"""Pauses of targets that refuse every call: probes wait, and one of them tries again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
 from biaswatch.services.generator.handlers.endpoints import metric_name
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Target
 from biaswatch.shared.contracts.completion import PausedTarget
@@ -15,82 +16,79 @@ from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.store import PausedTargets
 from biaswatch.shared.telemetry import TARGET_PAUSED, RepeatedWarning, log
 
-LONGEST_WAIT_S = 900.0
-MOST_REFUSALS = 6
-"""How often one probe is refused while it tries a paused target; then that is its outcome."""
+MAX_WAIT_S = 900.0
+MAX_REFUSALS = 6
+"""Refusals of one probe by a paused target before it gets a failed response."""
+LOOK_EVERY_S = 1.0
+"""Interval at which waiting probes check their time, and the store is checked for ended pauses."""
 
 
 def paused_after(
     before: PausedTarget | None, target: Target, why: str, now: datetime, wait_s: float
 ) -> PausedTarget:
-    """Return the pause after one more refusal: the waits double, up to a quarter of an hour.
+    """Return the pause after one more refusal; its waits double up to 15 minutes.
 
     Parameters
     ----------
     before
         The pause so far; None at the first refusal.
     target
-        Who refuses.
+        The target that refuses.
     why
-        What it said, and what to correct.
+        The target's message, and what to correct.
     now
-        The moment of the refusal.
+        The time of the refusal.
     wait_s
-        The first wait.
+        The first wait in seconds.
     """
     refusals = before.refusals + 1 if before else 1
-    doubled = min(LONGEST_WAIT_S, wait_s * 2.0 ** min(refusals - 1, 20))
+    delay_s = Backoff(wait_s, MAX_WAIT_S).delay_s(refusals)
     return PausedTarget(
         lane=target.lane,
         target=target.name,
         why=why,
         since=before.since if before else now,
         refusals=refusals,
-        next_try_at=now + timedelta(seconds=doubled),
+        next_try_at=now + timedelta(seconds=delay_s),
     )
 
 
-LOOK_EVERY_S = 1.0
-"""How often a probe that waits looks whether its time has come, and the store whether a person has
-ended a pause."""
-
-
 class TargetRefused(Exception):  # noqa: N818 - a state of the target, not an accident
-    """The target accepts no call; the message says why, and what to correct."""
+    """The target accepts no calls; the message says why and what to correct."""
 
     def __init__(self, why: str, *, began: float | None = None) -> None:
         super().__init__(why)
         self.began = began
-        """When the refused call began; None where the key is missing and nothing was asked."""
+        """Start of the refused call; None if the key is missing and no call was made."""
 
 
 class TargetPause:
-    """The state of one target in this process, in step with the store."""
+    """The pause of one target in this process, synchronised with the store."""
 
     def __init__(
         self, target: Target, pauses: PausedTargets, *, now: Callable[[], datetime], wait_s: float
     ) -> None:
         self.paused: PausedTarget | None = None
-        self.kept = False
-        """Whether the store knows of the pause, so that its end there ends it here."""
+        self.stored = False
+        """Whether the store has the pause, so that deleting it there ends it here."""
         self._target, self._pauses = target, pauses
         self._now, self._wait_s = now, wait_s
-        self._away = RepeatedWarning("generator", "a pause cannot be read or written")
+        self._unavailable = RepeatedWarning("generator", "a pause cannot be read or written")
         self._loading: asyncio.Lock | None = asyncio.Lock()
         self._open = asyncio.Event()
         self._trying = self._leaving = False
         self._waiting = 0
         self._shown: bool | None = None
 
-    async def turn(self, check: Callable[[], Awaitable[None]]) -> bool:
-        """Return once a probe may be asked; True for the one that tries a paused target.
+    async def wait_until_allowed(self, check: Callable[[], Awaitable[None]]) -> bool:
+        """Wait until a probe may be asked; return True for the probe that tries a paused target.
 
-        `check` raises where the probe need not wait any more. A probe that waits while the process
-        is stopped is cancelled, so that the bus gives it to another.
+        `check` raises when the probe must not wait any longer. Waiting probes are cancelled when
+        the process stops, so that the bus redelivers them.
         """
         if self._loading is not None:
             await self._load()
-        if self.paused is None:  # the usual case
+        if self.paused is None:
             self._show()
             return False
         self._waiting += 1
@@ -112,49 +110,49 @@ class TargetPause:
         return False
 
     async def refuse(self, why: str, *, trial: bool) -> None:
-        """Pause, or go on pausing; calls that were under way when it paused change nothing."""
+        """Pause the target, or prolong the pause; refusals of calls made before it are ignored."""
         if self.paused is not None and not trial:
             return
         self.paused = paused_after(self.paused, self._target, why, self._now(), self._wait_s)
         self._open.clear()
         if self.paused.refusals == 1:
             log("generator").warning("a target is paused", target=self._target.name, why=why)
-        with self._in_the_store():
+        with self._tolerating_outage():
             await in_thread(self._pauses.keep, self.paused)
-            self.kept = True
+            self.stored = True
 
     async def resume(self) -> None:
-        """End the pause, here and in the store."""
+        """End the pause here and in the store."""
         self.open()
-        with self._in_the_store():
+        with self._tolerating_outage():
             await in_thread(self._pauses.resume, [self._target.lane])
 
     def open(self) -> None:
-        """Let all probes go on."""
+        """Release all waiting probes."""
         if self.paused is not None:
             log("generator").info("a target is asked again", target=self._target.name)
-        self.paused, self.kept, self._trying = None, False, False
+        self.paused, self.stored, self._trying = None, False, False
         self._open.set()
         self._show()
 
     def end_trial(self) -> None:
-        """Let another probe try: the one that was to has made no call."""
+        """Let another probe try the target."""
         self._trying = False
 
     def leave(self) -> None:
-        """Cancel the probes that wait: the process is stopped."""
+        """Cancel the waiting probes, as the process stops."""
         self._leaving = True
         self._open.set()
 
     async def _load(self) -> None:
-        """Take over the pause that the store knows; a process that starts tries it at once."""
+        """Load the pause from the store; a process that starts tries the target at once."""
         if self._loading is None:
             return
         async with self._loading:
             if self._loading is not None:
-                for known in await in_thread(self._pauses.read, {self._target.lane}):
-                    self.paused = known.model_copy(update={"next_try_at": self._now()})
-                    self.kept = True
+                for stored in await in_thread(self._pauses.read, {self._target.lane}):
+                    self.paused = stored.model_copy(update={"next_try_at": self._now()})
+                    self.stored = True
         self._loading = None
 
     def _show(self) -> None:
@@ -164,16 +162,16 @@ class TargetPause:
             TARGET_PAUSED.labels(metric_name(self._target)).set(waits)
 
     @contextmanager
-    def _in_the_store(self) -> Iterator[None]:
-        """Go on where the store is away: the pause holds in this process all the same."""
+    def _tolerating_outage(self) -> Iterator[None]:
+        """Continue when the store is unavailable; the pause still holds in this process."""
         try:
             yield
         except TransientError as error:
-            self._away.warn(error)
+            self._unavailable.warn(error)
 
 
 class TargetPauses:
-    """The pauses of all targets that this process asks."""
+    """The pauses of all targets of this process."""
 
     def __init__(
         self, pauses: PausedTargets, *, now: Callable[[], datetime], wait_s: float
@@ -182,28 +180,28 @@ class TargetPauses:
         self._lanes: dict[str, TargetPause] = {}
 
     def of(self, target: Target) -> TargetPause:
-        """Return the state of a target."""
+        """Return the pause of a target."""
         if target.lane not in self._lanes:
-            made = TargetPause(target, self._pauses, now=self._now, wait_s=self._wait_s)
-            self._lanes[target.lane] = made
+            pause = TargetPause(target, self._pauses, now=self._now, wait_s=self._wait_s)
+            self._lanes[target.lane] = pause
         return self._lanes[target.lane]
 
     def leave(self) -> None:
-        """Cancel all probes that wait, so that stopping takes no longer for them."""
-        for each in self._lanes.values():
-            each.leave()
+        """Cancel all waiting probes, so that they do not delay the stop."""
+        for pause in self._lanes.values():
+            pause.leave()
 
     @property
     def job(self) -> Job[Publisher]:
-        """The job that ends pauses here which have ended in the store."""
+        """The job that ends the pauses that were ended in the store."""
         return Job(self.watch, "watch the pauses of targets", every_s=LOOK_EVERY_S)
 
     async def watch(self, _: Publisher) -> None:
-        """End the pauses that a person or another process has ended."""
-        held = [lane for lane, each in self._lanes.items() if each.paused and each.kept]
+        """End the pauses that a person or another process ended."""
+        held = [lane for lane, pause in self._lanes.items() if pause.paused and pause.stored]
         if not held:
             return
-        known = {each.lane for each in await in_thread(self._pauses.read, held)}
+        known = {pause.lane for pause in await in_thread(self._pauses.read, held)}
         for lane in held:
             if lane not in known:
                 self._lanes[lane].open()

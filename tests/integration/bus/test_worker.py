@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.jetstream import consumer, provision
 from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.bus.stage import Stage
@@ -153,7 +154,8 @@ async def test_an_unforeseen_error_is_given_up_after_its_attempts(bus: Provision
         raise ZeroDivisionError("division by zero")
 
     bus.work(
-        Stage("extractor", Response, crash), RetryPolicy(unexpected_attempts=3, first_delay_s=0.01)
+        Stage("extractor", Response, crash),
+        RetryPolicy(unexpected_attempts=3, backoff=Backoff(0.01, 1.0)),
     )
     await bus.publish(make_response(0))
     await seen.wait_for(3)

@@ -8,8 +8,8 @@ from unittest import mock
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.platform import embedded_platform
-from biaswatch.services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
-from biaswatch.services.generator.handlers.target_pauses import MOST_REFUSALS
+from biaswatch.services.generator.domain.outcome import MAX_RESPONSE_BYTES
+from biaswatch.services.generator.handlers.target_pauses import MAX_REFUSALS
 from biaswatch.shared.contracts import Response, Suite
 from biaswatch.shared.contracts.providers.http import Application
 from biaswatch.shared.contracts.suite import SuiteProbe
@@ -44,7 +44,7 @@ async def hostile_run() -> HostileRun:
             "BIASWATCH_GENERATOR_TIMEOUT_S": str(TIMEOUT_S),
             "BIASWATCH_GENERATOR_PATIENCE_S": str(TIMEOUT_S),
             "BIASWATCH_GENERATOR_TRIES": str(TRIES),
-            "BIASWATCH_GENERATOR_BEGINS": str(BEGINS),
+            "BIASWATCH_GENERATOR_MAX_STARTS": str(BEGINS),
             "BIASWATCH_GENERATOR_PAUSE_S": "0.2",
             "BIASWATCH_GENERATOR_PRIVATE_HOSTS": '["127.0.0.1"]',
         }
@@ -116,12 +116,12 @@ def _faults(found: list[Response], asked: dict[tuple[str, str], int]) -> list[st
             outcome = outcomes.get((wire, name))
             if outcome is None:
                 faults.append(f"{at} has no outcome.")
-            elif len(outcome.encode()) > LARGEST_RESPONSE_BYTES:
+            elif len(outcome.encode()) > MAX_RESPONSE_BYTES:
                 faults.append(f"{at} has a response of {len(outcome.encode())} bytes.")
             elif outcome.text is None and not (outcome.reason and outcome.detail):
                 faults.append(f"{at} has neither text nor a reason.")
             # A refused call costs nothing: it is counted by delivery, others over all deliveries.
-            most = BEGINS * (MOST_REFUSALS if shape.status in {401, 403} else TRIES)
+            most = BEGINS * (MAX_REFUSALS if shape.status in {401, 403} else TRIES)
             if asked[wire, name] > most:
                 faults.append(f"{at} was asked {asked[wire, name]} times; at most {most}.")
     return faults

@@ -13,14 +13,11 @@ import pytest
 from biaswatch.services.generator.domain.aimd import AimdBounds
 from biaswatch.services.generator.domain.model_calls import Price
 from biaswatch.services.generator.handlers.ask import Ask
-from biaswatch.services.generator.handlers.budget_and_cancellation import (
-    CancellationCheck,
-    RunBudgets,
-)
 from biaswatch.services.generator.handlers.caller import CallLimits, ModelCaller
 from biaswatch.services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
 from biaswatch.services.generator.handlers.paid_calls import PaidCalls
 from biaswatch.services.generator.handlers.rejected_runs import MAX_REJECTED_CALLS, RejectedRuns
+from biaswatch.services.generator.handlers.run_limits import CancellationCheck, RunBudgets
 from biaswatch.services.generator.handlers.target_pauses import TargetPauses
 from biaswatch.shared.contracts import (
     Budget,
@@ -104,7 +101,7 @@ def ask_of(
         rejected=RejectedRuns(store.calls.any_answer, budgets, cancellation, held_s=held_s),
         clock=clock,
         jitter=lambda: 0.0,
-        limits=CallLimits(tries=tries, begins=3, limited_s=limited_s, timeout_s=PATIENCE_S),
+        limits=CallLimits(tries=tries, max_starts=3, limited_s=limited_s, timeout_s=PATIENCE_S),
     )
 
     def endpoint_of(target: Target) -> Endpoint:

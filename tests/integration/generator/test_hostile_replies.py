@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from biaswatch.services.generator.domain.outcome import LARGEST_RESPONSE_BYTES
+from biaswatch.services.generator.domain.outcome import MAX_RESPONSE_BYTES
 from biaswatch.shared.bus.port import MAX_RECORD_BYTES
 from tests.integration.generator.hostile_run import hostile_run
 from tests.support.hostile_replies import SHAPES
@@ -21,4 +21,4 @@ async def test_every_reply_is_one_outcome_of_bounded_size_and_cost_and_the_run_e
 
 
 def test_what_is_recorded_fits_the_bus() -> None:
-    assert LARGEST_RESPONSE_BYTES < MAX_RECORD_BYTES
+    assert MAX_RESPONSE_BYTES < MAX_RECORD_BYTES

@@ -6,11 +6,11 @@ import pytest
 
 from biaswatch.services.generator.domain.outcome import (
     MAX_REASONING_CHARACTERS,
-    answered,
-    concluded,
     final_answer,
-    fitting,
     recorded_results,
+    response_from_call,
+    response_from_plan,
+    shrink_to_bus,
 )
 from biaswatch.services.generator.domain.questions import RatingScale, rating_in
 from biaswatch.services.generator.domain.scaffolds import CallResult
@@ -59,7 +59,7 @@ async def test_the_answer_is_the_text_and_the_reasoning_is_kept(wire: str, reply
     with model_server(replying(lambda _: (200, reply))) as url:
         async with adapter(wire, url) as model:
             result = final_answer(await model.ask(call()), Usage())
-    response = answered(make_probe(), result, AT)
+    response = response_from_call(make_probe(), result, AT)
     assert (response.ending, response.text) == (Ending.ANSWERED, RATED)
     assert response.reasoning == PERHAPS
 
@@ -92,7 +92,9 @@ async def test_a_refusal_among_the_parts_of_a_content_is_a_refusal() -> None:
     ],
 )
 def test_reasoning_that_no_answer_follows_is_no_answer(text: str, finish: str, reason: str) -> None:
-    response = answered(make_probe(), final_answer(ModelAnswer(text, finish), Usage()), AT)
+    response = response_from_call(
+        make_probe(), final_answer(ModelAnswer(text, finish), Usage()), AT
+    )
     assert (response.ending, response.reason) == (Ending.FAILED, reason)
     assert (response.text, response.reasoning) == (None, PERHAPS)
 
@@ -101,7 +103,7 @@ def test_steps_of_a_scaffold_are_read_without_their_reasoning() -> None:
     steps = [RecordedStep("criterion:skill", f"<think>{PERHAPS}</think>\n{RATED}")]
     results = recorded_results(make_probe(), steps)
     assert results["criterion:skill"].rating == 3
-    response = concluded(make_probe(), RATED, results, Usage(), AT)
+    response = response_from_plan(make_probe(), RATED, results, Usage(), AT)
     assert response.said == {"criterion:skill": RATED}
     assert response.reasoning == f"criterion:skill:\n{PERHAPS}"
 
@@ -113,9 +115,9 @@ def test_a_rating_is_read_from_json_after_json_in_the_reasoning() -> None:
 
 def test_long_reasoning_is_shortened_and_never_costs_the_answer() -> None:
     long = ModelAnswer(f"<think>{'a' * 10**6}</think>{RATED}")
-    response = fitting(answered(make_probe(), final_answer(long, Usage()), AT))
+    response = shrink_to_bus(response_from_call(make_probe(), final_answer(long, Usage()), AT))
     assert response.text == RATED
     assert len(response.reasoning or "") < MAX_REASONING_CHARACTERS + 100
     wide = make_probe(variables={"material": "x" * 450_000})
     result = CallResult(ModelAnswer(RATED, reasoning="\x01" * 20_000))
-    assert fitting(answered(wide, result, AT)).text == RATED
+    assert shrink_to_bus(response_from_call(wide, result, AT)).text == RATED

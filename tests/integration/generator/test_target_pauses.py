@@ -11,7 +11,7 @@ from biaswatch.services.generator.app import build
 from biaswatch.services.generator.handlers import target_pauses
 from biaswatch.services.generator.handlers.ask import Ask
 from biaswatch.services.generator.handlers.endpoints import Endpoint
-from biaswatch.services.generator.handlers.target_pauses import LONGEST_WAIT_S, paused_after
+from biaswatch.services.generator.handlers.target_pauses import MAX_WAIT_S, paused_after
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.retry_policy import Retry, decision_of, exhausted
@@ -216,7 +216,7 @@ async def test_one_question_is_refused_so_often_and_no_more(store: Store, clock:
     gate = Gate()
     work = begin(asking(store, gate, clock), probe_of())
     while not work[0].done():
-        clock.pass_s(LONGEST_WAIT_S)
+        clock.pass_s(MAX_WAIT_S)
         await asyncio.sleep(0.02)
     assert (await work[0]).reason == Failure.KEY_REFUSED
     assert len(gate.model.calls) == 6
@@ -228,7 +228,7 @@ def test_waits_double_up_to_a_quarter_of_an_hour() -> None:
         paused = paused_after(paused, make_target(), "No.", AT, 5)
         waits.append((paused.next_try_at - AT).total_seconds())
     assert waits[:3] == [5, 10, 20]
-    assert waits[-1] == LONGEST_WAIT_S
+    assert waits[-1] == MAX_WAIT_S
 
 
 def test_a_probe_that_waits_outlives_any_usual_number_of_restarts(

@@ -39,7 +39,7 @@ def test_a_record_that_names_what_is_not_there_is_dead_and_ends_no_process(
 
 
 def test_the_delay_after_very_many_failures_is_the_longest() -> None:
-    assert delay_s(TransientError("x"), 5000, POLICY, 1.0) == POLICY.longest_delay_s
+    assert delay_s(TransientError("x"), 5000, POLICY, 1.0) == POLICY.backoff.max_s
 
 
 def test_a_wrong_configuration_ends_the_process() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from biaswatch.services.generator.handlers.budget_and_cancellation import BudgetSpent, RunBudgets
+from biaswatch.services.generator.handlers.run_limits import BudgetSpent, RunBudgets
 from biaswatch.shared.contracts import Budget
 from biaswatch.shared.store.calls import RunSpending
 from tests.support.records import make_probe

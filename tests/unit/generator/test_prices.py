@@ -3,7 +3,6 @@
 import pytest
 
 from biaswatch.services.generator.domain.model_calls import Price, cost_of, price_of
-from biaswatch.shared.llm.port import ModelAnswer
 from tests.support.records import make_target
 
 TABLE = {"gpt": Price(read=2, written=10), "anthropic:claude": Price(read=3, written=15)}
@@ -21,10 +20,9 @@ def test_simulated_and_recorded_answers_cost_nothing() -> None:
 
 
 def test_the_cost_is_that_of_both_directions() -> None:
-    answer = ModelAnswer("x", prompt_tokens=1_000_000, completion_tokens=500_000)
-    assert cost_of(answer, TABLE["gpt"]) == pytest.approx(7)
+    assert cost_of((1_000_000, 500_000), TABLE["gpt"]) == pytest.approx(7)
 
 
 def test_what_is_not_known_is_no_zero() -> None:
-    assert cost_of(ModelAnswer("x", prompt_tokens=1), TABLE["gpt"]) is None
-    assert cost_of(ModelAnswer("x", prompt_tokens=1, completion_tokens=1), None) is None
+    assert cost_of((1, None), TABLE["gpt"]) is None
+    assert cost_of((1, 1), None) is None

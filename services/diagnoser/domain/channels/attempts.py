@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState
 
 STALE_S = 7 * 24 * 3600
@@ -71,5 +72,5 @@ def settled(
 
 def pause_s(attempts: int, asked_s: float | None, jitter: float) -> float:
     """Return how long to wait after that many attempts; it doubles up to five minutes."""
-    doubled = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(attempts - 1, 20))
-    return max(min(asked_s or 0.0, LONGEST_ASKED_S), doubled * (0.5 + jitter / 2))
+    backoff_s = Backoff(FIRST_PAUSE_S, LONGEST_PAUSE_S).delay_s(attempts, jitter)
+    return max(min(asked_s or 0.0, LONGEST_ASKED_S), backoff_s)

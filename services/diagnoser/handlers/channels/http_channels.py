@@ -20,13 +20,9 @@ from biaswatch.services.diagnoser.domain.channels.declarations import (
 )
 from biaswatch.services.diagnoser.domain.channels.messages import link_of
 from biaswatch.services.diagnoser.handlers.channels.secrets import NoSecretError, Secrets
+from biaswatch.shared.backoff import retry_after_s
 from biaswatch.shared.contracts import Alarm
-from biaswatch.shared.network import (
-    GuardedTransport,
-    PrivateAddressError,
-    UnknownHostError,
-    retry_after_s,
-)
+from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError, UnknownHostError
 
 TIMEOUT_S = 10.0
 ALERTS = "/api/v2/alerts"
