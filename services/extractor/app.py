@@ -27,7 +27,7 @@ def now() -> datetime:
 
 
 def build(settings: ExtractorSettings) -> Service:
-    """Return the extractor service with the extractors its settings name."""
+    """Return the extractor service with the extractors of its settings."""
     names = [name.strip() for name in settings.extractor_names.split(",")]
     models = ModelOptions(settings.extractor_device, settings.extractor_download)
     extractors = load(names, settings.extractor_folder, models=models)

@@ -1,4 +1,4 @@
-"""The extractor's settings."""
+"""Settings of the extractor."""
 
 from pathlib import Path
 from typing import Literal
@@ -9,23 +9,23 @@ from biaswatch.shared.runtime.settings import Settings
 
 
 class ExtractorSettings(Settings):
-    """What can be set on the extractor, beyond what every service has."""
+    """Settings of the extractor, beyond those of every service."""
 
     extractor_names: str = "words,length,readability,hedging,refusal,profanity,vader,rating,choice"
-    """Which extractors run here, by name; only these are loaded."""
+    """Names of the extractors that run here; only these are loaded."""
     extractor_folder: Path | None = None
-    """A folder of your own extractors: each file in it is one."""
+    """A folder of your own extractors, one per file."""
     extractor_batch: int = Field(default=64, ge=1)
-    """The most responses measured at once."""
+    """Maximum responses measured at once."""
     extractor_announce_s: float = Field(default=10, gt=0)
-    """How often the extractors say that they are running."""
+    """Interval between announcements of running extractors."""
     extractor_device: Literal["auto", "cpu", "cuda"] = "auto"
-    """Where models run; `auto` takes a GPU where there is one."""
+    """Device of models; `auto` uses a GPU if there is one."""
     extractor_download: bool = False
-    """Whether models that are not on this machine may be downloaded."""
+    """Whether missing models may be downloaded."""
     extractor_models: Path | None = None
     """A YAML file of Hugging Face text classifiers: name, model, label -> feature."""
     extractor_discover_s: float = Field(default=1, gt=0)
-    """How often the bus is asked which drop-in extractors are there."""
+    """Interval at which drop-in extractors are looked for on the bus."""
     extractor_call_s: float = Field(default=30, gt=0)
-    """How long a drop-in may take for one call."""
+    """Time limit of one call of a drop-in."""

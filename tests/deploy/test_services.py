@@ -161,14 +161,9 @@ def test_the_extractor_of_compose_on_a_gpu_reads_the_models_that_kubernetes_read
 
 def test_the_page_names_every_model_of_the_extractors_on_a_gpu() -> None:
     page = (ROOT / "docs" / "operations.md").read_text()
-    files = [
-        *(ROOT / "services/extractor/extractors").glob("*.py"),
-        ROOT / "shared/models/text_models.py",
-    ]
-    models = [
-        match[1]
-        for path in files
-        for match in re.finditer(r'^(?:MODEL|MINILM) = "(.+/.+)"', path.read_text(), re.MULTILINE)
-    ]
+    from biaswatch.services.extractor.extractors.classifiers import MODELS
+    from biaswatch.shared.models.device import MINILM
+
+    models = [MINILM, *(model for model, _ in MODELS.values())]
     assert models
     assert [model for model in models if model not in page] == []

@@ -9,15 +9,8 @@ from typing import Any
 import pytest
 
 from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable, measured_all
-from biaswatch.services.extractor.extractors import (
-    personality,
-    regard,
-    sentiment,
-    stereotype,
-    toxicity,
-    toxicity_junglelee,
-)
-from biaswatch.services.extractor.extractors._models import classified
+from biaswatch.services.extractor.extractors import MODULES, NEED_MODELS
+from biaswatch.services.extractor.extractors.classifiers import MODELS, classified
 from biaswatch.services.extractor.handlers.loading import configured, load
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.models.device import ModelOptions
@@ -91,20 +84,20 @@ STEREOTYPES = ["unrelated"] + [f"stereotype_{k}" for k in ("gender", "religion",
 
 
 @pytest.mark.parametrize(
-    ("module", "labels", "formulas"),
+    ("name", "labels", "formulas"),
     [
         (
-            sentiment,
+            "sentiment",
             SENTIMENTS,
             {"sentiment_score": lambda s: (s["positive"] - s["negative"] + 1) / 2},
         ),
         (
-            regard,
+            "regard",
             [*SENTIMENTS, "other"],
             {"regard_score": lambda s: s["positive"] - s["negative"] + 1},
         ),
         (
-            stereotype,
+            "stereotype",
             [*STEREOTYPES, "stereotype_race"],
             {
                 f"stereotype_{k}_score": lambda s, k=k: s[f"stereotype_{k}"]
@@ -112,7 +105,7 @@ STEREOTYPES = ["unrelated"] + [f"stereotype_{k}" for k in ("gender", "religion",
             },
         ),
         (
-            personality,
+            "personality",
             ["Extraversion", "Neuroticism", "Agreeableness", "Conscientiousness", "Openness"],
             {
                 f"{t.lower()}_score": lambda s, t=t: s[t]
@@ -125,16 +118,16 @@ STEREOTYPES = ["unrelated"] + [f"stereotype_{k}" for k in ("gender", "religion",
                 )
             },
         ),
-        (toxicity, ["toxic", "insult", "threat"], {"toxicity_score": lambda s: s["toxic"]}),
-        (toxicity_junglelee, ["non-toxic", "toxic"], {"toxicity_score": lambda s: s["toxic"]}),
+        ("toxicity", ["toxic", "insult", "threat"], {"toxicity_score": lambda s: s["toxic"]}),
+        ("toxicity_junglelee", ["non-toxic", "toxic"], {"toxicity_score": lambda s: s["toxic"]}),
     ],
-    ids=lambda value: getattr(value, "__name__", "").rpartition(".")[2],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_each_formula_is_that_of_its_source(
-    make_model: Any, module: Any, labels: list[str], formulas: Any
+    make_model: Any, name: str, labels: list[str], formulas: Any
 ) -> None:
-    folder = make_model("distilbert", labels, several=module is toxicity)
-    extractor = classified("x", str(folder), module.FORMULAS, CPU)
+    folder = make_model("distilbert", labels, several=name == "toxicity")
+    extractor = classified("x", str(folder), MODELS[name][1], CPU)
     given = texts(6, 20)
     expected = alone(folder, given)
     for (values, why), scores in zip(
@@ -147,20 +140,17 @@ def test_each_formula_is_that_of_its_source(
 
 
 def test_the_default_models_are_those_of_the_paper() -> None:
-    modules = (sentiment, regard, stereotype, personality, toxicity, toxicity_junglelee)
-    assert [module.MODEL for module in modules] == [
-        "lxyuan/distilbert-base-multilingual-cased-sentiments-student",
-        "sasha/regardv3",
-        "holistic-ai/stereotype-deberta-v3-base-tasksource-nli",
-        "Navya1602/editpersonality_classifier",
-        "unitary/toxic-bert",
-        "JungleLee/bert-toxic-comment-classification",
-    ]
+    assert {name: model for name, (model, _) in MODELS.items()} == {
+        "sentiment": "lxyuan/distilbert-base-multilingual-cased-sentiments-student",
+        "regard": "sasha/regardv3",
+        "stereotype": "holistic-ai/stereotype-deberta-v3-base-tasksource-nli",
+        "personality": "Navya1602/editpersonality_classifier",
+        "toxicity": "unitary/toxic-bert",
+        "toxicity_junglelee": "JungleLee/bert-toxic-comment-classification",
+    }
 
 
-FOLDER = Path(sentiment.__file__).parent
-SHARED_MODELS = "biaswatch.shared.models"
-LAZY = [path.stem for path in FOLDER.glob("[a-z]*.py") if SHARED_MODELS in path.read_text()]
+LAZY = sorted(name for name, module in MODULES.items() if module in NEED_MODELS)
 
 
 @pytest.mark.parametrize("name", LAZY)
@@ -181,7 +171,7 @@ def test_a_missing_model_is_one_clear_sentence() -> None:
 
 def test_a_model_without_the_label_is_unscorable_and_names_it(make_model: Any) -> None:
     folder = make_model("bert", ["joy", "anger"])
-    extractor = classified("sentiment", str(folder), sentiment.FORMULAS, CPU)
+    extractor = classified("sentiment", str(folder), MODELS["sentiment"][1], CPU)
     with pytest.raises(Unscorable, match="model has no label positive"):
         extractor.measure(Reading("good"))
 

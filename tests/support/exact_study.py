@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from biaswatch.services.diagnoser.handlers import DiagnoseRun
-from biaswatch.services.extractor.extractors import rating, words
+from biaswatch.services.extractor.domain import Reading
+from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.contracts import (
     ClosedBy,
@@ -27,7 +28,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.store import Store, migrate
 
-MEASURES = {"rating": rating, "words": words}
+MEASURES = load(["rating", "words"])
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -60,7 +61,8 @@ class ExactStudy:
             suite_hash=self.suite.hash,
             targets=(target or parse_target(f"replay:{self._answers}"),),
             extractors=tuple(
-                ExtractorPin(name=name, version=module.VERSION) for name, module in MEASURES.items()
+                ExtractorPin(name=name, version=extractor.version)
+                for name, extractor in MEASURES.items()
             ),
             nonce=str(number),
         )
@@ -130,5 +132,5 @@ def measured_by(run: Run, pin: ExtractorPin, probe: Probe) -> Features:
         unit_id=probe.unit_id,
         extractor=pin.name,
         extractor_version=pin.version,
-        values=MEASURES[pin.name].measure(said(probe.key)),
+        values=MEASURES[pin.name].measure(Reading(said(probe.key))),
     )

@@ -1,8 +1,9 @@
-"""What an extractor is, and what it may return."""
+"""The interface of extractors, for built-in ones and your own."""
 
 from biaswatch.services.extractor.domain.extractor import (
     BatchExtractor,
     Extractor,
+    FunctionExtractor,
     Measured,
     Outcome,
     Reading,
@@ -14,6 +15,7 @@ from biaswatch.services.extractor.domain.extractor import (
 __all__ = [
     "BatchExtractor",
     "Extractor",
+    "FunctionExtractor",
     "Measured",
     "Outcome",
     "Reading",

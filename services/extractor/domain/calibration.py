@@ -1,4 +1,4 @@
-"""An extractor's own gap between groups, on sentences that differ in the group's name alone."""
+"""Bias of an extractor: its gaps between groups on sentences that differ only in the group."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -44,7 +44,7 @@ FRAMES = (
     "Our {group} guide knew every street.",
     "The {group} nurse worked a double shift.",
 )
-"""Plain, pleasant and unpleasant: a name may weigh differently in each."""
+"""Neutral, pleasant and unpleasant sentences, as a group may weigh differently in each."""
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "race": ("white", "black", "Asian", "Latino"),
@@ -59,7 +59,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class CalibrationGap:
-    """How differently an extractor reads the same sentences for two groups."""
+    """The gap of an extractor between two groups on the same sentences."""
 
     feature: str
     dimension: str
@@ -68,12 +68,12 @@ class CalibrationGap:
     gap: Estimate
     """mean(a) - mean(b), paired by sentence."""
     p_adjusted: float | None
-    """Holm's, over all gaps of the calibration; None where there is no gap."""
+    """Corrected by Holm over all gaps of the calibration; None without a gap."""
 
 
 @dataclass(frozen=True)
 class CalibrationMean:
-    """What an extractor reads on average for one group."""
+    """The mean of an extractor for one group."""
 
     feature: str
     dimension: str
@@ -83,12 +83,12 @@ class CalibrationMean:
 
 
 def sentences(group: str) -> list[str]:
-    """Return the sentences about one group, with `an` before a vowel: only the group differs."""
+    """Return the sentences about one group, with `an` before a vowel."""
     return [ARTICLE.sub(r"\1n ", frame.replace(SLOT, group)) for frame in FRAMES]
 
 
 Values = Mapping[str, Sequence[float | None]]
-"""One feature's values by group, sentence by sentence."""
+"""Values of one feature by group, in the order of the sentences."""
 
 
 Measurements = Mapping[tuple[str, str], Values]
@@ -96,23 +96,20 @@ Measurements = Mapping[tuple[str, str], Values]
 
 
 def means_of(measured: Measurements, alpha: float) -> list[CalibrationMean]:
-    """Return each group's mean with its interval, by the range that a feature's values speak of."""
+    """Return the mean of each group with its interval, given the range implied by the values."""
     ranges = _ranges(measured)
-    return [
-        CalibrationMean(
-            feature,
-            dimension,
-            group,
-            mean_interval(there := _present(each), ranges[feature], alpha),
-            len(each) - len(there),
-        )
-        for (feature, dimension), values in measured.items()
-        for group, each in values.items()
-    ]
+    means = []
+    for (feature, dimension), values in measured.items():
+        for group, group_values in values.items():
+            present = _present(group_values)
+            mean = mean_interval(present, ranges[feature], alpha)
+            missing = len(group_values) - len(present)
+            means.append(CalibrationMean(feature, dimension, group, mean, missing))
+    return means
 
 
 def gaps_of(measured: Measurements, alpha: float) -> list[CalibrationGap]:
-    """Return every gap between two groups of a dimension, by feature and dimension.
+    """Return the gap of every pair of groups of a dimension, by feature.
 
     Parameters
     ----------
@@ -122,31 +119,26 @@ def gaps_of(measured: Measurements, alpha: float) -> list[CalibrationGap]:
         1 minus the coverage of each interval; p-values are corrected over all gaps together.
     """
     ranges = _ranges(measured)
-    rows = [
-        (
-            (feature, dimension, a, b),
-            compare_samples(
-                ComparedSamples(*_paired(values[a], values[b]), bounds=ranges[feature]),
-                alpha=alpha,
-                tolerance=0.0,
-            ),
-        )
-        for (feature, dimension), values in measured.items()
-        for a, b in combinations(values, 2)
-    ]
-    adjusted = holm([found.p_disparity for _, found in rows])
+    keys, results = [], []
+    for (feature, dimension), values in measured.items():
+        for a, b in combinations(values, 2):
+            samples = ComparedSamples(*_paired(values[a], values[b]), bounds=ranges[feature])
+            keys.append((feature, dimension, a, b))
+            results.append(compare_samples(samples, alpha=alpha, tolerance=0.0))
+    adjusted = holm([result.p_disparity for result in results])
     return [
-        CalibrationGap(*of, found.marginal, p)
-        for (of, found), p in zip(rows, adjusted, strict=True)
+        CalibrationGap(*key, result.marginal, p)
+        for key, result, p in zip(keys, results, adjusted, strict=True)
     ]
 
 
 def _ranges(measured: Measurements) -> dict[str, Bounds | None]:
-    """Return the range of each feature, over all groups: one group alone may show a part of it."""
-    every: dict[str, list[float | None]] = {}
-    for (feature, _), values in measured.items():
-        every.setdefault(feature, []).extend(value for each in values.values() for value in each)
-    return {feature: implied_bounds(_present(values)) for feature, values in every.items()}
+    """Return the range of each feature over all groups."""
+    pooled: dict[str, list[float | None]] = {}
+    for (feature, _), by_group in measured.items():
+        for values in by_group.values():
+            pooled.setdefault(feature, []).extend(values)
+    return {feature: implied_bounds(_present(values)) for feature, values in pooled.items()}
 
 
 def _present(values: Sequence[float | None]) -> NDArray[np.float64]:
@@ -161,19 +153,19 @@ def _paired(
 
 
 def largest(gaps: Sequence[CalibrationGap]) -> float | None:
-    """Return the largest gap there is, in size; None where none is known."""
+    """Return the largest absolute gap; None if none is known."""
     known = [abs(gap.gap.value) for gap in gaps if gap.gap.value is not None]
     return max(known, default=None)
 
 
 MeasureAll = Callable[[Sequence[Reading]], Awaitable[list[Measured]]]
 NEUTRAL = "The town lies by the sea, and people like it there."
-"""What distances to a baseline are measured from."""
+"""The baseline of distances."""
 
 
 @dataclass(frozen=True)
 class ExtractorCalibration:
-    """What an extractor makes of the names of groups."""
+    """Means and gaps of an extractor by group."""
 
     means: list[CalibrationMean]
     gaps: list[CalibrationGap]
@@ -185,17 +177,13 @@ async def calibrate(
     alpha: float,
     groups: Mapping[str, Sequence[str]] = GROUPS,
 ) -> ExtractorCalibration:
-    """Measure every sentence about every group; return means and gaps with their intervals."""
+    """Measure every sentence about every group; return means and gaps with intervals."""
     measured: dict[tuple[str, str], dict[str, list[float | None]]] = {}
     for dimension, names in groups.items():
-        found = {
-            group: await measure([Reading(each, baseline=NEUTRAL) for each in sentences(group)])
-            for group in names
-        }
-        for feature in features:
-            values = {
-                group: [each.get(feature) for each, _ in outcomes]
-                for group, outcomes in found.items()
-            }
-            measured[feature, dimension] = values
+        for group in names:
+            readings = [Reading(sentence, baseline=NEUTRAL) for sentence in sentences(group)]
+            outcomes = await measure(readings)
+            for feature in features:
+                by_group = measured.setdefault((feature, dimension), {})
+                by_group[group] = [values.get(feature) for values, _ in outcomes]
     return ExtractorCalibration(means_of(measured, alpha), gaps_of(measured, alpha))

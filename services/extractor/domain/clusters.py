@@ -1,4 +1,4 @@
-"""Clusters of answers by meaning, with names that stay: the same texts, the same clusters."""
+"""Clusters of answers by meaning, reproducible for the same texts."""
 
 import re
 from collections import Counter
@@ -22,7 +22,7 @@ COMMON = frozenset(
         " then into out about over also been being more most other some such only very one two our"
     )
 )
-"""Words that say nothing about what a text is about."""
+"""Stop words for the names of clusters."""
 TOP_WORDS = 3
 
 
@@ -31,7 +31,7 @@ class Cluster:
     """Texts of similar meaning."""
 
     name: str
-    """Its top words, joined; two clusters of the same words are distinguished by a number."""
+    """Its top words, joined, with a number if another cluster has the same words."""
     centre: tuple[float, ...]
     size: int
 
@@ -39,18 +39,18 @@ class Cluster:
 def clustered(
     vectors: Vectors, texts: Sequence[str], number: int, *, seed: int = 0
 ) -> tuple[list[Cluster], list[int]]:
-    """Cluster texts by k-means; return the clusters, largest first, and each text's.
+    """Cluster texts by k-means; return the clusters, largest first, and the label of each text.
 
     Parameters
     ----------
     vectors
         One row for each text.
     texts
-        Where the top words come from: frequent in the cluster, and rare outside it.
+        Source of the top words, which are frequent in the cluster and rare outside it.
     number
-        How many clusters; fewer where there are fewer different texts.
+        Number of clusters; fewer if there are fewer distinct texts.
     seed
-        Of k-means; the order of the texts does not matter.
+        Seed of k-means; the order of the texts does not matter.
 
     References
     ----------
@@ -60,39 +60,36 @@ def clustered(
         return [], []
     from sklearn.cluster import KMeans
 
-    # One order whatever the order given, so that the same texts start k-means the same way.
+    # Sorted, so that k-means starts the same way for any order of the same texts.
     order = sorted(range(len(texts)), key=lambda index: texts[index])
-    most = min(number, len({tuple(row) for row in vectors.tolist()}))
-    found = KMeans(most, random_state=seed, n_init=10).fit(vectors[order])
-    raw = dict(zip(order, found.labels_.tolist(), strict=True))
-    members = {label: [index for index in order if raw[index] == label] for label in range(most)}
+    number = min(number, len({tuple(row) for row in vectors.tolist()}))
+    model = KMeans(number, random_state=seed, n_init=10).fit(vectors[order])
+    raw = dict(zip(order, model.labels_.tolist(), strict=True))
+    members = {label: [index for index in order if raw[index] == label] for label in range(number)}
     ranked = sorted(members, key=lambda label: (-len(members[label]), texts[members[label][0]]))
     names = _names([[texts[index] for index in members[label]] for label in ranked])
     clusters = [
-        Cluster(name, tuple(found.cluster_centers_[label].tolist()), len(members[label]))
+        Cluster(name, tuple(model.cluster_centers_[label].tolist()), len(members[label]))
         for name, label in zip(names, ranked, strict=True)
     ]
     rank_of = {label: rank for rank, label in enumerate(ranked)}
     return clusters, [rank_of[raw[n]] for n in range(len(texts))]
 
 
-def sorted_into(vectors: Vectors, clusters: Sequence[Cluster]) -> list[int]:
-    """Return the nearest cluster of each text, by cosine: of answers, among their baselines'."""
-    return [int(row.argmin()) for row in distances(vectors, clusters)]
-
-
 def distances(vectors: Vectors, clusters: Sequence[Cluster]) -> Vectors:
     """Return the cosine distance of each text to each cluster's centre."""
     centres = np.array([cluster.centre for cluster in clusters], dtype=float)
     lengths = np.linalg.norm(centres, axis=1)
-    ours = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    apart: Vectors = 1 - ours @ (centres / lengths[:, None]).T
-    return apart
+    unit_vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosine_distances: Vectors = 1 - unit_vectors @ (centres / lengths[:, None]).T
+    return cosine_distances
 
 
 def _names(groups: Sequence[Sequence[str]]) -> list[str]:
-    found = [[word for text in group for word in WORD.findall(text.lower())] for group in groups]
-    counts = [Counter(word for word in words if word not in COMMON) for words in found]
+    counts = [
+        Counter(word for text in group for word in WORD.findall(text.lower()) if word not in COMMON)
+        for group in groups
+    ]
     everywhere = sum(counts, Counter[str]())
     average = sum(everywhere.values()) / max(1, len(groups))
     names: list[str] = []
@@ -109,21 +106,21 @@ Embed = Callable[[Sequence[str]], Sequence[Any]]
 
 
 class CombinedBy(StrEnum):
-    """The four ways of SAGED (Guan et al. 2025, appendix on embeddings)."""
+    """The methods of SAGED for the vector of a cluster (Guan et al. 2025, appendix)."""
 
     AVERAGE = "average"
-    """The mean of the vectors: the centre k-means gives."""
+    """The mean of the vectors, which is the centre of k-means."""
     MAX_POOLING = "max_pooling"
     """The largest value of every coordinate."""
     WEIGHTED_AVERAGE = "weighted_average"
-    """The mean, weighted by 1 - cosine with a given word: what every text says counts less."""
+    """The mean, weighted by 1 - cosine with a word that all texts have in common."""
     CONCATENATION = "concatenation"
-    """The vector of all texts written one after another."""
+    """The vector of the concatenated texts."""
 
 
 @dataclass(frozen=True)
 class Combining:
-    """A way of combining, with the word it may need."""
+    """A method of combining, with its word if it needs one."""
 
     by: CombinedBy = CombinedBy.AVERAGE
     word: str | None = None
@@ -141,26 +138,26 @@ def combined(
     combining: Combining,
     embed: Embed,
 ) -> list[Cluster]:
-    """Return the clusters with the vectors of this way as their centres.
+    """Return the clusters with combined vectors as their centres.
 
     Parameters
     ----------
     clusters, labels
-        Of `clustered`: the clusters, and the cluster of each text.
+        The result of `clustered`.
     vectors, texts
-        One row for each text, of length one, and the texts.
+        The texts and their unit vectors, one row per text.
     embed
-        For the texts written together, and the word.
+        Embeds the concatenated texts and the word.
 
     Raises
     ------
     Unscorable
-        The model fails on them, or the weights are all 0: every text is the word.
+        The model fails, or all weights are 0 because every text is the word.
     """
     if combining.by is CombinedBy.AVERAGE:
         return list(clusters)
     weights = _weights(vectors, combining.word, embed)
-    found = []
+    result = []
     for number, cluster in enumerate(clusters):
         members = [n for n, label in enumerate(labels) if label == number]
         if combining.by is CombinedBy.MAX_POOLING:
@@ -171,8 +168,8 @@ def combined(
             if not weights[members].sum():
                 raise Unscorable("every text of a cluster is the word itself")
             centre = np.average(vectors[members], axis=0, weights=weights[members])
-        found.append(replace(cluster, centre=tuple(map(float, centre))))
-    return found
+        result.append(replace(cluster, centre=tuple(map(float, centre))))
+    return result
 
 
 def _weights(vectors: Vectors, word: str | None, embed: Embed) -> Any:
@@ -194,7 +191,7 @@ AVERAGE = Combining()
 
 @dataclass(frozen=True)
 class KMeansPlan:
-    """How many clusters, from which seed, combined in which way."""
+    """Parameters of clustering."""
 
     number: int
     seed: int
@@ -203,18 +200,18 @@ class KMeansPlan:
 
 @dataclass(frozen=True)
 class ClusterAssignment:
-    """The cluster of one answer, and its distances to clusters."""
+    """The cluster of one answer and its distances to clusters."""
 
     response_id: str
     probe: str
     segment: str
-    """The value of the dimension it was clustered within."""
+    """The value of the dimension within which it was clustered."""
     cluster: str | None
-    """The name of its own cluster; None where it could not be embedded."""
+    """The name of its cluster; None if it could not be embedded."""
     nearest: str | None = None
-    """The cluster of baselines that it is nearest to, where there are baselines."""
+    """The nearest cluster of baselines, if there are baselines."""
     distances: Mapping[str, float] = field(default_factory=dict)
-    """The cosine distance to each cluster of baselines, or of answers where there are none."""
+    """Cosine distances to the clusters of baselines, or of answers if there are none."""
 
 
 def cluster_assignments(
@@ -226,23 +223,20 @@ def cluster_assignments(
     seed: int = 0,
     combining: Combining = AVERAGE,
 ) -> list[ClusterAssignment]:
-    """Return the cluster of every answer, in the order of their ids.
+    """Return the cluster of every answer, ordered by id, clustered within a dimension.
 
-    `combining` says what distances are measured to. Raise Unscorable where the model that embeds is
-    not there.
+    Raise Unscorable if the embedding model is missing.
     """
     answered = [each for each in responses if each.ending is Ending.ANSWERED and each.text]
     segments: dict[str, list[Response]] = {}
-    for response in sorted(answered, key=lambda each: each.id):
+    for response in sorted(answered, key=lambda response: response.id):
         value = response.probe.groups.get(by, "none") if by else EVERYTHING
         segments.setdefault(value, []).append(response)
-    return [
-        assignment
-        for segment in sorted(segments)
-        for assignment in _segment(
-            segment, segments[segment], embed, KMeansPlan(number, seed, combining)
-        )
-    ]
+    plan = KMeansPlan(number, seed, combining)
+    assignments: list[ClusterAssignment] = []
+    for segment in sorted(segments):
+        assignments += _segment(segment, segments[segment], embed, plan)
+    return assignments
 
 
 def _segment(
@@ -251,24 +245,20 @@ def _segment(
     texts = [str(response.text) for response in responses]
     vectors, known = _embedded(texts, embed)
     clusters, labels = _combined(vectors, [texts[n] for n in known], embed, plan)
-    bases = _of_baselines(responses, embed, plan)
-    nearest = sorted_into(vectors, bases) if bases and known else []
-    apart: Any = distances(vectors, bases or clusters) if known else []
-    found = {
-        n: ClusterAssignment(
-            responses[n].id,
-            responses[n].probe.key,
-            segment,
-            clusters[labels[row]].name,
-            bases[nearest[row]].name if bases else None,
-            {c.name: float(d) for c, d in zip(bases or clusters, apart[row], strict=True)},
-        )
-        for row, n in enumerate(known)
-    }
-    return [
-        found.get(n, ClusterAssignment(response.id, response.probe.key, segment, None))
-        for n, response in enumerate(responses)
+    baselines = _baseline_clusters(responses, embed, plan)
+    references = baselines or clusters
+    assignments = [
+        ClusterAssignment(response.id, response.probe.key, segment, None) for response in responses
     ]
+    rows: Any = distances(vectors, references) if known else []
+    for n, label, row in zip(known, labels, rows, strict=True):
+        assignments[n] = replace(
+            assignments[n],
+            cluster=clusters[label].name,
+            nearest=baselines[int(row.argmin())].name if baselines else None,
+            distances={c.name: float(d) for c, d in zip(references, row, strict=True)},
+        )
+    return assignments
 
 
 def _combined(
@@ -278,7 +268,9 @@ def _combined(
     return combined(clusters, labels, vectors, texts, plan.combining, embed), labels
 
 
-def _of_baselines(responses: Sequence[Response], embed: Embed, plan: KMeansPlan) -> list[Cluster]:
+def _baseline_clusters(
+    responses: Sequence[Response], embed: Embed, plan: KMeansPlan
+) -> list[Cluster]:
     texts = sorted({each.probe.baseline for each in responses if each.probe.baseline})
     if not texts:
         return []

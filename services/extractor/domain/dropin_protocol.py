@@ -1,4 +1,4 @@
-"""What a drop-in extractor is asked, and how its answer is checked."""
+"""Messages to and from drop-in extractors, and their checks."""
 
 import json
 import re
@@ -22,24 +22,24 @@ TWICE = "the extractor gave two results"
 BROKEN = "the extractor broke its contract"
 ODD_REASON = "the extractor gave a reason that is no short phrase"
 PLAIN = re.compile(r"[A-Za-z0-9 ,:'_-]{1,60}")
-"""A reason is stored and counted for ever, so it must not be able to carry a text."""
+"""Reasons are stored and counted, so they must not carry texts."""
 
 
-class BrokenContract(Exception):  # noqa: N818 - what an answer is, decided about by the caller
-    """The answer is not what the contract says; the message says how, without quoting it."""
+class BrokenContract(Exception):  # noqa: N818 - an outcome that the caller decides about
+    """The answer violates the contract; the message says how, without quoting it."""
 
 
 class OtherVersion(BrokenContract):
-    """The answer was measured with another version than the spec names."""
+    """The answer comes from another version than that of the spec."""
 
 
 def spec_of(data: bytes) -> DropInSpec:
-    """Read a spec; raise BrokenContract where it is none."""
+    """Read a spec; raise BrokenContract if it is invalid."""
     try:
         spec = DropInSpec.model_validate_json(data)
     except ValidationError as error:
-        said = first_mistake(error).in_words("the whole answer")
-        raise BrokenContract(f"its spec is wrong: {said}") from None
+        mistake = first_mistake(error).in_words("the whole answer")
+        raise BrokenContract(f"its spec is wrong: {mistake}") from None
     if spec.contract != CONTRACT:
         raise BrokenContract(f"it keeps another contract than {CONTRACT}")
     if len(set(spec.features)) != len(spec.features):
@@ -48,7 +48,7 @@ def spec_of(data: bytes) -> DropInSpec:
 
 
 def mismatch(spec: DropInSpec, name: str, version: str) -> str | None:
-    """Say how a spec differs from what the service registered as, or None."""
+    """Return how a spec differs from the registration of the service, or None."""
     if service_name(spec.name) != service_name(name):
         return "its spec has another name than it registered with NATS"
     if spec.version != version:
@@ -56,13 +56,15 @@ def mismatch(spec: DropInSpec, name: str, version: str) -> str | None:
     return None
 
 
-def batches_of(readings: Sequence[Reading], most: int, most_bytes: int) -> Iterator[list[Reading]]:
-    """Cut texts into calls: at most so many, at most so large; one too large is asked alone."""
+def batches_of(
+    readings: Sequence[Reading], max_texts: int, max_bytes: int
+) -> Iterator[list[Reading]]:
+    """Split texts into calls of bounded number and size; an oversized text gets its own call."""
     batch: list[Reading] = []
     size = 0
     for reading in readings:
         more = len(body_of([reading]))
-        if batch and (len(batch) == most or size + more > most_bytes):
+        if batch and (len(batch) == max_texts or size + more > max_bytes):
             yield batch
             batch, size = [], 0
         batch.append(reading)
@@ -81,32 +83,32 @@ def body_of(readings: Sequence[Reading]) -> bytes:
 
 
 def outcomes_of(data: bytes, spec: DropInSpec, texts: int) -> list[Measured]:
-    """Read an answer; what is wrong with one result costs one text.
+    """Read an answer; an invalid result affects only its text.
 
-    Raise BrokenContract where nothing in it can be used, OtherVersion where it was measured with
-    another version: it must not be published under the spec's.
+    Raise BrokenContract if the whole answer is unusable, OtherVersion if it comes from another
+    version, since it must not be published under that of the spec.
     """
     try:
         answer = json.loads(data)
     except (ValueError, RecursionError):
-        raise BrokenContract("its answer is no JSON") from None
+        raise BrokenContract("its answer is not JSON") from None
     if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
         raise BrokenContract("its answer has no results")
     if answer.get("version") != spec.version:
         raise OtherVersion("it answers under another version than its spec names")
     results: dict[str, list[Mapping[str, Any]]] = {str(number): [] for number in range(texts)}
-    for each in answer["results"]:
-        if isinstance(each, dict) and (named := str(each.get("id"))) in results:
-            results[named].append(each)
-    return [checked(spec.features, _outcome(given)) for given in results.values()]
+    for result in answer["results"]:
+        if isinstance(result, dict) and (id_ := str(result.get("id"))) in results:
+            results[id_].append(result)
+    return [checked(spec.features, _outcome(matches)) for matches in results.values()]
 
 
-def _outcome(given: Sequence[Mapping[str, Any]]) -> Outcome:
-    if not given:
+def _outcome(results: Sequence[Mapping[str, Any]]) -> Outcome:
+    if not results:
         return Unscorable(NO_RESULT)
-    if len(given) > 1:
+    if len(results) > 1:
         return Unscorable(TWICE)
-    [result] = given
+    [result] = results
     if (reason := result.get("unscorable")) is not None:
         plain = isinstance(reason, str) and PLAIN.fullmatch(reason)
         return Unscorable(reason if plain else ODD_REASON)

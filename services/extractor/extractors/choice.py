@@ -1,4 +1,4 @@
-"""The option a text chooses, by its letter, and whether it is the expected one."""
+"""The option chosen in a text, by its letter, and whether it is the expected one."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from biaswatch.shared.parsing import Unreadable, choice_in
 
 
 class ChoiceExtractor:
-    """Reads which marked option was chosen."""
+    """Reads the chosen option of a multiple-choice question."""
 
     name = "choice"
     version = "3"
@@ -15,16 +15,14 @@ class ChoiceExtractor:
     instrument = "patterns for a stated option; no model"
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Return the option (A is 1) and whether it is right; null where no right one is known."""
+        """Return the option (A is 1), and 1 or 0 if it is right; null without an expected one."""
         try:
-            mark = choice_in(reading.text)
-        except Unreadable as unread:
-            raise Unscorable(str(unread)) from None
+            letter = choice_in(reading.text)
+        except Unreadable as error:
+            raise Unscorable(str(error)) from None
         expected = reading.expected.strip().upper() if reading.expected else None
-        correct = None if expected is None else float(mark == expected)
-        return {"chosen": float(ord(mark) - ord("A") + 1), "correct": correct}
+        correct = None if expected is None else float(letter == expected)
+        return {"chosen": float(ord(letter) - ord("A") + 1), "correct": correct}
 
 
-def build() -> Extractor:
-    """Return the extractor of this file."""
-    return ChoiceExtractor()
+EXTRACTORS: Mapping[str, Extractor] = {"choice": ChoiceExtractor()}

@@ -1,4 +1,4 @@
-"""How far a text is from its baseline in meaning: cosine, L1 and L2 of sentence embeddings."""
+"""Distances of a text to its baseline: cosine, L1 and L2 of sentence embeddings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from biaswatch.services.extractor.domain import (
     Unscorable,
     batch_of_one,
 )
-from biaswatch.services.extractor.extractors._models import unscorable_if_unavailable
+from biaswatch.services.extractor.extractors.classifiers import unscorable_if_unavailable
 from biaswatch.shared.models.device import ModelOptions
 from biaswatch.shared.models.text_models import Embedder
 
@@ -29,7 +29,7 @@ class EmbeddingDistanceExtractor:
 
     @property
     def version(self) -> str:
-        """The formula's edition and the model."""
+        """The edition of the formula and the model."""
         return f"1 {self.model}"
 
     @property
@@ -46,11 +46,11 @@ class EmbeddingDistanceExtractor:
         pairs = [_pair(reading) for reading in readings]
         texts = sorted({text for pair in pairs if isinstance(pair, tuple) for text in pair})
         try:
-            found = dict(zip(texts, self.embed(texts), strict=True)) if texts else {}
-        except Unscorable as why:
-            return [pair if isinstance(pair, Unscorable) else why for pair in pairs]
+            vectors = dict(zip(texts, self.embed(texts), strict=True)) if texts else {}
+        except Unscorable as unavailable:
+            return [pair if isinstance(pair, Unscorable) else unavailable for pair in pairs]
         return [
-            pair if isinstance(pair, Unscorable) else _distances(found[pair[0]], found[pair[1]])
+            pair if isinstance(pair, Unscorable) else _distances(vectors[pair[0]], vectors[pair[1]])
             for pair in pairs
         ]
 
@@ -66,16 +66,19 @@ def _pair(reading: Reading) -> tuple[str, str] | Unscorable:
 def _distances(text: Any, base: Any) -> Outcome:
     if isinstance(text, Exception) or isinstance(base, Exception):
         return Unscorable("model failed on this text")
-    apart = text - base
+    difference = text - base
     return {
-        "cosine_distance": 1 - float(text @ base),  # both have length one
-        "l1_distance": float(np.abs(apart).sum()),
-        "l2_distance": float(np.linalg.norm(apart)),
+        "cosine_distance": 1 - float(text @ base),  # unit vectors
+        "l1_distance": float(np.abs(difference).sum()),
+        "l2_distance": float(np.linalg.norm(difference)),
     }
 
 
 def build(models: ModelOptions) -> Extractor:
-    """Return the extractor of this file."""
+    """Return the extractor with the default embedding model."""
     models.require()
     embedder = Embedder(models)
     return EmbeddingDistanceExtractor(embedder.model, unscorable_if_unavailable(embedder.vectors))
+
+
+EXTRACTORS: Mapping[str, Callable[..., Extractor]] = {"embedding_distance": build}

@@ -2,22 +2,19 @@
 
 import math
 import re
+from collections.abc import Mapping
 
-from biaswatch.services.extractor.domain import Unscorable
+from biaswatch.services.extractor.domain import Extractor, FunctionExtractor, Unscorable
 from biaswatch.shared.lookup import first
 from biaswatch.shared.parsing import json_in
 from biaswatch.shared.parsing.texts import with_plain_quotes
-
-VERSION = "2"
-FEATURES = ("rating",)
-INSTRUMENT = "patterns for a stated rating; no model"
 
 NUMBER = r"[-+]?\d+(?:\.\d+)?"
 MARKUP = r"[\s\"'*_`]*+"
 SCALE = r"(?:\s*+/\s*+\d+(?:\.\d+)?|\s++out\s++of\s++(?:a\s++possible\s++)?\d+(?:\.\d+)?)"
 UNIT = r"(?:[\s-]++(?:stars?|points?)\b)"
 LABEL = r"(?:rating|score|ranking)"
-# Runs of like characters are never given back (`*+`): the time grows with the text, not its square.
+# Possessive quantifiers (`*+`) keep the time linear in the length of the text.
 ALONE = re.compile(rf"[\s*_`\"':,]*+({NUMBER}){SCALE}?{UNIT}?[\s*_`\"'.!]*+")
 TAGGED = re.compile(
     rf"<(?:final_?)?{LABEL}>\s*+({NUMBER}){SCALE}?\s*+</"
@@ -36,7 +33,7 @@ ON_ITS_OWN_LINE = re.compile(
     rf"[\s*_]*+[:=\uff1a][\s*_]*+({NUMBER}){SCALE}?{UNIT}?(?:[^\S\n]|[*_.])*+$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A rating on a line of its own outranks those mentioned on the way to it."""
+"""A rating on a line of its own outranks others in the text."""
 ENDED = (
     rf"(?:{SCALE}{UNIT}?|{UNIT})?(?=[*_\"'`)]*+"
     r"(?:\s*+(?:[.,;:!?](?!\d)|$)|\s++(?:overall|for|because|since|as|based)\b))"
@@ -62,12 +59,12 @@ ALTERNATIVE = re.compile(
     rf"\s*+(?:-|\u2013|\u2014|to\b|or\b|and\b|,?\s*+(?:maybe|perhaps|possibly|or)\b|/\s*or)\s*+"
     rf"(?:maybe\s|perhaps\s|possibly\s|even\s)?(?:an?\s)?({NUMBER})(?![\w%])"
 )
-"""A second number beside the first: "3-4", "3 or 4", "4, maybe 5"."""
+"""A second number after the first: "3-4", "3 or 4", "4, maybe 5"."""
 NAMES = ("rating", "score", "ranking")
 
 
 def measure(text: str) -> dict[str, float | None]:
-    """Return the rating; a text that states none, or two different ones, has none."""
+    """Return the rating; raise Unscorable if the text states none or several."""
     stated = _in_json(text) or _in_words(with_plain_quotes(text))
     if not stated:
         raise Unscorable("no rating")
@@ -89,7 +86,7 @@ def _in_json(text: str) -> set[float]:
 
 
 def _in_words(text: str) -> set[float]:
-    """Return the ratings that are stated in the surest way of several."""
+    """Return the ratings that the most reliable matching pattern finds."""
     unscaled = STATED_SCALE.sub(" ", text)
     if alone := ALONE.fullmatch(unscaled):
         return _finite([alone[1]])
@@ -112,3 +109,10 @@ def _with_alternative(text: str, match: re.Match[str]) -> list[str]:
 
 def _finite(stated: list[str]) -> set[float]:
     return {number for number in map(float, stated) if math.isfinite(number)}
+
+
+EXTRACTORS: Mapping[str, Extractor] = {
+    "rating": FunctionExtractor(
+        "rating", "2", ("rating",), "patterns for a stated rating; no model", measure
+    )
+}

@@ -1,17 +1,17 @@
-"""Sentiment by the VADER lexicon (Hutto and Gilbert 2014): English, and no model download."""
+"""Sentiment by the VADER lexicon for English (Hutto and Gilbert 2014)."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
 from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable
 from biaswatch.shared.parsing.texts import with_plain_quotes
 
-MOST_WORDS = 20_000
-"""Longer texts are not scored: VADER adds up words, and is at its end of the scale long before."""
-LOOKED_BACK, LOOKED_AHEAD = 3, 2
-"""How many words before and after a word the rules of VADER look at."""
+MAX_WORDS = 20_000
+"""Longer texts are not scored; VADER's sum of words saturates long before."""
+WORDS_BEFORE, WORDS_AFTER = 3, 2
+"""Context of a word in the rules of VADER."""
 INTENSE = {"so", "this"}
 
 
@@ -25,42 +25,40 @@ class VaderExtractor:
 
     def __init__(self, analyzer: Any) -> None:
         self._analyzer = analyzer
-        # VADER reads an emoji as the words that describe it.
-        self._emoji_words = {each: len(said.split()) for each, said in analyzer.emojis.items()}
+        # VADER replaces an emoji with its description.
+        self._emoji_words = {emoji: len(text.split()) for emoji, text in analyzer.emojis.items()}
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Return VADER's compound score."""
-        text = with_plain_quotes(
-            reading.text
-        )  # as the lexicon is written: "isn't", not "isn\u2019t"
+        text = with_plain_quotes(reading.text)  # as in the lexicon
         words = text.split()
         if not words:
             raise Unscorable("empty text")
-        emojis = sum(self._emoji_words.get(each, 0) for each in text)
-        if len(words) + emojis > MOST_WORDS:
-            raise Unscorable(f"over {MOST_WORDS} words")
+        emojis = sum(self._emoji_words.get(character, 0) for character in text)
+        if len(words) + emojis > MAX_WORDS:
+            raise Unscorable(f"over {MAX_WORDS} words")
         return {"sentiment": float(self._analyzer.polarity_scores(text)["compound"])}
 
 
 def build() -> Extractor:
-    """Return the extractor of this file."""
+    """Return the extractor; import vaderSentiment, which is optional."""
     from vaderSentiment import vaderSentiment
 
     return VaderExtractor(linear_analyzer(vaderSentiment)())
 
 
 def linear_analyzer(vader: Any) -> type[Any]:
-    """Return the analyzer of VADER's module, with its scores in time that grows with the text.
+    """Return VADER's analyzer with the same scores in linear time.
 
-    The original goes through the whole text for each word with a sentiment.
+    The original scans the whole text for each word with a sentiment.
     """
     original: type[Any] = vader.SentimentIntensityAnalyzer
     negations = frozenset(vader.NEGATE)
-    phrases = (*vader.SPECIAL_CASES, *(each for each in vader.BOOSTER_DICT if " " in each))
+    phrases = (*vader.SPECIAL_CASES, *(phrase for phrase in vader.BOOSTER_DICT if " " in phrase))
     of_phrases = frozenset(word for phrase in phrases for word in phrase.split())
 
     def negation_check(valence: float, words: Sequence[str], back: int, at: int) -> float:
-        before = [words[at - n].lower() if n <= at else "" for n in range(1, LOOKED_BACK + 1)]
+        before = [words[at - n].lower() if n <= at else "" for n in range(1, WORDS_BEFORE + 1)]
         if _intensified(before, back):
             return valence * 1.25
         nearest = before[back]
@@ -70,8 +68,8 @@ def linear_analyzer(vader: Any) -> type[Any]:
         return valence * vader.N_SCALAR if negated else valence
 
     def special_idioms_check(valence: float, words: Sequence[str], at: int) -> float:
-        first = max(0, at - LOOKED_BACK)
-        near = words[first : at + LOOKED_AHEAD + 1]
+        first = max(0, at - WORDS_BEFORE)
+        near = words[first : at + WORDS_AFTER + 1]
         if not any(word.lower() in of_phrases for word in near):
             return valence
         return float(original._special_idioms_check(valence, near, at - first))  # noqa: SLF001
@@ -89,7 +87,7 @@ def linear_analyzer(vader: Any) -> type[Any]:
 
 
 def _intensified(before: Sequence[str], back: int) -> bool:
-    """Return whether "never so" or the like stands before a word, by VADER's rule for `back`."""
+    """Return whether "never so" or similar precedes a word, by VADER's rule for `back`."""
     first, second, third = before
     if back == 1:
         return second == "never" and first in INTENSE
@@ -97,10 +95,10 @@ def _intensified(before: Sequence[str], back: int) -> bool:
 
 
 def contrasted(sentiments: Sequence[float], but: int) -> list[float]:
-    """Return the sentiments with those before the word `but` halved and those after it raised.
+    """Return the sentiments, halved before the word `but` and raised by half after it.
 
-    As VADER does it: for every word in turn, the first place that has the word's value by then is
-    changed, be it an earlier one.
+    Like VADER, this changes for every word the first position that has the value of the word at
+    that time, even if it is an earlier one.
     """
     changed = list(sentiments)
     places: defaultdict[float, list[int]] = defaultdict(list)
@@ -112,3 +110,6 @@ def contrasted(sentiments: Sequence[float], but: int) -> list[float]:
             changed[first] = value * (0.5 if first < but else 1.5)
             heappush(places[changed[first]], first)
     return changed
+
+
+EXTRACTORS: Mapping[str, Callable[..., Extractor]] = {"vader": build}

@@ -1,4 +1,4 @@
-"""Calls one drop-in extractor; what it does wrong costs its own texts alone."""
+"""Calls one drop-in extractor; its errors affect only its own texts."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -31,35 +31,35 @@ from biaswatch.shared.store.extractors import Baselines, Numbers
 
 DIED_OR_HUNG = "the extractor died or hung on this text"
 DEATHS = 3
-"""How often a text may silence an extractor that was well before it is given up for it."""
-MOST_REMEMBERED = 10_000
+"""Failures of a healthy extractor on one text before the text is recorded as unscorable."""
+MAX_SUSPECTS = 10_000
 SPARE_BYTES = 64 * 1024
-"""Of what the bus carries, left free for the frame of a call."""
+"""Part of the message size reserved for the frame of a call."""
 
 
 class SuspectTexts:
-    """Texts of a call that was not answered, and how often each failed alone."""
+    """Texts of unanswered calls, and how often each failed alone."""
 
     def __init__(self) -> None:
         self._deaths: dict[Reading, int] = {}
 
     def any_of(self, readings: Sequence[Reading]) -> bool:
-        """Tell whether one of these may be why an extractor did not answer."""
+        """Tell whether any of these is suspected."""
         return any(reading in self._deaths for reading in readings)
 
     def add(self, readings: Sequence[Reading], deaths: int) -> None:
-        """Remember texts; the oldest are forgotten when there are too many."""
+        """Add texts; the oldest are dropped beyond a limit."""
         for reading in readings:
             self._deaths[reading] = self._deaths.get(reading, 0) + deaths
-        while len(self._deaths) > MOST_REMEMBERED:
-            del self._deaths[first(self._deaths, "No text is remembered.")]
+        while len(self._deaths) > MAX_SUSPECTS:
+            del self._deaths[first(self._deaths, "There are no suspects.")]
 
     def clear(self, reading: Reading) -> None:
-        """Forget a text that was answered."""
+        """Remove a text that was answered."""
         self._deaths.pop(reading, None)
 
-    def guilty(self, reading: Reading) -> bool:
-        """Tell whether a text has silenced the extractor often enough."""
+    def is_fatal(self, reading: Reading) -> bool:
+        """Tell whether the extractor failed on a text too often."""
         return self._deaths.get(reading, 0) >= DEATHS
 
 
@@ -86,39 +86,39 @@ class CallDropIn:
         self._call_s = call_s
 
     async def __call__(self, batch: Sequence[Response]) -> Sequence[Features]:
-        """Return the features of the responses whose probes ask for this extractor."""
-        asked = [each for each in batch if self.spec.name in each.probe.measure]
-        if not asked:
+        """Return the features of the responses whose probes name this extractor."""
+        responses = [each for each in batch if self.spec.name in each.probe.measure]
+        if not responses:
             return []
-        bases = await self._of_baselines(baselines_of(asked))
-        outcomes = await self.measured(readings_of(asked))
-        return features_of(asked, self.spec, outcomes, bases, self._counters, self._now())
+        baselines = await self._baseline_values(baselines_of(responses))
+        outcomes = await self.measured(readings_of(responses))
+        return features_of(responses, self.spec, outcomes, baselines, self._counters, self._now())
 
-    async def _of_baselines(self, texts: Sequence[str]) -> dict[str, Numbers]:
-        """Return the numbers of baseline texts; each is asked for once, ever."""
+    async def _baseline_values(self, texts: Sequence[str]) -> dict[str, Numbers]:
+        """Return the values of baseline texts; each text is measured once and then stored."""
         spec = self.spec
         if not texts:
             return {}
         known = await in_thread(self._baselines.find, spec.name, spec.version, texts)
         new = [text for text in texts if text not in known]
-        found = await self.measured([Reading(text) for text in new])
-        fresh = {text: values for text, (values, why) in zip(new, found, strict=True) if not why}
+        outcomes = await self.measured([Reading(text) for text in new])
+        fresh = {text: values for text, (values, why) in zip(new, outcomes, strict=True) if not why}
         await in_thread(self._baselines.keep, spec.name, spec.version, fresh, self._now())
         return known | fresh
 
     async def measured(self, readings: Sequence[Reading]) -> list[Measured]:
         """Measure texts, in as few calls as its spec and the bus allow.
 
-        Raise TransientError where it does not answer now; the same texts come again later.
+        Raise TransientError if it does not answer; the texts are then redelivered.
         """
-        found: list[Measured] = []
-        most_bytes = self._caller.most_bytes - SPARE_BYTES
-        for batch in batches_of(readings, self.spec.max_batch, most_bytes):
+        measured: list[Measured] = []
+        max_bytes = self._caller.max_bytes - SPARE_BYTES
+        for batch in batches_of(readings, self.spec.max_batch, max_bytes):
             if self._suspects.any_of(batch):
-                found += [await self._measure_suspect(reading) for reading in batch]
+                measured += [await self._measure_suspect(reading) for reading in batch]
             else:
-                found += await self._measure_batch(batch)
-        return found
+                measured += await self._measure_batch(batch)
+        return measured
 
     async def _measure_batch(self, batch: list[Reading]) -> list[Measured]:
         try:
@@ -133,20 +133,20 @@ class CallDropIn:
         except BrokenContract:
             if len(batch) == 1:
                 return [({}, BROKEN)]
-        return [each for one in batch for each in await self._measure_batch([one])]
+        return [result for reading in batch for result in await self._measure_batch([reading])]
 
     async def _measure_suspect(self, reading: Reading) -> Measured:
-        """Measure one suspect alone, right after the extractor has said that it is well."""
-        if self._suspects.guilty(reading):
+        """Measure a suspected text alone, after checking that the extractor is healthy."""
+        if self._suspects.is_fatal(reading):
             return {}, DIED_OR_HUNG
         await self.check()
         try:
-            [found] = await self._measure_batch([reading])
+            [measured] = await self._measure_batch([reading])
         except TransientError:
             self._suspects.add([reading], deaths=1)
             raise
         self._suspects.clear(reading)
-        return found
+        return measured
 
     def _read(self, reply: ServiceReply, texts: int) -> list[Measured]:
         if reply.error_code is not None:
@@ -166,11 +166,11 @@ class CallDropIn:
             raise
 
     async def check(self) -> None:
-        """Raise TransientError unless it says that it is well."""
+        """Raise TransientError unless it reports that it is healthy."""
         reply = await self._caller.ask(endpoint(self.spec.name, "check"), timeout_s=self._call_s)
         try:
             status = Checked.model_validate_json(reply.data).status
         except ValidationError:
             status = "no status"
         if status != "ok":
-            raise TransientError(f"{self.spec.name} says of itself that it cannot work now.")
+            raise TransientError(f"{self.spec.name} reports that it cannot work now.")

@@ -1,4 +1,4 @@
-"""Finds the drop-in extractors on the bus, starts a stage for each, ends it once one is gone."""
+"""Finds drop-in extractors on the bus, and starts and stops a stage for each."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,19 +20,19 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 
 GONE_AFTER_S = 30.0
-"""An extractor that is silent for so long has its stage ended; its records wait on the bus."""
+"""Silence after which the stage of an extractor is stopped; its records wait on the bus."""
 KIND = "drop-in"
 MIXED = (
     "different drop-ins of this name and version run, whose numbers would be mixed; stop all but"
     " one, or rename them"
 )
-MOST_DROP_INS = 100
-"""Another service may register names without end; it gets no durables without end."""
+MAX_DROP_INS = 100
+"""Bounds the durables that registrations on the bus can create."""
 
 
 @dataclass
 class RunningDropIn:
-    """A drop-in and the stage that reads for it."""
+    """A drop-in and its stage."""
 
     spec: DropInSpec
     worker: Worker
@@ -43,7 +43,7 @@ class RunningDropIn:
 
 @dataclass
 class DropIns:
-    """The supervisor of the drop-ins' stages."""
+    """The supervisor of the stages of drop-ins."""
 
     store: Store
     built_in: Iterable[str]
@@ -61,18 +61,18 @@ class DropIns:
 
     @property
     def job(self) -> Job[StageHost]:
-        """The job that looks for drop-ins; a look itself takes `look_every_s`."""
+        """The job that looks for drop-ins; one pass takes `look_every_s`."""
         return Job(self.look, "find drop-ins", every_s=0.0)
 
     async def look(self, host: StageHost) -> None:
-        """Find drop-ins; start, announce and end their stages."""
+        """Find drop-ins; start, announce and stop their stages."""
         caller = Requester(host.connection)
         replies = await caller.ask_all("$SRV.INFO", within_s=self.look_every_s)
         for name, copies in sorted(dropin_copies(replies).items()):
-            await self._seen(name, copies, caller, host)
+            await self._update(name, copies, caller, host)
         await self._announce(host)
 
-    async def _seen(
+    async def _update(
         self, name: str, copies: Sequence[Registration], caller: Requester, host: StageHost
     ) -> None:
         dropin, version = self._running.get(name), latest_version(copies)
@@ -86,8 +86,8 @@ class DropIns:
             return
         try:
             spec = await self._read_spec(name, copies, caller)
-        except (BrokenContract, TransientError) as why:
-            await self._refuse(name, version, str(why))
+        except (BrokenContract, TransientError) as error:
+            await self._refuse(name, version, str(error))
             return
         if dropin:
             await self._stop(name, host)
@@ -100,8 +100,8 @@ class DropIns:
             raise BrokenContract(MIXED)
         if name in self.built_in:
             raise BrokenContract("an extractor of this name is built in")
-        if len(self._running) >= MOST_DROP_INS:
-            raise BrokenContract(f"there are {MOST_DROP_INS} drop-ins already")
+        if len(self._running) >= MAX_DROP_INS:
+            raise BrokenContract(f"there are {MAX_DROP_INS} drop-ins already")
         spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=self.call_s)).data)
         if problem := mismatch(spec, name, latest_version(copies)):
             raise BrokenContract(problem)
@@ -127,12 +127,12 @@ class DropIns:
             drop_in=spec.name,
         )
         self._running[spec.name] = RunningDropIn(spec, host.start(stage), self.now(), counters)
-        log("dropins").info("a drop-in is read for", extractor=spec.name, version=spec.version)
+        log("dropins").info("a drop-in is started", extractor=spec.name, version=spec.version)
 
     async def _stop(self, name: str, host: StageHost) -> None:
         dropin = self._running.pop(name)
         await host.stop(dropin.worker)
-        log("dropins").info("a drop-in is let go", extractor=name, version=dropin.spec.version)
+        log("dropins").info("a drop-in is stopped", extractor=name, version=dropin.spec.version)
 
     async def _refuse(self, name: str, version: str, why: str) -> None:
         now = self.now()
@@ -142,7 +142,7 @@ class DropIns:
         log("dropins").warning("a drop-in is refused", extractor=name, version=version, why=why)
 
     async def _announce(self, host: StageHost) -> None:
-        """Announce each drop-in once its stage is ready; end the stage of one silent for long."""
+        """Announce drop-ins whose stage is ready; stop the stages of silent ones."""
         now = self.now()
         for name, dropin in list(self._running.items()):
             if now - dropin.seen_at > timedelta(seconds=max(GONE_AFTER_S, 2 * self.call_s)):
@@ -172,15 +172,15 @@ def dropin_status(dropin: RunningDropIn, over_s: float) -> ExtractorStatus:
 
 
 def dropin_versions(replies: Iterable[bytes]) -> dict[str, str]:
-    """Return the version of each extractor among the services that answered; the latest of several.
+    """Return the latest version of each extractor among the services that answered.
 
-    What is not a drop-in extractor, or cannot be read, belongs to somebody else.
+    Replies of other services, and unreadable ones, are ignored.
     """
     return {name: latest_version(copies) for name, copies in dropin_copies(replies).items()}
 
 
 def dropin_copies(replies: Iterable[bytes]) -> dict[str, list[Registration]]:
-    """Return the processes that serve each extractor, by its name; starting ones are left out."""
+    """Return the processes that serve each extractor, without those that are starting."""
     copies: dict[str, list[Registration]] = {}
     for registration in filter(None, map(registration_of, replies)):
         if registration.serving:
@@ -194,10 +194,7 @@ def latest_version(copies: Iterable[Registration]) -> str:
 
 
 def are_mixed(copies: Iterable[Registration]) -> bool:
-    """Return whether different code runs under one name and version.
-
-    Numbers of other versions are never published, so only those of one version can be mixed.
-    """
+    """Return whether different code runs under one name and version."""
     codes: dict[str, set[str]] = {}
     for copy in copies:
         codes.setdefault(copy.version, set()).add(copy.code)
@@ -206,4 +203,4 @@ def are_mixed(copies: Iterable[Registration]) -> bool:
 
 def _order(version: str) -> tuple[list[int], str]:
     numbers = version.partition("-")[0].partition("+")[0].split(".")
-    return [int(each) if each.isdecimal() else -1 for each in numbers], version
+    return [int(number) if number.isdecimal() else -1 for number in numbers], version

@@ -1,4 +1,4 @@
-"""Serves an extractor of one Python file as a drop-in: the same file, in a process of its own."""
+"""Serves an extractor file as a drop-in, and tests drop-ins for conformance."""
 
 import json
 import re
@@ -34,13 +34,13 @@ from biaswatch.shared.errors import ConfigurationError, PoisonError, TransientEr
 
 Answer = Callable[[bytes], bytes]
 DIGEST_CHARACTERS = 32
-"""Of a digest of code; two that differ are alike by chance in one of 2^128 cases."""
+"""Length of the digest of code, 128 bits."""
 
 
 def spec_for(extractor: Extractor, name: str | None = None) -> DropInSpec:
-    """Return what an extractor says of itself, under a name of the caller's choice if given.
+    """Return the spec of an extractor, under another name if one is passed.
 
-    Raise ConfigurationError where its name, version, features or instrument cannot travel.
+    Raise ConfigurationError if its name, version, features or instrument are invalid.
     """
     served_as = name or extractor.name
     try:
@@ -51,24 +51,26 @@ def spec_for(extractor: Extractor, name: str | None = None) -> DropInSpec:
             instrument=extractor.instrument,
         )
     except ValidationError as error:
-        said = first_mistake(error).in_words("all of it")
-        raise ConfigurationError(f"The extractor {served_as} cannot be served: {said}.") from None
+        mistake = first_mistake(error).in_words("all of it")
+        raise ConfigurationError(
+            f"The extractor {served_as} cannot be served: {mistake}."
+        ) from None
 
 
 def three_numbers(version: str) -> str:
-    """Return a version as NATS wants it: 1 is 1.0.0, 1.2 is 1.2.0; any other stays as it is."""
+    """Return a version in the form of NATS: 1 becomes 1.0.0, 1.2 becomes 1.2.0."""
     if re.fullmatch(r"\d+(\.\d+)?", version):
         return ".".join([*version.split("."), "0", "0"][:3])
     return version
 
 
 def code_digest(source: bytes, spec: DropInSpec) -> str:
-    """Return what differs between two drop-ins that must not share a name."""
+    """Return a digest that differs between drop-ins that must not share a name."""
     return sha256(source + spec.model_dump_json().encode()).hexdigest()[:DIGEST_CHARACTERS]
 
 
 def answers_of(extractor: Extractor, spec: DropInSpec) -> dict[str, Answer]:
-    """Return what it answers on each endpoint."""
+    """Return the function that answers each endpoint."""
 
     def extract(data: bytes) -> bytes:
         try:
@@ -77,7 +79,7 @@ def answers_of(extractor: Extractor, spec: DropInSpec) -> dict[str, Answer]:
             raise PoisonError(
                 "This is not a call: it needs texts, each with an id and text."
             ) from None
-        readings = [Reading(each.text, each.expected, each.baseline) for each in texts]
+        readings = [Reading(text.text, text.expected, text.baseline) for text in texts]
         results = [
             Result(id=text.id, unscorable=why) if why else Result(id=text.id, values=dict(values))
             for text, (values, why) in zip(texts, measured_all(extractor, readings), strict=True)
@@ -104,7 +106,7 @@ LOOK_S = 1.0
 
 @dataclass(frozen=True)
 class ConformanceCheck:
-    """One thing that was tried."""
+    """The result of one check."""
 
     what: str
     passed: bool
@@ -112,7 +114,7 @@ class ConformanceCheck:
 
 
 class ConformanceTest:
-    """The trial of one drop-in."""
+    """The conformance test of one drop-in."""
 
     def __init__(self, name: str, caller: Requester, *, call_s: float) -> None:
         self._name = name
@@ -121,7 +123,7 @@ class ConformanceTest:
         self.findings: list[ConformanceCheck] = []
 
     async def run(self) -> bool:
-        """Try everything there is to try; return whether all of it passed."""
+        """Run all checks; return whether they passed."""
         try:
             spec = await self._spec()
             await self._check()
@@ -141,10 +143,10 @@ class ConformanceTest:
         versions = dropin_versions(await self._caller.ask_all("$SRV.INFO", within_s=LOOK_S))
         version = versions.get(self._name)
         if version is None:
-            there = ", ".join(sorted(versions)) or "none"
+            registered = ", ".join(sorted(versions)) or "none"
             raise BrokenContract(
-                f"no drop-in {self._name} is found on the bus (there: {there}); it registers as"
-                f" extractor-{self._name} with metadata role=extractor, contract=1"
+                f"no drop-in {self._name} is found on the bus (found: {registered}); register it"
+                f" as extractor-{self._name} with metadata role=extractor, contract=1"
             )
         self._note("it is found on the bus")
         spec = spec_of((await self._ask("spec")).data)
@@ -160,15 +162,15 @@ class ConformanceTest:
         readings = [Reading(text, expected="B", baseline="A base.") for text in TEXTS]
         results: list[Measured] = []
         for start in range(0, len(readings), spec.max_batch):
-            some = readings[start : start + spec.max_batch]
-            reply = await self._ask("extract", body_of(some))
+            batch = readings[start : start + spec.max_batch]
+            reply = await self._ask("extract", body_of(batch))
             if reply.error_code:
                 raise BrokenContract(f"it answered error {reply.error_code}: {reply.error}")
-            results += outcomes_of(reply.data, spec, len(some))
+            results += outcomes_of(reply.data, spec, len(batch))
         return results
 
     async def _malformed(self) -> None:
-        """Send what is not a call: the answer must be an error, and the process must live on."""
+        """Send a malformed call: the answer must be an error, and the process must survive."""
         reply = await self._ask("extract", json.dumps({"nonsense": True}).encode())
         wrong = [] if reply.error_code else ["it answered as if nothing were wrong"]
         self._note("a malformed call is answered with an error", *wrong)

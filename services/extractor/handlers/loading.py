@@ -1,10 +1,9 @@
-"""Extractors by name: a file of ours or yours, an installed package, or a configured model."""
+"""Loads extractors: built-in ones, files, entry points and configured classifiers."""
 
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -13,79 +12,55 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from biaswatch.services.extractor import extractors
-from biaswatch.services.extractor.domain import Extractor, Reading
+from biaswatch.services.extractor.domain import Extractor, FunctionExtractor
 from biaswatch.shared.contracts.identity import Token
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
 from biaswatch.shared.models.device import ModelOptions
 
 GROUP = "biaswatch.extractors"
-"""The entry points an installed package names its extractors under."""
+"""The group of entry points for extractors of installed packages."""
 
 
-@dataclass(frozen=True)
-class FunctionExtractor:
-    """The extractor of a file that holds a function and says what it gives."""
-
-    name: str
-    version: str
-    features: tuple[str, ...]
-    instrument: str
-    function: Callable[[str], Mapping[str, float | None]]
-
-    def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """See `Extractor.measure`."""
-        return self.function(reading.text)
-
-
-def load(names: Sequence[str], folder: Path | None = None, **given: Any) -> dict[str, Extractor]:
-    """Load the extractors of these names and every file of the folder, and nothing else.
+def load(names: Sequence[str], folder: Path | None = None, **options: Any) -> dict[str, Extractor]:
+    """Load the extractors of these names and of every file of a folder, and no others.
 
     Parameters
     ----------
     names
-        Each is a file of this service, or an entry point of an installed package.
+        Built-in extractors, or entry points of installed packages.
     folder
-        A folder of your own; the name of each file in it is an extractor's.
-    given
-        Settings for those extractors whose `build` takes them: `device=...`.
+        A folder of your own; each file in it is an extractor named like the file.
+    options
+        Arguments for extractors whose `build` takes them, such as `models`.
 
     Raises
     ------
     ConfigurationError
-        There is no such extractor, a library it needs is not installed, or its file is not one.
+        An extractor does not exist, needs a library that is not installed, or is invalid.
     """
     files = sorted(folder.glob("[a-z]*.py")) if folder else []
-    found = {name: _named(name, given) for name in names if name}
-    return found | {path.stem: load_file(path, given) for path in files}
+    loaded = {name: _by_name(name, options) for name in names if name}
+    return loaded | {path.stem: load_file(path, options) for path in files}
 
 
-def _named(name: str, given: Mapping[str, Any]) -> Extractor:
+def _by_name(name: str, options: Mapping[str, Any]) -> Extractor:
     try:
-        return extractor_of(importlib.import_module(f"{extractors.__name__}.{name}"), name, given)
+        if module := extractors.MODULES.get(name):
+            source = importlib.import_module(f"{extractors.__name__}.{module}").EXTRACTORS[name]
+            return extractor_of(source, name, options)
+        for point in entry_points(group=GROUP, name=name):
+            return extractor_of(point.load(), name, options)
     except ModuleNotFoundError as error:
-        if error.name == f"{extractors.__name__}.{name}":
-            return _installed(name, given)
-        raise _needs(name, error) from None
-
-
-def _installed(name: str, given: Mapping[str, Any]) -> Extractor:
-    for point in entry_points(group=GROUP, name=name):
-        try:
-            return extractor_of(point.load(), name, given)
-        except ModuleNotFoundError as error:
-            raise _needs(name, error) from None
+        raise _missing_library(name, error) from None
     raise ConfigurationError(
-        f"There is no extractor {name!r}: no file services/extractor/extractors/{name}.py, and no"
-        f" installed package names it under {GROUP}. Correct BIASWATCH_EXTRACTOR_NAMES."
+        f"There is no extractor {name!r}: it is not built in, and no installed package names it"
+        f" under {GROUP}. Correct BIASWATCH_EXTRACTOR_NAMES."
     )
 
 
-def load_file(path: Path, given: Mapping[str, Any] | None = None) -> Extractor:
-    """Load the extractor of one Python file.
-
-    Raise ConfigurationError where it cannot be read, or is no extractor.
-    """
+def load_file(path: Path, options: Mapping[str, Any] | None = None) -> Extractor:
+    """Load the extractor of one Python file; raise ConfigurationError if it is invalid."""
     if not path.is_file():
         raise ConfigurationError(f"There is no file {path}.")
     spec = importlib.util.spec_from_file_location(f"biaswatch_extractor_{path.stem}", path)
@@ -95,29 +70,38 @@ def load_file(path: Path, given: Mapping[str, Any] | None = None) -> Extractor:
     try:
         spec.loader.exec_module(module)
     except ModuleNotFoundError as error:
-        raise _needs(path.stem, error) from None
-    except Exception as error:  # noqa: BLE001 - anything may be wrong in a file of somebody else's
+        raise _missing_library(path.stem, error) from None
+    except Exception as error:  # noqa: BLE001 - a foreign file may raise anything
         raise ConfigurationError(
             f"The extractor file {path} cannot be loaded: {type(error).__name__}: {error}."
         ) from None
-    return extractor_of(module, path.stem, given)
+    return extractor_of(module, path.stem, options)
 
 
-def extractor_of(source: Any, name: str, given: Mapping[str, Any] | None = None) -> Extractor:
-    """Turn what was found into an extractor: a module, a `build` function, or one already.
+def extractor_of(source: Any, name: str, options: Mapping[str, Any] | None = None) -> Extractor:
+    """Return the extractor of a module, of a `build` function, or an extractor itself.
 
-    Raise ConfigurationError where it is none of these.
+    Raise ConfigurationError if the source is none of these.
     """
     if isinstance(source, ModuleType) and not hasattr(source, "build"):
-        return _one_function(source, name)
+        return _of_function(source, name)
     build = source.build if isinstance(source, ModuleType) else source
-    if not callable(build):
-        return _checked(build)
-    takes = inspect.signature(build).parameters
-    return _checked(build(**{key: each for key, each in (given or {}).items() if key in takes}))
+    if callable(build):
+        accepted = inspect.signature(build).parameters
+        arguments = {key: value for key, value in (options or {}).items() if key in accepted}
+        extractor = build(**arguments)
+    else:
+        extractor = build
+    required = ("name", "version", "features", "instrument", "measure")
+    if missing := [attribute for attribute in required if not hasattr(extractor, attribute)]:
+        raise ConfigurationError(
+            f"{type(extractor).__name__} is not an extractor: it has no {' and no '.join(missing)}."
+        )
+    checked_extractor: Extractor = extractor
+    return checked_extractor
 
 
-def _one_function(module: ModuleType, name: str) -> Extractor:
+def _of_function(module: ModuleType, name: str) -> Extractor:
     try:
         version, features, function = module.VERSION, module.FEATURES, module.measure
     except AttributeError as error:
@@ -125,21 +109,11 @@ def _one_function(module: ModuleType, name: str) -> Extractor:
             f"The extractor {name} has no {error.name}. Its file needs VERSION = '1',"
             " FEATURES = ('one',) and def measure(text), or def build()."
         ) from None
-    given = getattr(module, "INSTRUMENT", f"the file {name}.py")
-    return FunctionExtractor(name, str(version), tuple(features), str(given), function)
+    instrument = str(getattr(module, "INSTRUMENT", f"the file {name}.py"))
+    return FunctionExtractor(name, str(version), tuple(features), instrument, function)
 
 
-def _checked(made: Any) -> Extractor:
-    wanted = ("name", "version", "features", "instrument", "measure")
-    if lacking := [each for each in wanted if not hasattr(made, each)]:
-        raise ConfigurationError(
-            f"{type(made).__name__} is not an extractor: it has no {' and no '.join(lacking)}."
-        )
-    extractor: Extractor = made
-    return extractor
-
-
-def _needs(name: str, error: ModuleNotFoundError) -> ConfigurationError:
+def _missing_library(name: str, error: ModuleNotFoundError) -> ConfigurationError:
     return ConfigurationError(
         f"The extractor {name} needs {error.name}, which is not installed. Install the"
         " `extractor` extra (or `models`, for models)."
@@ -147,7 +121,7 @@ def _needs(name: str, error: ModuleNotFoundError) -> ConfigurationError:
 
 
 class ConfiguredClassifier(BaseModel):
-    """One classifier."""
+    """A classifier in a file of classifiers."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -156,31 +130,33 @@ class ConfiguredClassifier(BaseModel):
 
 
 class ClassifierFile(RootModel[dict[Token, ConfiguredClassifier]]):
-    """Classifiers by the names their extractors get."""
+    """Classifiers by the name of their extractor."""
 
 
 def configured(path: Path, models: ModelOptions) -> dict[str, Extractor]:
-    """Return the extractors a file names: `name: {model: ..., labels: {label: feature}}`.
+    """Load classifiers from a file of `name: {model: ..., labels: {label: feature}}`.
 
-    Raise ConfigurationError where it cannot be read or understood, or the models extra is not
-    installed.
+    Raise ConfigurationError if the file is invalid or the models extra is not installed.
     """
     text = read_text(path, "file of classifiers", ConfigurationError)
     expected = "classifiers are a mapping of names to model and labels"
     fields = yaml_mapping(text, path, expected, ConfigurationError)
-    found = checked(ClassifierFile, fields, path, ConfigurationError).root
+    entries = checked(ClassifierFile, fields, path, ConfigurationError).root
     try:
-        return {name: _extractor(name, wanted, models) for name, wanted in found.items()}
+        # Imported here, because it needs the `models` extra.
+        from biaswatch.services.extractor.extractors.classifiers import classified, score_of
+
+        return {
+            name: classified(
+                name,
+                entry.model,
+                {feature: score_of(label) for label, feature in entry.labels.items()},
+                models,
+            )
+            for name, entry in entries.items()
+        }
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"The models in {path} need {error.name}, which is not installed. Install the `models`"
             " extra."
         ) from None
-
-
-def _extractor(name: str, wanted: ConfiguredClassifier, models: ModelOptions) -> Extractor:
-    # Here, because it needs the `models` extra.
-    from biaswatch.services.extractor.extractors._models import classified, score_of
-
-    formulas = {feature: score_of(label) for label, feature in wanted.labels.items()}
-    return classified(name, wanted.model, formulas, models)

@@ -1,4 +1,4 @@
-"""Measures responses with the extractors their probes ask for; counts, and announces, each."""
+"""Measures responses with the extractors of their probes, and announces the extractors."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -12,11 +12,11 @@ from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store.extractors import Baselines, Extractors, Numbers
 
 FAILED = ("the extractor", NOT_FINITE, WRONG_FEATURES, "model")
-"""How reasons begin that tell of the extractor, and not of the text."""
+"""Prefixes of reasons that concern the extractor and not the text."""
 
 
 class ExtractorCounters:
-    """Texts measured and the last error: counted by one thread, read by another."""
+    """Measured texts and the last error of an extractor."""
 
     def __init__(self) -> None:
         self.texts = 0
@@ -24,18 +24,18 @@ class ExtractorCounters:
         self._read = 0
 
     def note(self, reasons: Iterable[str | None]) -> None:
-        """Count texts, by the reason each has no numbers for, or None."""
+        """Count texts, given for each the reason why it has no values, or None."""
         for reason in reasons:
             self.texts += 1
             if reason and reason.startswith(FAILED):
                 self.last_error = reason
 
     def fail(self, sentence: str) -> None:
-        """Remember what went wrong with no text in particular."""
+        """Record an error that concerns no particular text."""
         self.last_error = sentence
 
     def rate_per_s(self, over_s: float) -> float:
-        """Return the texts a second since this was last asked."""
+        """Return the texts per second since the last call."""
         new, self._read = self.texts - self._read, self.texts
         return new / over_s
 
@@ -48,12 +48,12 @@ async def announce(
     now: Callable[[], datetime],
     every_s: float,
 ) -> None:
-    """Announce the extractors of this process, with their rates over `every_s`."""
+    """Announce the extractors of this process, with their rates over the last `every_s`."""
     statuses = [
         builtin_status(extractor, counters[name], every_s, now())
         for name, extractor in extractors.items()
     ]
-    # In one transaction: whoever waits for one to run must not find half of them.
+    # In one transaction, so that readers see all of them or none.
     await in_thread(announcements.announce, *statuses)
 
 
@@ -73,7 +73,7 @@ def builtin_status(
 
 
 class MeasureResponses:
-    """The handler of responses; it computes, so it runs in a thread."""
+    """The handler of responses for all extractors of this process."""
 
     def __init__(
         self,
@@ -89,47 +89,47 @@ class MeasureResponses:
         self._counters = counters or {}
 
     def __call__(self, batch: Sequence[Response]) -> Sequence[Features]:
-        """Return the features of each response by each extractor its probe asks for."""
-        return [
-            features
-            for extractor in self._extractors.values()
-            if (asked := [each for each in batch if extractor.name in each.probe.measure])
-            for features in self._features(extractor, asked)
-        ]
+        """Return the features of each response by each extractor of its probe."""
+        features: list[Features] = []
+        for extractor in self._extractors.values():
+            responses = [each for each in batch if extractor.name in each.probe.measure]
+            if not responses:
+                continue
+            baselines = self._baseline_values(extractor, responses)
+            outcomes = measured_all(extractor, readings_of(responses))
+            counters = self._counters.get(extractor.name)
+            features += features_of(
+                responses, extractor, outcomes, baselines, counters, self._now()
+            )
+        return features
 
-    def _features(self, extractor: Extractor, asked: Sequence[Response]) -> list[Features]:
-        baselines = self._of_baselines(extractor, asked)
-        outcomes = measured_all(extractor, readings_of(asked))
-        counters = self._counters.get(extractor.name)
-        return features_of(asked, extractor, outcomes, baselines, counters, self._now())
-
-    def _of_baselines(
-        self, extractor: Extractor, asked: Sequence[Response]
+    def _baseline_values(
+        self, extractor: Extractor, responses: Sequence[Response]
     ) -> Mapping[str, Numbers]:
-        """Return the numbers of every baseline text; each text is measured once, ever."""
-        texts = baselines_of(asked)
+        """Return the values of all baseline texts; each text is measured once and then stored."""
+        texts = baselines_of(responses)
         known = self._baselines.find(extractor.name, extractor.version, texts) if texts else {}
         new = [text for text in texts if text not in known]
         if not new:
             return known
-        found = measured_all(extractor, [Reading(text) for text in new])
-        # What is unscorable may be so for a while only: a model that is not there yet.
-        fresh = {text: values for text, (values, why) in zip(new, found, strict=True) if not why}
+        outcomes = measured_all(extractor, [Reading(text) for text in new])
+        # Unscorable ones are not stored, as the reason may be temporary, such as a missing model.
+        fresh = {text: values for text, (values, why) in zip(new, outcomes, strict=True) if not why}
         self._baselines.keep(extractor.name, extractor.version, fresh, self._now())
         return known | fresh
 
 
-def baselines_of(asked: Sequence[Response]) -> list[str]:
-    """Return the baseline texts that are wanted, each once."""
-    return sorted({each.probe.baseline for each in asked if each.probe.baseline})
+def baselines_of(responses: Sequence[Response]) -> list[str]:
+    """Return the baseline texts of responses, without duplicates."""
+    return sorted({each.probe.baseline for each in responses if each.probe.baseline})
 
 
-def readings_of(asked: Sequence[Response]) -> list[Reading]:
-    """Return what there is to read: the responses that are answers, in their order."""
+def readings_of(responses: Sequence[Response]) -> list[Reading]:
+    """Return the inputs of an extractor for those responses that are answers."""
     return [
-        Reading(str(each.text), each.probe.expected, each.probe.baseline)
-        for each in asked
-        if _is_answer(each)
+        Reading(str(response.text), response.probe.expected, response.probe.baseline)
+        for response in responses
+        if _is_answer(response)
     ]
 
 
@@ -138,23 +138,23 @@ def _is_answer(response: Response) -> bool:
 
 
 def features_of(
-    asked: Sequence[Response],
+    responses: Sequence[Response],
     extractor: Extractor | DropInSpec,
     outcomes: Sequence[Measured],
     baselines: Mapping[str, Numbers],
     counters: ExtractorCounters | None,
     at: datetime,
 ) -> list[Features]:
-    """Return the record of each response; `outcomes` are those of `readings_of`."""
+    """Return the features of each response, given the outcomes of `readings_of(responses)`."""
     remaining = iter(outcomes)
-    found: list[Measured] = [
+    measured: list[Measured] = [
         first(remaining, "An answer has no measurement.")
-        if _is_answer(each)
-        else ({}, f"no answer: {each.reason}")
-        for each in asked
+        if _is_answer(response)
+        else ({}, f"no answer: {response.reason}")
+        for response in responses
     ]
     if counters:
-        counters.note([reason for _, reason in found])
+        counters.note([reason for _, reason in measured])
     return [
         Features(
             tenant=response.tenant,
@@ -172,11 +172,11 @@ def features_of(
             unscorable=unscorable,
             span=_span_of(response, extractor.name),
         )
-        for response, (values, unscorable) in zip(asked, found, strict=True)
+        for response, (values, unscorable) in zip(responses, measured, strict=True)
     ]
 
 
 def _span_of(response: Response, extractor: str) -> CallSpan | None:
-    """Return the span that an extractor's measurements of a response go back to, if they do."""
-    asked = response.evaluated
-    return asked.span if asked is not None and extractor in asked.extractors else None
+    """Return the span to which measurements of a response are sent back, if requested."""
+    evaluated = response.evaluated
+    return evaluated.span if evaluated and extractor in evaluated.extractors else None

@@ -48,7 +48,7 @@ class Requester:
         self._client = connection.client
 
     @property
-    def most_bytes(self) -> int:
+    def max_bytes(self) -> int:
         """The largest message this server carries."""
         return self._client.max_payload
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from biaswatch.services.extractor.handlers.loading import FunctionExtractor
+from biaswatch.services.extractor.domain import FunctionExtractor
 from biaswatch.services.extractor.handlers.measuring import MeasureResponses
 from biaswatch.shared.store import Store
 from tests.support.records import make_probe, make_response

@@ -3,7 +3,7 @@
 import pytest
 
 from biaswatch.services.extractor.domain import Reading, Unscorable
-from biaswatch.services.extractor.extractors._models import ClassifierExtractor, score_of
+from biaswatch.services.extractor.extractors.classifiers import ClassifierExtractor, score_of
 
 TONE = ClassifierExtractor(
     name="tone",

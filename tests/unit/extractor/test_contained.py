@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.extractor.domain import Outcome, Reading, Unscorable, measured_all
+from biaswatch.services.extractor.domain import (
+    FunctionExtractor,
+    Outcome,
+    Reading,
+    Unscorable,
+    measured_all,
+)
 from biaswatch.services.extractor.domain.extractor import NOT_FINITE
-from biaswatch.services.extractor.handlers.loading import FunctionExtractor, load
+from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.shared.errors import ConfigurationError
 
 

@@ -3,11 +3,7 @@
 import pytest
 
 from biaswatch.services.extractor.domain import Reading, Unscorable
-from biaswatch.services.extractor.domain.english_text import (
-    sentence_count,
-    syllable_count,
-    words_of,
-)
+from biaswatch.services.extractor.extractors.lexical import sentence_count, syllable_count, words_of
 from biaswatch.services.extractor.handlers.loading import load
 
 LEXICAL = load(["length", "readability", "hedging", "refusal", "profanity", "vader", "words"])

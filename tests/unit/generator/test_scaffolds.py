@@ -137,7 +137,7 @@ def test_options_are_lettered_lines_and_the_form_admits_no_other() -> None:
         ("decomposed", {"criterion:skills": "", "criterion:care": ""}, "no criteria"),
         ("decomposed", {"criterion:care": "  "}, "care has no guidance"),
         ("decomposed", {"scale": ""}, "`scale` is missing"),
-        ("decomposed", {"scale": "4 to 1"}, "is none"),
+        ("decomposed", {"scale": "4 to 1"}, "is invalid"),
         ("direct", {"question": ""}, "`question` is missing"),
         ("reason_and_choose", {}, "no options"),
     ],
