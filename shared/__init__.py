@@ -1,1 +1,1 @@
-"""What every service stands on; the parts are imported by name, so this file imports nothing."""
+"""Libraries shared by all services; imports nothing."""

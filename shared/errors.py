@@ -1,39 +1,39 @@
-"""The error tree: every error is a sentence for a person.
+"""The errors of biaswatch; the message of each is a sentence for users.
 
 BiaswatchError
-├── TransientError            something outside is unavailable for now
+├── TransientError            a dependency is unavailable for now
 │   └── BackPressureError     the work queue is full: wait until it drains
 ├── PoisonError               this record can never be handled
 │   ├── UndecodableError
 │   └── OversizeError
-├── ConfigurationError        nothing will work until a person changes something
+├── ConfigurationError        a setting or file must be corrected first
 │   └── StoreNotPreparedError
-└── UsageError                a person or a record asked for something that cannot be done
-    ├── NotFoundError         what was named is not in the store
-    └── ArchivedError         what was named is in the archive, not in the store
+└── UsageError                the request cannot be fulfilled
+    ├── NotFoundError         the named thing is not in the store
+    └── ArchivedError         the named thing is in the archive, not in the store
 
-What a stage does with a record whose handling raised one: `shared/bus/retry_policy.py`.
+`shared/bus/retry_policy.py` decides the outcome of a record whose handler raised one.
 """
 
 
 class BiaswatchError(Exception):
-    """The root of all errors raised on purpose; its text says what happened and what to do."""
+    """The base of all errors raised on purpose; the message says what to do."""
 
     exit_code: int = 3
-    """3: the same command may succeed later; 1 is for findings, 2 for a mistake of the user."""
+    """3: the command may succeed later; 1 is for findings, 2 for usage errors."""
 
 
 class TransientError(BiaswatchError):
-    """Something outside is unavailable for now; the same record may succeed later."""
+    """A dependency is unavailable for now; the same record may succeed later."""
 
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
-        """What the other side asked for, if it did."""
+        """The delay that the dependency asked for, if any."""
 
 
 class BackPressureError(TransientError):
-    """The stream takes no more until its consumers have caught up."""
+    """The stream is full until its consumers have caught up."""
 
 
 class PoisonError(BiaswatchError):
@@ -45,7 +45,7 @@ class UndecodableError(PoisonError):
 
 
 class OversizeError(PoisonError):
-    """A record is larger than the bus carries."""
+    """A record exceeds the message size of the bus."""
 
 
 class ConfigurationError(BiaswatchError):
@@ -55,18 +55,18 @@ class ConfigurationError(BiaswatchError):
 
 
 class StoreNotPreparedError(ConfigurationError):
-    """The store has not been brought into this version's shape yet."""
+    """The schema of the store is not that of this version."""
 
 
 class UsageError(BiaswatchError):
-    """The user asked for something that does not exist or cannot be done."""
+    """The request names something that does not exist or cannot be done."""
 
     exit_code = 2
 
 
 class NotFoundError(UsageError):
-    """What the user named is not in the store."""
+    """The named thing is not in the store."""
 
 
 class ArchivedError(UsageError):
-    """What the user named is in the archive, and has to be restored before it can be read."""
+    """The named thing is in the archive and must be restored first."""

@@ -1,4 +1,4 @@
-"""Files that people write, as text, YAML or JSON lines; a mistake is a sentence with its place."""
+"""Reads files of users as text, YAML or JSON lines; errors name the place."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import BiaswatchError, UsageError
-from biaswatch.shared.parsing.json_objects import MOST_LEVELS, encodable, is_too_deep
+from biaswatch.shared.parsing.json_objects import MAX_LEVELS, encodable, is_too_deep
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -20,30 +20,30 @@ Refusal = type[BiaswatchError]
 MIB = 1024 * 1024
 LARGEST_TEXT_BYTES = 512 * MIB
 LARGEST_LINE_BYTES = 16 * MIB
-"""Of JSON lines; a record of the bus holds half a MiB."""
+"""Limit of one JSON line; a record of the bus has at most half a MiB."""
 LARGEST_WHOLE_JSON_BYTES = 64 * MIB
-"""Limit for JSON that is not in lines, because all of it is in memory at once."""
+"""Limit of JSON that is not in lines, as all of it is in memory at once."""
 NOT_JSON = "this is not JSON"
 NOT_UTF8 = "it is not text in UTF-8; save it in UTF-8"
 _BLANK = re.compile(r"\s*")
 
 
 def not_a_file(path: Path) -> str | None:
-    """Return why a path is no file that can be read twice; None for a file, or for nothing."""
+    """Return why a path is not a regular file; None for a file or a missing one."""
     if path.is_dir():
         return f"{path} is a folder: name a file in it."
     if path.exists() and not path.is_file():
-        return f"{path} is a pipe or a device: write what it gives into a file, and name that."
+        return f"{path} is a pipe or a device: write its output to a file, and name that file."
     return None
 
 
 def read_text(
     path: Path, what: str, refusal: Refusal = UsageError, *, newline: str | None = None
 ) -> str:
-    """Return a file's text, without a byte order mark; raise `refusal` where it has none.
+    """Return the text of a file, without a byte order mark; raise `refusal` if it cannot be read.
 
-    `what` names the file's content in the sentence: suite, plan, recorded answers. `newline` is
-    that of `open`.
+    `what` names the content in the message: suite, plan, recorded answers. `newline` is that of
+    `open`.
     """
     try:
         with path.open(encoding="utf-8-sig", newline=newline) as file:
@@ -64,9 +64,9 @@ def read_text(
 def yaml_mapping(
     text: str, path: Path, expected: str, refusal: Refusal = UsageError
 ) -> dict[str, Any]:
-    """Return the fields that YAML or JSON gives; raise `refusal` where it is no mapping.
+    """Return the fields of YAML or JSON; raise `refusal` if it is not a mapping.
 
-    `expected` says what the file should hold: "a suite is a mapping with name and probes".
+    `expected` describes valid content: "a suite is a mapping with name and probes".
     """
     try:
         fields = parse_yaml(text)
@@ -81,19 +81,19 @@ def yaml_mapping(
 
 
 def json_lines(text: str, path: Path) -> Iterator[tuple[str, Any]]:
-    """Return the value of every line that is not blank, after its place: `FILE, line 3`.
+    """Return place and value of every line that is not blank; a place is `FILE, line 3`.
 
     Raises
     ------
     UsageError
         A line is not JSON.
     """
-    # Only a line feed ends a line: a text may hold other separators inside its quotes.
+    # Only line feeds end a line, as quoted texts may contain other separators.
     return _values(text.split("\n"), path)
 
 
 def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
-    """Return what `json_lines` does of a file of any size, one line in memory at a time.
+    """Yield place and value of every line of a file, with one line in memory at a time.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
 def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     """Yield the rows of a file: JSON lines, a JSON array, or objects over several lines.
 
-    JSON lines may be of any size; anything else is read whole.
+    JSON lines may have any size; other forms are read whole.
 
     Raises
     ------
@@ -133,17 +133,17 @@ def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     for number, value in enumerate(items, start=1):
         place = f"{path}, {'item' if items is values[0] else 'object'} {number}"
         if is_too_deep(value):
-            raise UsageError(f"{place}: this is nested more than {MOST_LEVELS} levels deep.")
+            raise UsageError(f"{place}: this is nested more than {MAX_LEVELS} levels deep.")
         yield place, value
 
 
 def _kind_of_json(path: Path, what: str) -> str | None:
-    """Return what a file of JSON is, to follow "is"; None for JSON lines and for no JSON."""
+    """Return a description of a JSON file; None for JSON lines and for other files."""
     try:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             lines = iter(lambda: file.readline(LARGEST_LINE_BYTES + 1), "")
             first = next((line for line in lines if line.strip()), "").strip()
-    except (OSError, ValueError):  # `json_lines_of_file` says why
+    except (OSError, ValueError):  # `json_lines_of_file` raises it
         return None
     if first.startswith("["):
         return "a JSON array"
@@ -171,7 +171,7 @@ def _whole_json(path: Path, what: str, kind: str) -> str:
 
 
 def _json_values(text: str, path: Path) -> list[Any]:
-    """Return the values that follow one another in a text."""
+    """Return the consecutive values in a text."""
     decoder, values, at = json.JSONDecoder(), [], 0
     try:
         while (at := _BLANK.match(text, at).end()) < len(text):  # type: ignore[union-attr]
@@ -190,8 +190,8 @@ def _values(lines: Iterable[str], path: Path) -> Iterator[tuple[str, Any]]:
             continue
         place = f"{path}, line {number}"
         if len(line) > LARGEST_LINE_BYTES:
-            most = LARGEST_LINE_BYTES // MIB
-            raise UsageError(f"{place}: a line holds at most {most} MiB.")
+            limit_mib = LARGEST_LINE_BYTES // MIB
+            raise UsageError(f"{place}: a line holds at most {limit_mib} MiB.")
         yield place, _value(line, place)
 
 
@@ -206,14 +206,14 @@ def _value(line: str, place: str) -> Any:
         raise UsageError(f"{place}: {NOT_JSON}.") from None
     value = encodable(value, line)
     if is_too_deep(value):
-        raise UsageError(f"{place}: this is nested more than {MOST_LEVELS} levels deep.")
+        raise UsageError(f"{place}: this is nested more than {MAX_LEVELS} levels deep.")
     return value
 
 
 def checked(
     model: type[Model], fields: object, place: object, refusal: Refusal = UsageError
 ) -> Model:
-    """Return the model of these fields; raise `refusal` that names the place and the field."""
+    """Return the model of these fields; raise `refusal` with the place and the field."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -221,7 +221,7 @@ def checked(
 
 
 def sentence(error: ValidationError, place: object) -> str:
-    """Say where the first mistake is, and what is wrong; what was written is not repeated."""
+    """Return place and description of the first mistake, without repeating the input."""
     mistake = first_mistake(error)
     field = f", {mistake.field}" if mistake.field else ""
     return f"{place}{field}: {mistake.said}."

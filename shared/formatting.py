@@ -1,4 +1,4 @@
-"""Numbers and verdicts in the words people read: the same in a terminal, a report and a page."""
+"""Numbers, verdicts and foreign text as shown in terminals, reports and pages."""
 
 import re
 from collections import Counter
@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 from unicodedata import bidirectional, category
 
 UNDEFINED = "-"
-ALIKE = 4
-"""Letters: an extractor and a number that begin with so many alike (refusal, refused) are one."""
+COMMON_LETTERS = 4
+"""Initial letters that identify a feature with its extractor (refusal, refused)."""
 DIGITS, P_DIGITS = 3, 2
 ROUNDING_ERROR = 1e-12
-"""What arithmetic alone leaves of equal numbers."""
-LEAST_SHOWN_P = 1e-4
-"""A smaller p-value is only said to be smaller; JSON and CSV have the number."""
+"""Differences below this are shown as 0."""
+MIN_SHOWN_P = 1e-4
+"""Smaller p-values are shown as smaller; JSON and CSV have the number."""
 LEAST_P = 1e-300
-"""A smaller p-value is not told apart from 0 by the numbers a computer calculates with."""
+"""Smaller p-values cannot be distinguished from 0 in floating point."""
 TOO_SMALL = f"smaller than {LEAST_P:g}, the least that is computed"
 DISPARITY = "disparity"
 VERDICT_WORDS = {
@@ -23,7 +23,7 @@ VERDICT_WORDS = {
     "not_enough_evidence": "not enough evidence",
 }
 NOT_MEASURED = "not measured"
-"""Instead of a verdict, where a side of the comparison has no measured answer."""
+"""Replaces the verdict if a group has no measured answer."""
 NOTHING_COMPARED = "No two groups were compared."
 COULD_UNDO = "the missing answers could undo it"
 _RANKS = {verdict: rank for rank, verdict in enumerate(VERDICT_WORDS)}
@@ -32,7 +32,7 @@ _RANKS = {verdict: rank for rank, verdict in enumerate(VERDICT_WORDS)}
 def by_evidence(
     verdict: str, p_adjusted: float | None, gap: float | None
 ) -> tuple[int, float, float]:
-    """Return what comparisons are sorted by: what is decided first, then by p, then by size."""
+    """Return the sort key of comparisons: verdict, then p-value, then size of the gap."""
     p = 1.0 if p_adjusted is None else p_adjusted
     return _RANKS.get(verdict, len(_RANKS)), p, -abs(gap or 0.0)
 
@@ -40,7 +40,7 @@ def by_evidence(
 def verdict_words(
     verdict: str, survives_missing: bool | None = None, *, unmeasured: bool = False
 ) -> str:
-    """Return a verdict in words, with what the missing answers could do to it."""
+    """Return a verdict in words, with a note if the missing answers could change it."""
     if unmeasured:
         return NOT_MEASURED
     words = VERDICT_WORDS[verdict]
@@ -48,10 +48,15 @@ def verdict_words(
 
 
 def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: bool = False) -> str:
-    """Return how many comparisons show a disparity, and how the others ended.
+    """Return the number of comparisons with a disparity, and the outcomes of the others.
 
-    Each is a verdict, whether it survives the missing answers, and whether it is unmeasured. Beside
-    a disparity, a brief sentence counts only unmeasured comparisons.
+    Parameters
+    ----------
+    concluded
+        For each comparison: its verdict, whether it survives the missing answers, and whether it
+        is unmeasured.
+    brief
+        If there is a disparity, count only unmeasured comparisons among the others.
     """
     if not concluded:
         return NOTHING_COMPARED
@@ -73,41 +78,41 @@ def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: b
 
 
 def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -> str:
-    """Return so many significant figures, or all before the point; the undefined is never 0."""
+    """Return a number with significant digits, at least all before the point; None as "-"."""
     if value is None:
         return UNDEFINED
     value = 0.0 if abs(value) < ROUNDING_ERROR else value
     sign = "+" if signed else ""
-    # From here on, rounding to the figures asked for would need one more of them.
+    # Larger values would round to one digit more than `digits`.
     if abs(value) >= 10**digits - 0.5:
         return f"{value:{sign},.0f}"
     return f"{value:{sign}.{digits}g}"
 
 
 def names_itself(extractor: str, feature: str) -> bool:
-    """Tell whether a number has about the name of what reads it: rating, refused by refusal."""
-    alike = feature[:ALIKE] == extractor[:ALIKE] and len(feature) > ALIKE
-    return feature == extractor or alike
+    """Tell whether a feature has nearly the name of its extractor: rating, refused by refusal."""
+    common = feature[:COMMON_LETTERS] == extractor[:COMMON_LETTERS]
+    return feature == extractor or (common and len(feature) > COMMON_LETTERS)
 
 
 def number_name(extractor: str, feature: str, watched: Collection[tuple[str, str]] = ()) -> str:
-    """Return what people call a number: its feature, and what read it where that tells more.
+    """Return the name of a feature, with its extractor if that is informative.
 
-    `watched` are the extractors and features beside which it stands; of an extractor that reads
-    one of them alone nothing more need be said.
+    `watched` are the extractors and features shown together; the extractor is left out if it is
+    the only one of this feature and has no other.
     """
-    said = feature.replace("_", " ")
-    features = {name for by, name in watched if by == extractor}
-    readers = {by for by, name in watched if name == feature}
+    name = feature.replace("_", " ")
+    features = {other for by, other in watched if by == extractor}
+    readers = {by for by, other in watched if other == feature}
     alone = features == {feature} and len(readers) == 1
-    return said if alone or names_itself(extractor, feature) else f"{said} ({extractor})"
+    return name if alone or names_itself(extractor, feature) else f"{name} ({extractor})"
 
 
 def p_value(value: float | None, digits: int = P_DIGITS) -> str:
-    """Return a p-value to two significant figures; one that is tiny is said to be tiny."""
+    """Return a p-value with two significant digits, or `< 0.0001`."""
     if value is None:
         return UNDEFINED
-    return "< 0.0001" if value < LEAST_SHOWN_P else f"{value:.{digits}g}"
+    return "< 0.0001" if value < MIN_SHOWN_P else f"{value:.{digits}g}"
 
 
 def p_equals(value: float | None, digits: int = P_DIGITS) -> str:
@@ -117,24 +122,24 @@ def p_equals(value: float | None, digits: int = P_DIGITS) -> str:
 
 
 def computed_p(value: float | None) -> float | None:
-    """Return a p-value as a number for JSON: null where it is too small to be one."""
+    """Return a p-value for JSON; None if it underflowed to 0."""
     return value or None
 
 
 def interval(value: float | None, low: float | None, high: float | None, reason: str | None) -> str:
-    """Return an estimate with its interval, or with the reason why it has none."""
+    """Return an estimate with its interval, or with the reason for having none."""
     if low is None:
         return f"{number(value)} [{reason or 'no interval'}]"
     return f"{number(value)} [{number(low)}, {number(high)}]"
 
 
 def coverage(alpha: float) -> str:
-    """Return what intervals at this level cover: 95 %."""
+    """Return the coverage of intervals at this level: 95 %."""
     return f"{100 * (1 - alpha):g} %"
 
 
 JOINERS = "\u200c\u200d"
-"""Persian, Hindi and emoji are written with them; they move nothing."""
+"""Needed by Persian, Hindi and emoji; they do not affect direction."""
 FIRST_STRONG, END = "\u2068", "\u2069"
 _LINES = "\n\t"
 _SPACES = {"Zs", "Zl", "Zp"}
@@ -145,34 +150,35 @@ _RUN = "{letters}+(?:[ {joiners}]*{letters}+)*"
 
 
 def shown(text: str) -> str:
-    """Return text that can stand in a sentence of ours: visible, and isolated."""
-    if text.isascii() and text.isprintable():  # as nearly all of a page is
+    """Return foreign text for use in a sentence: visible and isolated."""
+    if text.isascii() and text.isprintable():
         return text
     return isolated(visible(text))
 
 
 def visible(text: str) -> str:
-    """Return text in which every character is seen; line ends and tabs stay."""
+    """Return text with invisible characters as code points, except line ends and tabs."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(map(_visible, text))
 
 
 def on_one_line(text: str) -> str:
-    """Return visible text without line ends and tabs."""
+    """Return visible text with spaces for line ends and tabs."""
     return visible("".join(" " if c in "\n\r\t\v\f" else c for c in text))
 
 
 def isolated(text: str) -> str:
-    """Return text whose parts that are written from right to left turn nothing around them.
-
-    Each run of such words is isolated by itself: in `A minus B: 0.3` both names may be ones.
-    """
-    if text.isascii() or not any(map(_turns, text)):
+    """Return text with each run of right-to-left words isolated from its surroundings."""
+    if text.isascii() or not any(map(_is_right_to_left, text)):
         return text
-    letters = "[" + "".join(sorted({c for c in text if _turns(c) or category(c) == "Mn"})) + "]"
+    letters = (
+        "["
+        + "".join(sorted({c for c in text if _is_right_to_left(c) or category(c) == "Mn"}))
+        + "]"
+    )
     run = _RUN.format(letters=letters, joiners=JOINERS)
-    return re.sub(run, lambda found: f"{FIRST_STRONG}{found[0]}{END}", text)
+    return re.sub(run, lambda match: f"{FIRST_STRONG}{match[0]}{END}", text)
 
 
 def _visible(c: str) -> str:
@@ -185,5 +191,5 @@ def _visible(c: str) -> str:
     return f"⟨U+{ord(c):04X}⟩" if is_unseen else c
 
 
-def _turns(c: str) -> bool:
+def _is_right_to_left(c: str) -> bool:
     return not c.isascii() and bidirectional(c) in _RIGHT_TO_LEFT

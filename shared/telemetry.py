@@ -11,60 +11,58 @@ from prometheus_client import Counter, Gauge, Histogram
 
 HANDLED = Counter(
     "biaswatch_stage_records_total",
-    "Records a stage has settled, by how: accepted, retried, dead_letter.",
+    "Records settled by a stage, by outcome: accepted, retried, dead_letter.",
     ["stage", "outcome"],
 )
 SECONDS = Histogram(
     "biaswatch_stage_handle_seconds",
-    "Time from taking a lot of records to settling it.",
+    "Time from receiving a batch of records to settling it.",
     ["stage"],
     buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 30, 120, 600),
 )
 LAG = Gauge(
     "biaswatch_stage_lag_records",
-    "Records waiting on the bus for this stage, not counting those in hand.",
+    "Records waiting on the bus for this stage, without those being handled.",
     ["stage"],
 )
 LAST_SUCCESS = Gauge(
     "biaswatch_stage_last_success_timestamp_seconds",
-    "When the stage last settled a record well (Unix time); its age is time() minus this.",
+    "Unix time of the last record that the stage settled successfully.",
     ["stage"],
 )
-PUBLISHED = Counter("biaswatch_published_records_total", "Records the bus has taken.", ["record"])
+PUBLISHED = Counter("biaswatch_published_records_total", "Records accepted by the bus.", ["record"])
 COMPARISONS = Counter(
     "biaswatch_comparisons_total",
-    "Comparisons of groups the diagnoser has concluded, by verdict.",
+    "Comparisons of groups concluded by the diagnoser, by verdict.",
     ["verdict"],
 )
 CALLS = Counter(
     "biaswatch_calls_total",
-    "Calls to a target, every try, by how they ended: answered, or the failure's name.",
+    "Attempts of calls to a target, by outcome: answered, or the name of the failure.",
     ["target", "outcome"],
 )
 CALL_SECONDS = Histogram(
     "biaswatch_call_seconds",
-    "How long a target took for one try of a call.",
+    "Time of one attempt of a call to a target.",
     ["target"],
     buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300),
 )
 TOKENS = Counter(
-    "biaswatch_call_tokens_total", "Tokens a target read and wrote.", ["target", "direction"]
+    "biaswatch_call_tokens_total", "Tokens read and written by a target.", ["target", "direction"]
 )
 COST = Counter(
-    "biaswatch_call_cost_total",
-    "Money a target cost, in the currency of the price table.",
-    ["target"],
+    "biaswatch_call_cost_total", "Cost of a target, in the currency of the price table.", ["target"]
 )
-ALLOWED = Gauge(
-    "biaswatch_calls_allowed", "Calls to a target that may be under way at once.", ["target"]
-)
+ALLOWED = Gauge("biaswatch_calls_allowed", "Limit of calls in flight to a target.", ["target"])
 TARGET_PAUSED = Gauge(
     "biaswatch_target_paused",
     "1 while probes of a target wait because it refuses every call.",
     ["target"],
 )
 KEPT = Counter(
-    "biaswatch_calls_kept_total", "Calls answered by what was kept, and not paid again.", ["target"]
+    "biaswatch_calls_kept_total",
+    "Calls answered from the store instead of being paid for again.",
+    ["target"],
 )
 OF_COMPARISON = ["tenant", "monitor", "feature", "comparison"]
 MONITOR_GAP = Gauge("biaswatch_monitor_gap", "Gap of a monitored comparison.", OF_COMPARISON)
@@ -104,7 +102,7 @@ MONITOR_LABELLED_EVIDENCE = Gauge(
 )
 MONITOR_ALARM = Gauge(
     "biaswatch_monitor_alarm",
-    "1 while an alarm of this kind stands: disparity, change, level, or labelled.",
+    "1 while an alarm of this kind is raised: disparity, change, level, or labelled.",
     [*OF_COMPARISON, "what"],
 )
 ALARM_ATTEMPTS = Counter(
@@ -120,94 +118,93 @@ ALARM_DELIVERY_STATES = Gauge(
 )
 MONITOR_SMALLEST_CHANGE = Gauge(
     "biaswatch_monitor_smallest_change",
-    "The smallest change that would be found by now, as a share of the range: change or level.",
+    "Smallest change that could be detected by now, as a share of the range: change or level.",
     [*OF_COMPARISON, "what"],
 )
 MONITOR_ALPHA = Gauge(
     "biaswatch_monitor_alpha",
-    "Probability of any false alarm of a monitor, ever; those of several monitors add up.",
+    "Probability of any false alarm of a monitor over its lifetime.",
     ["tenant", "monitor"],
 )
 MONITOR_ALPHA_LEFT = Gauge(
     "biaswatch_monitor_alpha_left",
-    "What of that probability is left for later epochs and alarms, at least.",
+    "Part of that probability that is left for later epochs and alarms, at least.",
     ["tenant", "monitor"],
 )
 MONITOR_LAST_ROUND = Gauge(
     "biaswatch_monitor_last_round_timestamp_seconds",
-    "When a round was last added to the evidence (Unix time); its age is time() minus this.",
+    "Unix time at which a round was last added to the evidence.",
     ["tenant", "monitor"],
 )
 MONITOR_MISSED = Gauge(
     "biaswatch_monitor_round_missed_records",
-    "Measurements the last round expected and did not get.",
+    "Expected measurements that the last round did not get.",
     ["tenant", "monitor"],
 )
 MONITOR_OVERDUE = Gauge(
     "biaswatch_monitor_next_round_timestamp_seconds",
-    "When the next round is due (Unix time); long past, where rounds do not begin.",
+    "Unix time at which the next round is due; in the past if rounds do not start.",
     ["tenant", "monitor"],
 )
 MONITOR_ANSWERS = Gauge(
     "biaswatch_monitor_answers",
-    "Production answers sent in for a monitor, ever, by what became of each: evidence, described,"
+    "Production answers received for a monitor, by outcome: evidence, described,"
     " unmeasured, without_text, without_group, waiting, late, duplicate, refused.",
     ["tenant", "monitor", "account"],
 )
 UNWATCHED_ANSWERS = Gauge(
     "biaswatch_unwatched_answers",
-    "Production answers sent in, ever, of live systems that no monitor watched; none is kept.",
+    "Production answers received from live systems without a monitor; they are not stored.",
     ["tenant", "source"],
 )
 TROUBLES = Counter(
     "biaswatch_troubles_total",
-    "What went wrong and was tried again, each time; the log says it once a minute.",
+    "Errors that are retried, by kind; the log repeats each kind once a minute at most.",
     ["part", "error"],
 )
 DISK_FREE = Gauge("biaswatch_disk_free_bytes", "Free space of the disk of the state directory.")
 DISK_SIZE = Gauge("biaswatch_disk_size_bytes", "Size of the disk of the state directory.")
 NOT_TAKEN = Counter(
     "biaswatch_not_taken_records_total",
-    "Records that the bus did not take in time, each try; its disk may be full.",
+    "Attempts to publish that the bus did not accept in time; its disk may be full.",
 )
 AUDIT_ENTRIES = Counter(
     "biaswatch_audit_entries_total", "Entries of the audit trail, by action.", ["action"]
 )
 AUDIT_UNANCHORED = Counter(
     "biaswatch_audit_unanchored_total",
-    "Entries of the audit trail whose anchor the bus did not take.",
+    "Entries of the audit trail whose anchor the bus did not accept.",
 )
 REDACTIONS = Counter(
     "biaswatch_redactions_total",
-    "What was replaced in production answers at intake, by what stands there instead.",
+    "Redactions in production answers at intake, by pattern.",
     ["pattern"],
 )
 OTLP_SIGNALS = Counter(
     "biaswatch_otlp_signals_total",
-    "Spans and log events that were sent over OTLP, by what became of them: answer, part of an"
+    "Spans and log events received over OTLP, by outcome: answer, part of an"
     " answer, no text in it, not of an answer, outside the share, refused.",
     ["outcome"],
 )
 EVALUATIONS = Counter(
     "biaswatch_evaluations_total",
-    "Evaluations for the traces of their answers, by what became of them: sent, refused, expired.",
+    "Evaluations sent to the traces of their answers, by outcome: sent, refused, expired.",
     ["outcome"],
 )
 TOKENS_FILE_WRONG = Gauge(
     "biaswatch_tokens_file_wrong",
-    "1 while the tokens file cannot be read or understood, and the tokens before it stay.",
+    "1 while the tokens file is invalid and the previous tokens stay in force.",
 )
 LOOKS = Counter(
     "biaswatch_operator_looks_total",
-    "Looks of the operator at resources, by what came of them: in_order, waiting, refused,"
-    " unreachable.",
+    "Checks of resources by the operator, by outcome: in_order, waiting, refused, unreachable.",
     ["resources", "outcome"],
 )
-READY = Gauge("biaswatch_ready", "1 while the service takes work.", ["service"])
+READY = Gauge("biaswatch_ready", "1 while the service accepts work.", ["service"])
 
 
 def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None:
-    """Write one JSON object a line to standard error, or for people where that is a terminal."""
+    """Log JSON lines to standard error, or readable lines if it is a terminal."""
     out = stream or sys.stderr
     render = (
         structlog.dev.ConsoleRenderer() if out.isatty() else structlog.processors.JSONRenderer()
@@ -228,12 +225,12 @@ def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None
 
 
 LogSink = Callable[[str, Mapping[str, Any]], None]
-"""Takes the level and the fields of an entry, beside standard error."""
+"""Takes the level and the fields of a log entry."""
 _SINKS: list[LogSink] = []
 
 
 def forward_logs(sink: LogSink | None) -> None:
-    """Hand every entry to a sink as well, or no longer."""
+    """Send log entries to a sink as well; None stops that."""
     _SINKS[:] = [] if sink is None else [sink]
 
 
@@ -249,26 +246,26 @@ def log(name: str) -> structlog.typing.FilteringBoundLogger:
     return bound
 
 
-SAID_AGAIN_AFTER_S = 60.0
+REPEAT_AFTER_S = 60.0
 
 
 class RepeatedWarning:
-    """Says what keeps going wrong once a minute and how often it did; counts it every time."""
+    """Logs a recurring error once a minute with its count; the metric counts every time."""
 
     def __init__(
         self, part: str, event: str, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._part, self._event, self._clock = part, event, clock
-        self._said: dict[str, tuple[float, int]] = {}
-        """By kind of error: when it was last said, and how often it happened since."""
+        self._logged: dict[str, tuple[float, int]] = {}
+        """By kind of error: time of the last log entry, and occurrences since."""
 
     def warn(self, error: BaseException, **more: object) -> None:
         """Count an error, and log it unless its kind was logged within the last minute."""
         kind = type(error).__name__
         TROUBLES.labels(self._part, kind).inc()
-        now, (at, since) = self._clock(), self._said.get(kind, (float("-inf"), 0))
-        if now - at < SAID_AGAIN_AFTER_S:
-            self._said[kind] = (at, since + 1)
+        now, (at, since) = self._clock(), self._logged.get(kind, (float("-inf"), 0))
+        if now - at < REPEAT_AFTER_S:
+            self._logged[kind] = (at, since + 1)
             return
-        self._said[kind] = (now, 0)
+        self._logged[kind] = (now, 0)
         log(self._part).warning(self._event, error=f"{kind}: {error}", times=since + 1, **more)

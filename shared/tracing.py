@@ -1,68 +1,68 @@
-"""Where a record is in its journey: the trace context that messages carry, and who writes spans.
+"""Trace contexts of messages, and the tracer that writes spans.
 
-Nothing is traced until somebody sets a tracer; then each record's journey is one trace, from the
-service that first published a record of it to the last that handled one.
+Nothing is traced until a tracer is set. Then the journey of each record through the services is one
+trace.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 HEADER = "traceparent"
-"""The header of messages that holds the context, as W3C Trace Context writes it."""
+"""The header of messages with the context in the format of W3C Trace Context."""
 
 _CONTEXT: ContextVar[str] = ContextVar("trace_context", default="")
 
 
 @dataclass(frozen=True)
 class HandledBatch:
-    """What a span says of a batch that a stage handles; no texts, no keys."""
+    """Attributes of the span of a batch, without texts and keys."""
 
     stage: str
     """The stage's name."""
     kind: str
     """The kind of record."""
     record_ids: Sequence[str]
-    """The records, in the order of their contexts."""
+    """The ids of the records."""
     contexts: Sequence[str]
-    """The trace context that each came with; empty where it had none."""
+    """The trace context of each record; empty without one."""
     attempts: Sequence[int] = ()
-    """How often each was delivered."""
+    """The number of deliveries of each record."""
 
 
 class JourneyTracer(Protocol):
-    """Writes spans; what it cannot write it drops, and nobody waits for it."""
+    """Writes spans without blocking; drops those it cannot write."""
 
     def handling(self, batch: HandledBatch) -> AbstractContextManager[Sequence[str]]:
-        """Return a context in which a batch is handled; it gives the context of each record."""
+        """Return a context manager for the span of a batch, which yields the records' contexts."""
 
     def publishing(self, kind: str, record_id: str) -> str:
-        """Return the context of a record that begins a journey."""
+        """Return the context of a record that starts a trace."""
 
 
 @dataclass
-class _Chosen:
-    tracer: JourneyTracer | None = field(default=None)
+class _State:
+    tracer: JourneyTracer | None = None
 
 
-_CHOSEN = _Chosen()
+_STATE = _State()
 
 
 def set_tracer(tracer: JourneyTracer | None) -> None:
-    """Trace from now on, or no longer."""
-    _CHOSEN.tracer = tracer
+    """Set the tracer; None stops tracing."""
+    _STATE.tracer = tracer
 
 
 def handling(batch: HandledBatch) -> AbstractContextManager[Sequence[str]]:
-    """Return a context in which a batch is handled; without a tracer it gives no contexts."""
-    return _CHOSEN.tracer.handling(batch) if _CHOSEN.tracer else nullcontext(())
+    """Return a context manager for the span of a batch; without a tracer it yields nothing."""
+    return _STATE.tracer.handling(batch) if _STATE.tracer else nullcontext(())
 
 
 @contextmanager
 def within(context: str) -> Iterator[None]:
-    """Let what is done inside belong to a trace; an empty context is none."""
+    """Run the body within a trace context; an empty one means none."""
     token = _CONTEXT.set(context)
     try:
         yield
@@ -71,18 +71,18 @@ def within(context: str) -> Iterator[None]:
 
 
 def current_context() -> str:
-    """Return the trace context of what is being done; empty where there is none."""
+    """Return the current trace context; empty without one."""
     return _CONTEXT.get()
 
 
 def is_tracing() -> bool:
     """Tell whether spans are written."""
-    return _CHOSEN.tracer is not None
+    return _STATE.tracer is not None
 
 
 def outgoing_headers(kind: str, record_id: str) -> Mapping[str, str]:
-    """Return the header of a published record: it goes on with its journey, or begins one."""
-    if _CHOSEN.tracer is None:
+    """Return the header of a published record, which continues or starts a trace."""
+    if _STATE.tracer is None:
         return {}
-    context = _CONTEXT.get() or _CHOSEN.tracer.publishing(kind, record_id)
+    context = _CONTEXT.get() or _STATE.tracer.publishing(kind, record_id)
     return {HEADER: context} if context else {}

@@ -1,8 +1,8 @@
-"""From a span or a log event to an answer: one convention reads it, a mapping says whose it is."""
+"""Answers read from spans and log events, with the groups that a mapping names."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,34 +20,19 @@ from biaswatch.shared.conventions.mapping import (
     value_at,
 )
 from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of
-from biaswatch.shared.conventions.signals import RecordedContent, Signal, ending_of
-from biaswatch.shared.conventions.spans import (
-    read_genai,
-    read_genai_events,
-    read_langfuse,
-    read_openinference,
-    read_openllmetry,
-    unquoted,
-)
+from biaswatch.shared.conventions.signals import RecordedContent, Signal, recorded
+from biaswatch.shared.conventions.spans import CONVENTIONS, unquoted
 
-CONVENTIONS: Mapping[str, Callable[[Signal], RecordedContent | None]] = {
-    "langfuse": read_langfuse,
-    "openinference": read_openinference,
-    "openllmetry": read_openllmetry,
-    "genai": read_genai,
-    "genai_events": read_genai_events,
-}
-"""By name; the first that knows a signal reads it."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOT_IN_SOURCES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """An answer, or what one signal tells of it."""
+    """An answer, or the part of it in one signal."""
 
     source: str
-    """The live system; empty where nothing names it."""
+    """The live system; empty if unknown."""
     key: str
     at_ns: int
     is_span: bool
@@ -56,44 +41,49 @@ class AnswerPart:
     groups: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     span: CallSpan | None = None
-    """Where the call is in its owner's traces."""
+    """The span of the call in the traces of its owner."""
     redacted: dict[str, int] = field(default_factory=dict)
-    """How often something was replaced in its texts, by what stands there instead."""
+    """Numbers of redactions in its texts, by replacement."""
 
     @property
     def whole(self) -> bool:
-        """Whether nothing else need be waited for: an event's span may name the user."""
+        """Whether it is complete; the span of an event may still name the user."""
         return self.content.answered and self.is_span
 
     @property
     def waits(self) -> bool:
-        """Whether other signals of the operation may tell the rest."""
+        """Whether other signals of the operation may complete it."""
         return not self.whole and (self.content.elsewhere or not self.is_span)
 
 
 def part_of(signal: Signal, mapping: MappingFile) -> AnswerPart | None:
-    """Return what a signal tells of an answer; None for one that is of none."""
+    """Return the part of an answer in a signal; None if there is none."""
     fields = {**signal.resource, **signal.attributes}
     source = source_of(label_of(value_at(fields, mapping.source)) or "")
-    found = _content(signal, fields, mapping.of(source))
-    if found is None:
+    own = mapping.of(source)
+    content = _content(signal, fields, own)
+    if content is None:
         return None
     if signal.attributes.get("langfuse.observation.type"):
         fields = unquoted(fields)
-    of = mapping.of(source)
-    key = label_of(value_at(fields, of.id))
+    key = label_of(value_at(fields, own.id))
     if key is None:
-        key = signal.key if signal.trace_id else found.response_id or ""
+        key = signal.key if signal.trace_id else content.response_id or ""
     return AnswerPart(
-        source, key, signal.at_ns, signal.is_span, found, label_of(value_at(fields, of.unit)),
-        {**declared_labels(fields, GROUP), **labels_at(fields, of.groups)},
-        {**declared_labels(fields, FACT), **labels_at(fields, of.strata)},
-        _span_of(signal, found.response_id),
-    )  # fmt: skip
+        source,
+        key,
+        signal.at_ns,
+        signal.is_span,
+        content,
+        unit=label_of(value_at(fields, own.unit)),
+        groups={**declared_labels(fields, GROUP), **labels_at(fields, own.groups)},
+        facts={**declared_labels(fields, FACT), **labels_at(fields, own.strata)},
+        span=_span_of(signal, content.response_id),
+    )
 
 
 def _span_of(signal: Signal, response_id: str | None) -> CallSpan | None:
-    """Return where a call is in its traces; None where a signal names no span, or a wrong one."""
+    """Return the span of a call; None if the signal has no valid one."""
     try:
         return CallSpan(
             trace_id=signal.trace_id, span_id=signal.span_id, response_id=response_id or None
@@ -103,90 +93,82 @@ def _span_of(signal: Signal, response_id: str | None) -> CallSpan | None:
 
 
 def source_of(name: str) -> str:
-    """Return a service's name as the name of a live system: `support.bot` is `support_bot`."""
+    """Return the name of a service as that of a live system: `support.bot`, `support_bot`."""
     return NOT_IN_SOURCES.sub("_", name)[:96]
 
 
 def _content(
     signal: Signal, fields: Mapping[str, Any], mapping: FieldMapping
 ) -> RecordedContent | None:
-    read = (found for each in CONVENTIONS.values() if (found := each(signal)) is not None)
-    content = next(read, None)
-    return _named(content, signal.error, fields, mapping)
-
-
-def _named(
-    content: RecordedContent | None,
-    error: str | None,
-    fields: Mapping[str, Any],
-    mapping: FieldMapping,
-) -> RecordedContent | None:
-    """Return the content with what the mapping names in place of what the convention says."""
-    said = answer_text(value_at(fields, mapping.text))
+    """Return the content by the first matching convention; mapped fields take precedence."""
+    contents = (read(signal) for read in CONVENTIONS.values())
+    content = next((content for content in contents if content is not None), None)
+    text = answer_text(value_at(fields, mapping.text))
     if content is None:
-        if said is None:
+        if text is None:
             return None
-        content = RecordedContent(**ending_of(said, None, error))
-    changed: dict[str, Any] = {} if said is None else {"text": said, "reason": None}
-    if asked := messages_of(value_at(fields, mapping.prompt)):
-        changed["asked"] = asked
-    if not mapping.prompts:
-        changed["asked"] = ()
-    if model := label_of(value_at(fields, mapping.model)):
-        changed["model"] = model
-    if said is None and (reason := label_of(value_at(fields, mapping.reason))):
-        changed |= {"text": None, "reason": reason}
-    return replace(content, **changed) if changed else content
+        content = recorded(text, None, signal.error)
+    if text is not None:
+        content = replace(content, text=text, reason=None)
+    elif reason := label_of(value_at(fields, mapping.reason)):
+        content = replace(content, text=None, reason=reason)
+    prompt = messages_of(value_at(fields, mapping.prompt)) or content.asked
+    return replace(
+        content,
+        asked=prompt if mapping.prompts else (),
+        model=label_of(value_at(fields, mapping.model)) or content.model,
+    )
 
 
 def joined(parts: Sequence[AnswerPart]) -> AnswerPart:
-    """Return the answer that several signals of one operation tell together.
-
-    What the span says comes first; messages are in the order of their events.
-    """
-    ordered = sorted(parts, key=lambda each: (not each.is_span, each.at_ns))
+    """Join the parts of one operation; the span takes precedence, events keep their order."""
+    ordered = sorted(parts, key=lambda part: (not part.is_span, part.at_ns))
     base = ordered[0]
-    said = next((each.content for each in ordered if each.content.text is not None), None)
-    said = said or next((each.content for each in ordered if each.content.answered), base.content)
-    asked = base.content.asked if base.is_span else ()
-    asked = asked or tuple(
-        message for each in ordered if not each.is_span for message in each.content.asked
+    answer = next((part.content for part in ordered if part.content.text is not None), None)
+    answer = answer or next(
+        (part.content for part in ordered if part.content.answered), base.content
     )
-    content = replace(
-        said,
-        asked=asked,
-        model=base.content.model or said.model,
-        fingerprint=base.content.fingerprint or said.fingerprint,
-        finish_reason=said.finish_reason or base.content.finish_reason,
-        elsewhere=False,
+    prompt = base.content.asked if base.is_span else ()
+    prompt = prompt or tuple(
+        message for part in ordered if not part.is_span for message in part.content.asked
     )
+    groups: dict[str, str] = {}
+    facts: dict[str, str] = {}
+    for part in reversed(ordered):
+        groups |= part.groups
+        facts |= part.facts
+    spans = [part.span for part in ordered if part.span]
+    response_id = next((span.response_id for span in spans if span.response_id), None)
     return AnswerPart(
-        base.source, base.key, base.at_ns, base.is_span, content,
-        next((each.unit for each in ordered if each.unit), None),
-        {name: label for each in reversed(ordered) for name, label in each.groups.items()},
-        {name: label for each in reversed(ordered) for name, label in each.facts.items()},
-        _joined_span([each.span for each in ordered if each.span]),
-        dict(sum((Counter(each.redacted) for each in ordered), Counter())),
-    )  # fmt: skip
-
-
-def _joined_span(spans: Sequence[CallSpan]) -> CallSpan | None:
-    """Return the first span, with the id of the answer that any of them names."""
-    if not spans:
-        return None
-    named = next((each.response_id for each in spans if each.response_id), None)
-    return spans[0].model_copy(update={"response_id": named})
+        base.source,
+        base.key,
+        base.at_ns,
+        base.is_span,
+        replace(
+            answer,
+            asked=prompt,
+            model=base.content.model or answer.model,
+            fingerprint=base.content.fingerprint or answer.fingerprint,
+            finish_reason=answer.finish_reason or base.content.finish_reason,
+            elsewhere=False,
+        ),
+        unit=next((part.unit for part in ordered if part.unit), None),
+        groups=groups,
+        facts=facts,
+        span=spans[0].model_copy(update={"response_id": response_id}) if spans else None,
+        redacted=dict(sum((Counter(part.redacted) for part in ordered), Counter())),
+    )
 
 
 def is_ready(parts: Sequence[AnswerPart]) -> bool:
-    """Tell whether these parts are an answer to which nothing need be waited for."""
-    return any(each.is_span for each in parts) and any(each.content.answered for each in parts)
+    """Tell whether these parts include a span and an answer."""
+    return any(part.is_span for part in parts) and any(part.content.answered for part in parts)
 
 
 def sent_fields(part: AnswerPart) -> dict[str, Any]:
-    """Return an answer as the API takes it."""
+    """Return an answer as fields of the API, without empty ones."""
     content = part.content
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": part.key,
         "at": moment_of(part.at_ns) if part.at_ns else None,
         "messages": content.asked,
@@ -200,9 +182,9 @@ def sent_fields(part: AnswerPart) -> dict[str, Any]:
         "finish_reason": content.finish_reason,
         "span": part.span,
     }
-    return {name: value for name, value in found.items() if value not in (None, {}, ())}
+    return {name: value for name, value in fields.items() if value not in (None, {}, ())}
 
 
 def moment_of(at_ns: int) -> datetime:
-    """Return a moment, exact to the microsecond."""
+    """Return a time in nanoseconds as a datetime, exact to the microsecond."""
     return EPOCH + timedelta(microseconds=at_ns // 1000)

@@ -1,4 +1,4 @@
-"""Which field of a span or a line is what: the file with which a team says where its groups are."""
+"""The mapping file of a team: which field of a span or a line holds what."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from biaswatch.shared.contracts.identity import Name, Token
 from biaswatch.shared.conventions.messages import label_of
 
 GROUP, FACT = "biaswatch.group.", "biaswatch.fact."
-"""Attributes that name a group or a fact by themselves, without any mapping."""
+"""Prefixes of attributes that hold a group or a fact without a mapping."""
 
 
 def _several(value: Any) -> Any:
@@ -18,56 +18,56 @@ def _several(value: Any) -> Any:
 
 
 FieldNames = Annotated[tuple[str, ...], BeforeValidator(_several)]
-"""A name of a field, or several: the first that has a value counts. A dot leads into objects."""
+"""One or several field names; the first with a value is used. Dots lead into objects."""
 UNITS = ("biaswatch.unit", "enduser.pseudo.id", "enduser.id", "user.id", "langfuse.user.id",
          "traceloop.association.properties.user_id", "session.id", "langfuse.session.id",
          "gen_ai.conversation.id")  # fmt: skip
-"""Where conventions name the user, and then the conversation."""
+"""Attributes of conventions for the user, then for the conversation."""
 
 
 class FieldMapping(BaseModel):
-    """Which field is what; a group is what a field says, and is never inferred."""
+    """Fields of one source; groups are read from fields and never inferred."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     id: FieldNames = ()
-    """The answer's own name; without it, trace and span."""
+    """The id of the answer; by default, trace and span."""
     time: FieldNames = ()
-    """When the answer was given: ISO 8601, or Unix time in seconds, milliseconds or nanoseconds."""
+    """The time of the answer: ISO 8601, or Unix time in seconds, milliseconds or nanoseconds."""
     prompt: FieldNames = ()
-    """What the user said: text, or messages."""
+    """The prompt: text or messages."""
     text: FieldNames = ()
     """The answer."""
     reason: FieldNames = ()
-    """Why there is no answer."""
+    """The reason for a missing answer."""
     unit: FieldNames = UNITS
     """The user or the conversation."""
     groups: dict[Name, FieldNames] = {}
-    """By dimension."""
+    """The groups, by dimension."""
     strata: dict[Name, FieldNames] = {}
     """Facts within which monitors may compare, by name."""
     model: FieldNames = ()
-    """What answered."""
+    """The model."""
     prompts: bool = True
-    """Whether what users said may be stored."""
+    """Whether prompts may be stored."""
     share: float = Field(default=1.0, gt=0, le=1)
-    """Which share of the units is taken in: all answers of one, or none."""
+    """The share of units that is sampled, each with all of its answers."""
 
     def takes(self, unit: str) -> bool:
-        """Tell whether a unit is in the share, which is always the same."""
+        """Tell whether a unit is sampled; the same unit always is or never is."""
         if self.share >= 1:
             return True
-        drawn = int.from_bytes(hashlib.sha256(unit.encode()).digest()[:8])
-        return drawn < self.share * 2**64
+        digest = int.from_bytes(hashlib.sha256(unit.encode()).digest()[:8])
+        return digest < self.share * 2**64
 
 
 class MappingFile(FieldMapping):
-    """A mapping for every source, and others for some."""
+    """The default mapping, and mappings of single sources."""
 
     source: FieldNames = ("service.name",)
-    """The attribute that names the live system."""
+    """The attribute with the name of the live system."""
     sources: dict[Token, FieldMapping] = {}
-    """Mappings of single systems, in place of the one for all."""
+    """Mappings of single systems, which replace the default."""
 
     def of(self, source: str) -> FieldMapping:
         """Return the mapping of a source."""
@@ -75,18 +75,18 @@ class MappingFile(FieldMapping):
 
 
 def value_at(fields: Mapping[str, Any], names: FieldNames) -> Any:
-    """Return the first of these fields that has a value; None where none has."""
+    """Return the value of the first of these fields that has one, else None."""
     for name in names:
-        found = fields.get(name)
-        if found is None and "." in name:
-            found = _in_objects(fields, name.split("."))
-        if found is not None and found != "":
-            return found
+        value = fields.get(name)
+        if value is None and "." in name:
+            value = _in_objects(fields, name.split("."))
+        if value is not None and value != "":
+            return value
     return None
 
 
 def _in_objects(fields: Mapping[str, Any], path: list[str]) -> Any:
-    """Return what lies inside the field with the longest name that the path begins with."""
+    """Return the value at a path, below the field with the longest matching name."""
     for length in range(len(path) - 1, 0, -1):
         if (holder := fields.get(".".join(path[:length]))) is not None:
             return _inside(holder, path[length:])
@@ -104,17 +104,17 @@ def _inside(value: Any, path: list[str]) -> Any:
     return value
 
 
-def labels_at(fields: Mapping[str, Any], wanted: Mapping[str, FieldNames]) -> dict[str, str]:
-    """Return the labels that the named fields have."""
-    found = {name: label_of(value_at(fields, names)) for name, names in wanted.items()}
-    return {name: label for name, label in found.items() if label is not None}
+def labels_at(fields: Mapping[str, Any], mapped: Mapping[str, FieldNames]) -> dict[str, str]:
+    """Return the labels of the mapped fields that have one."""
+    labels = {name: label_of(value_at(fields, names)) for name, names in mapped.items()}
+    return {name: label for name, label in labels.items() if label is not None}
 
 
 def declared_labels(fields: Mapping[str, Any], prefix: str) -> dict[str, str]:
-    """Return the labels of attributes that begin with `biaswatch.group.` or its like."""
-    found = {
+    """Return the labels of attributes with a prefix such as `biaswatch.group.`."""
+    labels = {
         name[len(prefix) :]: label_of(value)
         for name, value in fields.items()
         if name.startswith(prefix)
     }
-    return {name: label for name, label in found.items() if name and label is not None}
+    return {name: label for name, label in labels.items() if name and label is not None}

@@ -1,4 +1,4 @@
-"""Messages as conventions write them: lists or JSON, with plain content or with parts."""
+"""Messages in the forms of logs and conventions: lists or JSON, plain content or parts."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -15,17 +15,17 @@ from biaswatch.shared.parsing.texts import label_text
 
 ROLES = {"system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "human": Role.USER,
          "assistant": Role.ASSISTANT, "ai": Role.ASSISTANT, "model": Role.ASSISTANT}  # fmt: skip
-"""Roles by the words in use; what tools said is no part of the conversation with a person."""
+"""Roles by their names in logs; messages of tools are left out."""
 
 
 SCALARS = (int, float, Decimal, date, UUID)
-"""Values beside texts that can be labels; files of other tools hold each of these."""
+"""Types besides text that can be labels."""
 MARKS = {"role", "type", "content", "parts", "text", "tool_calls"}
-"""Fields of messages and of their parts."""
+"""Fields of messages and their parts."""
 
 
 def parsed(value: Any) -> Any:
-    """Return what a text says as JSON; another value, and a text that is none, as it is."""
+    """Return a text decoded from JSON; other values and texts unchanged."""
     if isinstance(value, str) and value[:1] in {"[", "{", '"'}:
         try:
             return encodable(json.loads(value), value)
@@ -35,7 +35,7 @@ def parsed(value: Any) -> Any:
 
 
 def opened(value: Any) -> Any:
-    """Return what a text says as JSON or as Python wrote it; another value as it is."""
+    """Return a text decoded from JSON or from a Python literal; other values unchanged."""
     content = parsed(value)
     if (
         isinstance(content, str)
@@ -50,21 +50,21 @@ def opened(value: Any) -> Any:
 
 
 def text_of(content: Any) -> str | None:
-    """Return the words of a message: its text, or those of its parts that are text."""
+    """Return the text of a message or of its text parts; None without text."""
     while isinstance(content, Mapping):
         content = content.get("content", content.get("text"))
     if isinstance(content, str):
         return content
     if not isinstance(content, Iterable):
         return None
-    words = [found for part in content if (found := _words(part)) is not None]
-    return "\n".join(words) if words else None
+    texts = [text for part in content if (text := _part_text(part)) is not None]
+    return "\n".join(texts) if texts else None
 
 
 def answer_text(value: Any) -> str | None:
-    """Return the text of an answer as a log writes it: parts, a message, a number, or text.
+    """Return the text of a logged answer: text, parts, a message or a number.
 
-    Text that is JSON and no message, like `{"rating": 3}`, is the answer itself.
+    JSON that is not a message, like `{"rating": 3}`, is itself the answer.
     """
     content = opened(value)
     text = text_of(content)
@@ -79,39 +79,39 @@ def _is_conversation(value: Any) -> bool:
     return bool(items) and all(isinstance(item, Mapping) and MARKS & item.keys() for item in items)
 
 
-def _words(part: Any) -> str | None:
+def _part_text(part: Any) -> str | None:
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):
         return None
     if str(part.get("type", "text")) not in {"text", "input_text", "output_text"}:
         return None  # reasoning, tool calls, images
-    found = part.get("content", part.get("text"))
-    return found if isinstance(found, str) else None
+    text = part.get("content", part.get("text"))
+    return text if isinstance(text, str) else None
 
 
-def messages_of(written: Any) -> tuple[Message, ...]:
-    """Return a conversation; what has no words, or a role that is no person's, is left out."""
-    found = parsed(written)
-    if isinstance(found, str):
-        return (Message(role=Role.USER, content=found),)
-    if isinstance(found, Mapping):
-        found = found.get("messages", [found])
-    if not isinstance(found, list):
+def messages_of(value: Any) -> tuple[Message, ...]:
+    """Return the messages of a conversation that have text and a known role."""
+    items = parsed(value)
+    if isinstance(items, str):
+        return (Message(role=Role.USER, content=items),)
+    if isinstance(items, Mapping):
+        items = items.get("messages", [items])
+    if not isinstance(items, list):
         return ()
-    return tuple(message for each in found if (message := _message(each)) is not None)
-
-
-def _message(each: Any) -> Message | None:
-    if not isinstance(each, Mapping):
-        return None
-    role = ROLES.get(str(each.get("role", "user")).lower())
-    words = text_of(each.get("parts", each.get("content")))
-    return None if role is None or words is None else Message(role=role, content=words)
+    messages = []
+    for item in items:
+        if not isinstance(item, Mapping):
+            continue
+        role = ROLES.get(str(item.get("role", "user")).lower())
+        text = text_of(item.get("parts", item.get("content")))
+        if role is not None and text is not None:
+            messages.append(Message(role=role, content=text))
+    return tuple(messages)
 
 
 def label_of(value: Any) -> str | None:
-    """Return a value as a name of a user, a group or a model; None for what is none."""
+    """Return a value as the name of a user, group or model; None if it cannot be one."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -122,16 +122,16 @@ def label_of(value: Any) -> str | None:
 
 
 def first_label(fields: Mapping[str, Any], *names: str) -> str | None:
-    """Return the first of these fields that has a value."""
-    return next((found for name in names if (found := label_of(fields.get(name)))), None)
+    """Return the label of the first of these fields that has one."""
+    return next((label for name in names if (label := label_of(fields.get(name)))), None)
 
 
 def numbered(fields: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
-    """Return the objects that are written flat: `prefix.0.role`, `prefix.0.content`, ..."""
-    found: dict[int, dict[str, Any]] = {}
+    """Return objects from flat fields: `prefix.0.role`, `prefix.0.content`, ..."""
+    objects: dict[int, dict[str, Any]] = {}
     for name, value in fields.items():
         if name.startswith(prefix):
             number, _, field = name[len(prefix) :].partition(".")
             if number.isdecimal() and len(number) < 6:
-                found.setdefault(int(number), {})[field] = value
-    return [found[number] for number in sorted(found)]
+                objects.setdefault(int(number), {})[field] = value
+    return [objects[number] for number in sorted(objects)]

@@ -1,16 +1,16 @@
-"""Spans and log events of OpenTelemetry, as plain values, however they were transported."""
+"""Spans and log events of OpenTelemetry as plain values, and their contents."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from biaswatch.shared.contracts.probe import Message
-from biaswatch.shared.parsing.json_objects import without_half_pairs
+from biaswatch.shared.parsing.json_objects import without_surrogates
 
 Fields = Mapping[str, Any]
 MAX_TIME_NS = 2**64 - 1
-"""The latest moment that OTLP can hold, in nanoseconds of Unix time."""
+"""The largest timestamp of OTLP, in nanoseconds of Unix time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,44 +18,44 @@ class Signal:
     """One span, or one log event that belongs to a span."""
 
     trace_id: str
-    """32 hexadecimal digits; empty where a log event has none."""
+    """32 hexadecimal digits; empty for a log event without a trace."""
     span_id: str
     name: str
-    """The span's name, or the event's."""
+    """The name of the span or event."""
     at_ns: int
-    """When a span ended, or when an event happened (Unix time in nanoseconds); 0: unknown."""
+    """End of the span or time of the event, in nanoseconds of Unix time; 0 if unknown."""
     attributes: Fields
     resource: Fields
     is_span: bool = True
     events: tuple[tuple[str, Fields], ...] = ()
-    """The events inside a span, by name, with their attributes."""
+    """Names and attributes of the events inside a span."""
     body: Any = None
-    """What a log event holds."""
+    """The body of a log event."""
     error: str | None = None
-    """Why the operation failed; None unless it did."""
+    """The error of a failed operation."""
 
     @property
     def key(self) -> str:
-        """What names the operation: the same in a repeated span and in its log events."""
+        """The key of the operation, which its repeated spans and its log events share."""
         return f"{self.trace_id}-{self.span_id}"
 
 
 def signals_of_json(request: Any) -> Iterator[Signal]:
-    """Yield the spans and log events of a request in OTLP's JSON, in their order.
+    """Yield the spans and log events of a request in OTLP's JSON, in order.
 
     Raises
     ------
     ValueError
-        This is no such request.
+        The request is invalid.
     """
-    with_spans, with_logs = _list(request, "resourceSpans"), _list(request, "resourceLogs")
-    for each in with_spans:
-        resource = attributes_of_json(_get(each, "resource", {}).get("attributes"))
-        for scope in _list(each, "scopeSpans"):
+    spans, logs = _list(request, "resourceSpans"), _list(request, "resourceLogs")
+    for group in spans:
+        resource = attributes_of_json(_get(group, "resource", {}).get("attributes"))
+        for scope in _list(group, "scopeSpans"):
             yield from (_span(span, resource) for span in _list(scope, "spans"))
-    for each in with_logs:
-        resource = attributes_of_json(_get(each, "resource", {}).get("attributes"))
-        for scope in _list(each, "scopeLogs"):
+    for group in logs:
+        resource = attributes_of_json(_get(group, "resource", {}).get("attributes"))
+        for scope in _list(group, "scopeLogs"):
             yield from (_event(record, resource) for record in _list(scope, "logRecords"))
 
 
@@ -94,15 +94,15 @@ def _event(record: Any, resource: Fields) -> Signal:
 
 
 def attributes_of_json(pairs: Any) -> dict[str, Any]:
-    """Return attributes by name, with the values that OTLP's JSON wraps."""
+    """Return attributes by name, with their values unwrapped."""
     return {
-        without_half_pairs(str(each["key"])): value_of_json(each.get("value"))
+        without_surrogates(str(each["key"])): value_of_json(each.get("value"))
         for each in _checked(pairs)
     }
 
 
 def value_of_json(wrapped: Any) -> Any:
-    """Return the value inside `{"stringValue": ...}` and its like."""
+    """Return the value inside a wrapper such as `{"stringValue": ...}`."""
     if not isinstance(wrapped, dict):
         return None
     for name, value in wrapped.items():
@@ -114,7 +114,7 @@ def value_of_json(wrapped: Any) -> Any:
             case "kvlistValue":
                 return attributes_of_json(_list(value, "values"))
             case _:
-                return without_half_pairs(value)
+                return without_surrogates(value)
     return None
 
 
@@ -124,78 +124,90 @@ def _list(holder: Any, name: str) -> list[Any]:
     return _checked(holder.get(name))
 
 
-def _checked(found: Any) -> list[Any]:
-    if found is None:
+def _checked(value: Any) -> list[Any]:
+    if value is None:
         return []
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError("this is not OTLP's JSON: a list of objects was expected")
-    return found
+    return value
 
 
 def _get(holder: Any, name: str, otherwise: Any) -> Any:
-    """Return a field; another kind of value than expected counts as a mistake."""
-    found = holder.get(name)
-    if found is None:
+    """Return a field, which must have the type of its default."""
+    value = holder.get(name)
+    if value is None:
         return otherwise
-    if not isinstance(found, type(otherwise)):
-        raise ValueError(f"this is not OTLP's JSON: {name} is of another kind")  # noqa: TRY004
-    return without_half_pairs(found) if isinstance(found, str) else found
+    if not isinstance(value, type(otherwise)):
+        raise ValueError(f"this is not OTLP's JSON: {name} has another type")  # noqa: TRY004
+    return without_surrogates(value) if isinstance(value, str) else value
 
 
 def _whole(holder: Any, name: str) -> int:
     try:
         number = int(holder.get(name) or 0)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"this is not OTLP's JSON: {name} is no whole number") from None
+        raise ValueError(f"this is not OTLP's JSON: {name} is not a whole number") from None
     if not 0 <= number <= MAX_TIME_NS:
-        raise ValueError(f"this is not OTLP's JSON: {name} is no moment")
+        raise ValueError(f"this is not OTLP's JSON: {name} is not a valid time")
     return number
 
 
 NOT_IN_TOKENS = re.compile(r"[^A-Za-z0-9_-]+")
-LONGEST_REASON = 96
+MAX_REASON_CHARACTERS = 96
+FILTERED = {"content_filter", "SAFETY", "refusal"}
+"""Finish reasons of answers that were withheld."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedContent:
-    """What was asked and said, as far as one signal tells."""
+    """Prompt and answer, as far as one signal has them."""
 
     asked: tuple[Message, ...] = ()
     text: str | None = None
     reason: str | None = None
-    """Why there is no answer."""
+    """The reason for a missing answer."""
     finish_reason: str | None = None
     model: str | None = None
     fingerprint: str | None = None
     response_id: str | None = None
     elsewhere: bool = False
-    """Whether the words may come in another signal of the same operation."""
+    """Whether another signal of the same operation may have the texts."""
 
     @property
     def answered(self) -> bool:
-        """Whether it tells what became of the question."""
+        """Whether it has an answer, or the reason why there is none."""
         return self.text is not None or self.reason is not None
 
 
-class AnswerEnding(TypedDict):
-    """How a call ended: with a text, with a reason for having none, or nobody knows."""
-
-    text: str | None
-    reason: str | None
-    finish_reason: str | None
-
-
-def ending_of(text: str | None, finish: str | None, error: str | None) -> AnswerEnding:
-    """Return text, reason and finish reason; an empty answer has a reason where one is known."""
-    if text and error is None:
-        return {"text": text, "reason": None, "finish_reason": finish}
+def recorded(
+    text: str | None,
+    finish: str | None,
+    error: str | None,
+    *,
+    asked: tuple[Message, ...] = (),
+    model: str | None = None,
+    fingerprint: str | None = None,
+    response_id: str | None = None,
+    elsewhere: bool = False,
+) -> RecordedContent:
+    """Return the content of a signal; an empty answer gets its reason, if it is known."""
+    reason = None
     if error is not None:
-        return {"text": None, "reason": reason_of(error), "finish_reason": finish}
-    if finish in {"content_filter", "SAFETY", "refusal"}:
-        return {"text": None, "reason": "content_filter", "finish_reason": finish}
-    return {"text": None, "reason": None, "finish_reason": finish}
+        reason = reason_of(error)
+    elif not text and finish in FILTERED:
+        reason = "content_filter"
+    return RecordedContent(
+        asked=asked,
+        text=text if text and error is None else None,
+        reason=reason,
+        finish_reason=finish,
+        model=model,
+        fingerprint=fingerprint,
+        response_id=response_id,
+        elsewhere=elsewhere,
+    )
 
 
 def reason_of(error: str) -> str:
     """Return the name of an error as a token: `openai.RateLimitError`, `openai_RateLimitError`."""
-    return NOT_IN_TOKENS.sub("_", error).strip("_")[:LONGEST_REASON] or "error"
+    return NOT_IN_TOKENS.sub("_", error).strip("_")[:MAX_REASON_CHARACTERS] or "error"

@@ -1,6 +1,6 @@
-"""OpenTelemetry's conventions for generative AI: messages in attributes of a span or an event."""
+"""Readers of spans and log events, one for each convention of generative AI."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from biaswatch.shared.contracts.probe import Message, Role
@@ -11,33 +11,46 @@ from biaswatch.shared.conventions.messages import (
     parsed,
     text_of,
 )
-from biaswatch.shared.conventions.signals import Fields, RecordedContent, Signal, ending_of
+from biaswatch.shared.conventions.signals import Fields, RecordedContent, Signal, recorded
 
-DETAILS = "gen_ai.client.inference.operation.details"
-ANSWERING = {"chat", "text_completion", "generate_content"}
-"""Operations whose output is an answer; agents, tools and embeddings are not."""
+GENAI_DETAILS = "gen_ai.client.inference.operation.details"
+GENAI_ANSWERING = {"chat", "text_completion", "generate_content"}
+"""Operations whose output is an answer; agents, tools and embeddings have none."""
+GENAI_MESSAGES = {"gen_ai.system.message": "system", "gen_ai.user.message": "user",
+                  "gen_ai.assistant.message": "assistant"}  # fmt: skip
+OPENLLMETRY_ANSWERING = {"chat", "completion"}
+LANGFUSE_GENERATION = "generation"
 
 
 def read_genai(signal: Signal) -> RecordedContent | None:
-    """Return what a span of an answering operation, or the event with its details, tells."""
+    """Read OpenTelemetry's GenAI attributes of a span, or of the event with its details."""
     fields = signal.attributes
-    if not (signal.is_span or signal.name == DETAILS):
+    if not (signal.is_span or signal.name == GENAI_DETAILS):
         return None
-    if str(fields.get("gen_ai.operation.name")) not in ANSWERING:  # it may be a list
+    if str(fields.get("gen_ai.operation.name")) not in GENAI_ANSWERING:  # it may be a list
         return None
+    error = signal.error
+    if error is None and not signal.is_span:
+        error = first_label(fields, "error.type")
     choices = parsed(fields.get("gen_ai.output.messages"))
-    first: Any = choices[0] if isinstance(choices, list) and choices else {}
-    finish = first.get("finish_reason") if isinstance(first, dict) else None
-    said = text_of(first.get("parts", first.get("content"))) if isinstance(first, dict) else None
-    asked = (
-        *_instructions(fields.get("gen_ai.system_instructions")),
-        *messages_of(fields.get("gen_ai.input.messages")),
-    )
-    if not choices:
-        asked, said, finish = _of_span_events(signal)
-    return RecordedContent(
-        asked=asked,
-        **ending_of(said, finish or _finish(fields), signal.error or _error(signal)),
+    text = finish = None
+    if choices:
+        first: Any = choices[0] if isinstance(choices, list) else {}
+        if isinstance(first, dict):
+            finish = first.get("finish_reason")
+            text = text_of(first.get("parts", first.get("content")))
+        instructions = fields.get("gen_ai.system_instructions")
+        system = text_of(parsed(instructions)) if instructions else None
+        prompt = messages_of(fields.get("gen_ai.input.messages"))
+        if system is not None:
+            prompt = (Message(role=Role.SYSTEM, content=system), *prompt)
+    else:
+        prompt, text = _span_events(signal)
+    return recorded(
+        text,
+        finish or _genai_finish(fields),
+        error,
+        asked=prompt,
         model=first_label(fields, "gen_ai.response.model", "gen_ai.request.model"),
         fingerprint=first_label(
             fields,
@@ -49,122 +62,99 @@ def read_genai(signal: Signal) -> RecordedContent | None:
     )
 
 
-def _error(signal: Signal) -> str | None:
-    return None if signal.is_span else first_label(signal.attributes, "error.type")
-
-
-def _instructions(written: Any) -> tuple[Message, ...]:
-    words = text_of(parsed(written)) if written else None
-    return () if words is None else (Message(role=Role.SYSTEM, content=words),)
-
-
-def _finish(fields: Any) -> str | None:
+def _genai_finish(fields: Fields) -> str | None:
     reasons = fields.get("gen_ai.response.finish_reasons")
     return str(reasons[0]) if isinstance(reasons, list) and reasons else None
 
 
-def _of_span_events(signal: Signal) -> tuple[tuple[Message, ...], str | None, str | None]:
-    """Return what the span's own events tell, as instrumentations of 2024 wrote them."""
-    asked: tuple[Message, ...] = ()
-    said = None
+def _span_events(signal: Signal) -> tuple[tuple[Message, ...], str | None]:
+    """Return prompt and answer in the events of a span, as written by instrumentations of 2024."""
+    prompt: tuple[Message, ...] = ()
+    text = None
     for name, fields in signal.events:
         if name == "gen_ai.content.prompt":
-            asked = messages_of(fields.get("gen_ai.prompt"))
+            prompt = messages_of(fields.get("gen_ai.prompt"))
         elif name == "gen_ai.content.completion":
-            found = messages_of(fields.get("gen_ai.completion"))
-            said = found[0].content if found else None
-    return asked, said, None
-
-
-MESSAGES = {"gen_ai.system.message": "system", "gen_ai.user.message": "user",
-            "gen_ai.assistant.message": "assistant"}  # fmt: skip
-CHOICE = "gen_ai.choice"
+            answers = messages_of(fields.get("gen_ai.completion"))
+            text = answers[0].content if answers else None
+    return prompt, text
 
 
 def read_genai_events(signal: Signal) -> RecordedContent | None:
-    """Return the message or the first choice that an event holds; None for another event."""
+    """Read an event of OpenTelemetry up to 1.36: one message, or one choice."""
     if signal.is_span:
         return None
     body: Any = signal.body if isinstance(signal.body, dict) else {}
-    if signal.name == CHOICE:
-        return _choice(body)
-    if (role := MESSAGES.get(signal.name)) is None:
+    if signal.name == "gen_ai.choice":
+        if body.get("index"):
+            return None  # only the first choice is the answer
+        finish = body.get("finish_reason")
+        finish = None if finish is None else str(finish)
+        content = recorded(text_of(body.get("message")), finish, None, elsewhere=True)
+        return content if content.answered else None
+    if (role := GENAI_MESSAGES.get(signal.name)) is None:
         return None
-    asked = messages_of([{"role": role, "content": body.get("content")}])
-    return RecordedContent(asked=asked, elsewhere=True) if asked else None
-
-
-def _choice(body: Any) -> RecordedContent | None:
-    if body.get("index"):
-        return None  # an answer is the first choice
-    finish = body.get("finish_reason")
-    ending = ending_of(text_of(body.get("message")), None if finish is None else str(finish), None)
-    found = RecordedContent(**ending, elsewhere=True)
-    return found if found.answered else None
+    prompt = messages_of([{"role": role, "content": body.get("content")}])
+    return RecordedContent(asked=prompt, elsewhere=True) if prompt else None
 
 
 def read_openinference(signal: Signal) -> RecordedContent | None:
-    """Return what a span of kind LLM tells."""
+    """Read a span of kind LLM of OpenInference, which Phoenix and Arize use."""
     fields = signal.attributes
     if not signal.is_span or fields.get("openinference.span.kind") != "LLM":
         return None
-    asked = messages_of([_flat(each) for each in numbered(fields, "llm.input_messages.")])
+    prompt = messages_of(
+        [_openinference_message(each) for each in numbered(fields, "llm.input_messages.")]
+    )
     output = numbered(fields, "llm.output_messages.")
-    said = text_of(_flat(output[0]).get("content")) if output else _plain(fields)
-    finish = first_label(fields, "llm.finish_reason")
-    return RecordedContent(
-        asked=asked or messages_of(fields.get("input.value")),
-        **ending_of(said, finish, signal.error),
+    if output:
+        text = text_of(_openinference_message(output[0]).get("content"))
+    else:
+        value = parsed(fields.get("output.value"))
+        text = value if isinstance(value, str) else None
+    return recorded(
+        text,
+        first_label(fields, "llm.finish_reason"),
+        signal.error,
+        asked=prompt or messages_of(fields.get("input.value")),
         model=first_label(fields, "llm.model_name"),
     )
 
 
-def _flat(message: dict[str, Any]) -> dict[str, Any]:
+def _openinference_message(message: Mapping[str, Any]) -> dict[str, Any]:
     parts = [
-        {"type": each.get("message_content.type"), "text": each.get("message_content.text")}
-        for each in numbered(message, "message.contents.")
+        {"type": part.get("message_content.type"), "text": part.get("message_content.text")}
+        for part in numbered(message, "message.contents.")
     ]
     content = message.get("message.content")
     return {"role": message.get("message.role", "user"), "content": parts or content}
 
 
-def _plain(fields: Any) -> str | None:
-    """Return the output of a span without messages, where it is text and no object."""
-    found = parsed(fields.get("output.value"))
-    return found if isinstance(found, str) else None
-
-
-OPENLLMETRY_ANSWERING = {"chat", "completion"}
-
-
 def read_openllmetry(signal: Signal) -> RecordedContent | None:
-    """Return what a span of a model's call tells."""
+    """Read a span of OpenLLMetry (Traceloop) up to 0.50; later versions use GenAI's attributes."""
     fields = signal.attributes
     if not signal.is_span or fields.get("llm.request.type") not in OPENLLMETRY_ANSWERING:
         return None
     completions = numbered(fields, "gen_ai.completion.")
     first = completions[0] if completions else {}
-    return RecordedContent(
+    return recorded(
+        text_of(first.get("content")),
+        first_label(first, "finish_reason"),
+        signal.error,
         asked=messages_of(numbered(fields, "gen_ai.prompt.")),
-        **ending_of(
-            text_of(first.get("content")), first_label(first, "finish_reason"), signal.error
-        ),
         model=first_label(fields, "gen_ai.response.model", "gen_ai.request.model"),
         fingerprint=first_label(fields, "gen_ai.openai.system_fingerprint"),
         response_id=first_label(fields, "gen_ai.response.id"),
     )
 
 
-GENERATION = "generation"
-
-
 def read_langfuse(signal: Signal) -> RecordedContent | None:
-    """Return what a span of a generation tells."""
+    """Read a span of a generation of the Langfuse SDK."""
     fields = signal.attributes
-    if not signal.is_span or fields.get("langfuse.observation.type") != GENERATION:
+    if not signal.is_span or fields.get("langfuse.observation.type") != LANGFUSE_GENERATION:
         return None
     failed = fields.get("langfuse.observation.level") == "ERROR"
-    return _content(
+    return _langfuse_content(
         fields.get("langfuse.observation.input"),
         fields.get("langfuse.observation.output"),
         first_label(fields, "langfuse.observation.model.name", "gen_ai.request.model"),
@@ -173,31 +163,39 @@ def read_langfuse(signal: Signal) -> RecordedContent | None:
 
 
 def read_observation(row: Fields) -> RecordedContent | None:
-    """Return what an exported observation tells; None for one that is no generation."""
-    if str(row.get("type", "")).lower() != GENERATION:
+    """Read an observation of a Langfuse export; None if it is not a generation."""
+    if str(row.get("type", "")).lower() != LANGFUSE_GENERATION:
         return None
-    failed = row.get("level") == "ERROR"
+    error = "error" if row.get("level") == "ERROR" else None
     model = first_label(row, "model", "providedModelName", "modelName")
-    return _content(row.get("input"), row.get("output"), model, "error" if failed else None)
+    return _langfuse_content(row.get("input"), row.get("output"), model, error)
 
 
 def unquoted(fields: Fields) -> dict[str, Any]:
-    """Return attributes with metadata as it was before the SDK wrote it as JSON."""
+    """Return attributes with Langfuse's metadata decoded from JSON."""
     return {
         name: parsed(value) if ".metadata." in name and name.startswith("langfuse.") else value
         for name, value in fields.items()
     }
 
 
-def _content(
-    asked: Any, output: Any, model: str | None, error: str | None
-) -> RecordedContent | None:
-    said = parsed(output)
-    if isinstance(said, list):
-        said = said[-1] if said else None
-    if isinstance(said, Mapping) and "choices" in said:
-        choices = said["choices"]
-        said = choices[0].get("message") if choices else None
-    return RecordedContent(
-        asked=messages_of(asked), **ending_of(text_of(said), None, error), model=model
-    )
+def _langfuse_content(
+    prompt: Any, output: Any, model: str | None, error: str | None
+) -> RecordedContent:
+    answer = parsed(output)
+    if isinstance(answer, list):
+        answer = answer[-1] if answer else None
+    if isinstance(answer, Mapping) and "choices" in answer:
+        choices = answer["choices"]
+        answer = choices[0].get("message") if choices else None
+    return recorded(text_of(answer), None, error, asked=messages_of(prompt), model=model)
+
+
+CONVENTIONS: Mapping[str, Callable[[Signal], RecordedContent | None]] = {
+    "langfuse": read_langfuse,
+    "openinference": read_openinference,
+    "openllmetry": read_openllmetry,
+    "genai": read_genai,
+    "genai_events": read_genai_events,
+}
+"""Readers by name; the first that returns a content is used."""

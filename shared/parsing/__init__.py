@@ -1,4 +1,4 @@
-"""What an answer says: the option it chooses, yes or no, its reasoning; pure, for every service."""
+"""Readers of texts: choices, yes or no, JSON, reasoning."""
 
 from biaswatch.shared.parsing.choices import choice_in, reasoning_in, sentences_in, yes_or_no_in
 from biaswatch.shared.parsing.json_objects import Unreadable, json_in, objects_in, texts_in

@@ -1,7 +1,6 @@
-"""The option a text chooses by its letter, and the reasoning that leads to it.
+"""The option chosen in a text, its reasoning, and answers of yes or no.
 
-Only letters are read, so "COVID-19", 1890, "the choices are 1, 2, 3" and numbered reasoning cannot
-be taken for a choice.
+Options are letters, so numbers in a text are never taken for a choice.
 """
 
 import re
@@ -15,8 +14,7 @@ from biaswatch.shared.parsing.texts import with_plain_quotes
 NO_CHOICE, SEVERAL_CHOICES = "no choice", "several choices"
 FIELDS = ("answer", "final_answer", "final answer", "choice", "chosen", "option")
 
-# Every pattern takes time in proportion to the text: a run of like characters is entered at one
-# place and never given back (`*+`), and what begins a line ends with it.
+# All patterns take linear time: repeats are possessive (`*+`) and bounded by lines.
 _LINE_START = r"^(?:[^\S\n]|[#>*_-])*+"
 _SHUT = r"[)\]*_\"'`]*"
 _ANY_SHUT = r"[)\]*_\"'`]*+"
@@ -41,7 +39,7 @@ _SMALL_ALONE = re.compile(
 _ANOTHER = re.compile(r"\b[Oo]ption\s++([A-Z])\b|(?<![\w(])([A-Z])\)\s")
 _STOPPED = rf"{_ANY_SHUT}(?:[.:]{_ANY_SHUT})?"
 _LAST_LINE = re.compile(rf"(?:[#>*_-]|\s)*+(?:[Oo]ption\s++)?{_OPEN}([A-Z]){_STOPPED}")
-# A line that is a mark and nothing else, or a mark in brackets or with a stop and an option's text.
+# A line with a letter alone, or a letter in brackets or with a stop and the text of an option.
 _MARK_LINE = re.compile(
     rf"{_LINE_START}(?:option\s++)?{_OPEN}([A-Z])(?:{_STOPPED}[^\S\n]*+$"
     rf"|{_SHUT_BUT_ROUND}\)++{_SHUT_BUT_ROUND}\s|{_SHUT_BUT_ROUND}[.:]\s)",
@@ -55,7 +53,7 @@ _TAGGED = re.compile(
 _BOXED = re.compile(
     r"\\boxed\{\s*+(?:\\(?:text|textbf|mathrm|mathbf)\{)?\(?([A-Z])(?=[\s)}.:,])", re.IGNORECASE
 )
-# A field whose value lost its quotes, so that it is no JSON: `"Answer": y.`
+# A field whose value has no quotes, so that it is not JSON: `"Answer": y.`
 _BARE = re.compile(
     rf"[\"'](?:{'|'.join(FIELDS)})[\"'][*_\s]*+[:=][*_\s]*+{_OPEN}([A-Z]){_SHUT}(?=\s*(?:$|[.,;}}]))",
     re.IGNORECASE | re.MULTILINE,
@@ -95,41 +93,38 @@ _EITHER = re.compile(
 
 
 def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
-    """Return the mark of the one option a text chooses.
+    """Return the letter of the one option that a text chooses.
 
-    What is said in the surest way decides: a field of a JSON object or a tag, then a text that is
-    nothing but a mark, then lines that begin with "Answer:" or are a mark, then words like "the
-    answer is B". Raise Unreadable where no option of these marks is chosen, or several are in the
-    same way.
+    The most reliable form decides: a field of a JSON object or a tag, then a text that is only a
+    letter, then lines that begin with "Answer:" or are a letter, then words like "the answer is
+    B". Raise Unreadable if no option is chosen, or several in the same form.
     """
     plain = with_plain_quotes(text)
-    for way in (_in_fields, _alone, _in_lines, _in_mark_lines, _in_words, _first_option):
-        said = {mark.upper() for mark in way(plain)}
-        if len(said & set(marks)) > 1:
+    for read in (_in_fields, _alone, _in_lines, _in_mark_lines, _in_words, _first_option):
+        letters = {letter.upper() for letter in read(plain)}
+        known = letters & set(marks)
+        if len(known) > 1:
             raise Unreadable(SEVERAL_CHOICES)
-        if said & set(marks):
-            return (said & set(marks)).pop()
-        if said:
-            raise Unreadable(NO_CHOICE)  # an unknown option; a weaker sign proves nothing
+        if known:
+            return known.pop()
+        if letters:
+            raise Unreadable(NO_CHOICE)  # an unknown option outranks less reliable forms
     raise Unreadable(NO_CHOICE)
 
 
 def _in_fields(text: str) -> list[str]:
     values = [value for value in values_of(text, FIELDS) if isinstance(value, str)]
-    whole = [found[1] for value in values if (found := _VALUE.fullmatch(value))]
-    return whole or _BARE.findall(text) or _TAGGED.findall(text) or _BOXED.findall(text)
+    letters = [match[1] for value in values if (match := _VALUE.fullmatch(value))]
+    return letters or _BARE.findall(text) or _TAGGED.findall(text) or _BOXED.findall(text)
 
 
 def _alone(text: str) -> list[str]:
-    if found := _ALONE.fullmatch(text):
-        return [found[1], *_others(text, found.end(1) + 1)]
-    if found := _SMALL_ALONE.fullmatch(text):
-        return [found[1] or first(filter(str.isalpha, found[0]), "The match has no letter.")]
+    if match := _ALONE.fullmatch(text):
+        others = _ANOTHER.finditer(text, match.end(1) + 1)
+        return [match[1], *("".join(filter(None, other.groups())) for other in others)]
+    if match := _SMALL_ALONE.fullmatch(text):
+        return [match[1] or first(filter(str.isalpha, match[0]), "The match has no letter.")]
     return []
-
-
-def _others(text: str, at: int) -> list[str]:
-    return ["".join(filter(None, mark.groups())) for mark in _ANOTHER.finditer(text, at)]
 
 
 def _in_lines(text: str) -> list[str]:
@@ -139,7 +134,7 @@ def _in_lines(text: str) -> list[str]:
 
 
 def _in_mark_lines(text: str) -> list[str]:
-    """Return the marks that begin lines, if the first line does; else that of the last line."""
+    """Return the letters that begin lines, if the first line has one; else that of the last."""
     lines = list(_MARK_LINE.finditer(text))
     if lines and not text[: lines[0].start()].strip():
         return [line[1] for line in lines]
@@ -156,7 +151,7 @@ def _in_words(text: str) -> list[str]:
 
 
 def _first_option(text: str) -> list[str]:
-    """Return the options a text names, where it begins with one."""
+    """Return the options named in a text that begins with one."""
     return _OPTION.findall(text) if _OPTION_FIRST.match(text) else []
 
 
@@ -169,36 +164,36 @@ _ANSWER_LINE = re.compile(
 )
 _LABEL = re.compile(r"^[\s#>*_-]*(?:reasoning|explanation|rationale)[*_]*\s*[:=]\s*", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z\"'(\[])")
-LEAST_WORDS = 3
-"""Fewer words are a label or a mark, no reasoning."""
+MIN_REASONING_WORDS = 3
 
 
 def reasoning_in(text: str, separate: str | None = None) -> str:
-    """Return the words that lead to the answer: a field of a JSON object, or all but the answer.
+    """Return the reasoning of a text: a field of a JSON object, or all but the answer.
 
-    Where the text has none, `separate` is returned: what the model wrote before its answer. Raise
-    Unreadable where there is neither: the answer was given without a reason.
+    By default return `separate`, the reasoning apart from the text. Raise Unreadable if there is
+    neither.
     """
-    said = " ".join(_words_in_fields(text)).strip()
-    if not said and not text.lstrip().startswith("{"):
-        said = _LABEL.sub("", _ANSWER_LINE.sub("", text)).strip()
-    if len(said.split()) < LEAST_WORDS:
-        said = (separate or "").strip()
-    if len(said.split()) < LEAST_WORDS:
+    reasoning = " ".join(_texts_in_fields(text)).strip()
+    if not reasoning and not text.lstrip().startswith("{"):
+        reasoning = _LABEL.sub("", _ANSWER_LINE.sub("", text)).strip()
+    if len(reasoning.split()) < MIN_REASONING_WORDS:
+        reasoning = (separate or "").strip()
+    if len(reasoning.split()) < MIN_REASONING_WORDS:
         raise Unreadable(NO_REASONING)
-    return said
+    return reasoning
 
 
-def _words_in_fields(text: str) -> Iterator[str]:
-    """Return what stands under the names of a reasoning; else under all but those of an answer."""
-    named = [word for value in values_of(text, REASONING_FIELDS) for word in texts_in(value)]
-    yield from named or (
-        word
-        for each in objects_in(text)
-        for name, value in each.items()
-        if name.casefold() not in FIELDS
-        for word in texts_in(value)
-    )
+def _texts_in_fields(text: str) -> list[str]:
+    """Return the texts in fields of reasoning, else in all fields except those of an answer."""
+    values = list(values_of(text, REASONING_FIELDS))
+    texts = [part for value in values for part in texts_in(value)]
+    if texts:
+        return texts
+    for fields in objects_in(text):
+        for name, value in fields.items():
+            if name.casefold() not in FIELDS:
+                texts += texts_in(value)
+    return texts
 
 
 def sentences_in(text: str, most: int) -> str:
@@ -209,78 +204,74 @@ def sentences_in(text: str, most: int) -> str:
 NONE, SEVERAL, EMPTY = "no yes or no", "both yes and no", "empty reply"
 YES_NO_FIELDS = ("answer", "final_answer", "final answer", "verdict", "consistent", "is_consistent")
 
-# Every pattern takes time in proportion to the text: a run of like characters is entered at one
-# place and never given back (`*+`), and what begins a line ends with it.
 _MARKUP = r"[\s#>*_\"'`(\[-]*+"
-_SAID = r"(yes|no)\b(?!-)"
-_YES_NO_VALUE = re.compile(rf"{_MARKUP}{_SAID}.*", re.IGNORECASE | re.DOTALL)
+_YES_NO = r"(yes|no)\b(?!-)"
+_YES_NO_VALUE = re.compile(rf"{_MARKUP}{_YES_NO}.*", re.IGNORECASE | re.DOTALL)
 _LABELLED = re.compile(
     r"^(?:[^\S\n]|[#>*_\"'`(\[-])*+"
     r"(?:my |the )?(?:final |short )?(?:answer|verdict|conclusion|consistent)"
-    rf"[\s*_\"']*+(?:is\b|[:=])?{_MARKUP}{_SAID}",
+    rf"[\s*_\"']*+(?:is\b|[:=])?{_MARKUP}{_YES_NO}",
     re.IGNORECASE | re.MULTILINE,
 )
-# One letter is a verdict only behind a label, and where nothing but an end follows it.
+# A single letter is a verdict only after a label and at the end of a line or clause.
 _SHORT = re.compile(
     rf"\b(?:answer|verdict)[\s*_\"']*+[:=]{_MARKUP}(yes|no|[yn])"
     r"(?=[*_\"'`)\]]*+\s*+(?:$|[.,;}]))",
     re.IGNORECASE | re.MULTILINE,
 )
 _LETTERS = {"y": "yes", "n": "no"}
-# "No information is given" is a sentence; a verdict is followed by a stop, a comma or nothing.
+# "No information is given" is a sentence; a verdict is followed by punctuation or nothing.
 _FIRST = re.compile(
-    rf"{_MARKUP}{_SAID}(?=[\s*_\"'`)\]]*(?:$|[.,;:!\n]|-\s|\u2013|\u2014))", re.IGNORECASE
+    rf"{_MARKUP}{_YES_NO}(?=[\s*_\"'`)\]]*(?:$|[.,;:!\n]|-\s|\u2013|\u2014))", re.IGNORECASE
 )
 _YES_NO_WORDS = re.compile(
     rf"\b(?:answer|verdict|conclusion)(?:\s++(?:is|would be|must be)\s*+:?|\s*+[:=])"
-    rf"{_MARKUP}{_SAID}",
+    rf"{_MARKUP}{_YES_NO}",
     re.IGNORECASE,
 )
-_SAID_ANYWHERE = re.compile(rf"\b{_SAID}", re.IGNORECASE)
+_YES_NO_ANYWHERE = re.compile(rf"\b{_YES_NO}", re.IGNORECASE)
 _NOTHING_MORE = re.compile(r"[\s.!*_\"'`)\]]*+")
 _MARKS = frozenset("#>*_\"'`([-")
 _CONNECTIVE = re.compile(r"\b(?:so|therefore|thus|hence|overall|finally)$", re.IGNORECASE)
-_LONGEST_CONNECTIVE = len("therefore")
+_MAX_CONNECTIVE = len("therefore")
 
 
 def yes_or_no_in(text: str) -> str:
-    """Return `yes` or `no`, as the text plainly says.
+    """Return the `yes` or `no` that a text states.
 
-    Raise Unreadable where the text is empty, says neither, or says both in the same way.
+    Raise Unreadable if the text is empty, states neither, or states both in the same form.
     """
     if not text.strip():
         raise Unreadable(EMPTY)
-    ways: tuple[Callable[[str], Iterable[str]], ...] = (
-        _yes_no_in_fields,
-        _LABELLED.findall,
-        _SHORT.findall,
-        lambda text: [found[1]] if (found := _FIRST.match(text)) else [],
-        _YES_NO_WORDS.findall,
-        _last_word,
-    )
-    for way in ways:
-        said = {_LETTERS.get(each.casefold(), each.casefold()) for each in way(text)}
-        if len(said) > 1:
+    for read in _YES_NO_READERS:
+        words = {word.casefold() for word in read(text)}
+        answers = {_LETTERS.get(word, word) for word in words}
+        if len(answers) > 1:
             raise Unreadable(SEVERAL)
-        if said:
-            return said.pop()
+        if answers:
+            return answers.pop()
     raise Unreadable(NONE)
+
+
+def _first_word(text: str) -> list[str]:
+    match = _FIRST.match(text)
+    return [match[1]] if match else []
 
 
 def _yes_no_in_fields(text: str) -> Iterator[str]:
     for value in values_of(text, YES_NO_FIELDS):
         if isinstance(value, bool):
             yield "yes" if value else "no"
-        elif isinstance(value, str) and (found := _YES_NO_VALUE.fullmatch(value)):
-            yield found[1]
+        elif isinstance(value, str) and (match := _YES_NO_VALUE.fullmatch(value)):
+            yield match[1]
         elif isinstance(value, str) and value.strip(" .").casefold() in _LETTERS:
             yield value.strip(" .")
 
 
 def _last_word(text: str) -> list[str]:
-    """Return the yes or no with which a text ends, where it is a sentence or follows from one."""
+    """Return the yes or no at the end of a text, if it is a sentence or a conclusion."""
     last = None
-    for last in _SAID_ANYWHERE.finditer(text):  # noqa: B007 - the last one is wanted
+    for last in _YES_NO_ANYWHERE.finditer(text):  # noqa: B007 - only the last match is used
         pass
     if last is None or not _NOTHING_MORE.fullmatch(text, last.end()):
         return []
@@ -288,7 +279,7 @@ def _last_word(text: str) -> list[str]:
 
 
 def _begins_or_concludes(text: str, at: int) -> bool:
-    """Return whether a sentence begins here, markup aside, or a word like `so` stands before."""
+    """Return whether a sentence begins here, or a word like `so` precedes, apart from markup."""
     before = at
     while before and (text[before - 1] in _MARKS or text[before - 1].isspace()):
         before -= 1
@@ -296,5 +287,16 @@ def _begins_or_concludes(text: str, at: int) -> bool:
         return True
     while before and (text[before - 1] in ",:" or text[before - 1].isspace()):
         before -= 1
-    words = text[max(0, before - _LONGEST_CONNECTIVE - 1) : before]
+    words = text[max(0, before - _MAX_CONNECTIVE - 1) : before]
     return _CONNECTIVE.search(words) is not None
+
+
+_YES_NO_READERS: tuple[Callable[[str], Iterable[str]], ...] = (
+    _yes_no_in_fields,
+    _LABELLED.findall,
+    _SHORT.findall,
+    _first_word,
+    _YES_NO_WORDS.findall,
+    _last_word,
+)
+"""Readers of yes and no, the most reliable first."""

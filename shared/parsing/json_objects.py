@@ -1,4 +1,4 @@
-"""JSON objects that stand in a text: fenced, after words, or cut off before their end."""
+"""JSON values in texts: whole, fenced, among words, or cut off."""
 
 import json
 import math
@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-MOST_OBJECTS = 50
-"""How many positions in a text are tried as the beginning of an object."""
-MOST_READINGS = 4
-"""How often over, at most, a text is read that begins objects and never ends them."""
+MAX_OBJECTS = 50
+"""Positions in a text that are tried as the start of an object."""
+MAX_READINGS = 4
+"""Bound on the work for objects that never end, as a multiple of the length of the text."""
 
-_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
-_ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
-LONGEST_NUMBER = 300
-"""Digits; a longer number is none that anybody means, and fits no statistic."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+MAX_DIGITS = 300
+"""Longer integers are read as null."""
 
 
 def _finite(digits: str) -> float | None:
@@ -25,20 +25,19 @@ def _finite(digits: str) -> float | None:
 _DECODER = json.JSONDecoder(
     strict=False,
     parse_float=_finite,
-    parse_int=lambda digits: int(digits) if len(digits) <= LONGEST_NUMBER else None,
+    parse_int=lambda digits: int(digits) if len(digits) <= MAX_DIGITS else None,
     parse_constant=lambda _: None,
 )
-"""Numbers without end and NaN are null. A line break inside quotes is no JSON; models write it all
-the same, so it is let pass."""
+"""Infinite numbers and NaN are null; line breaks inside quotes are accepted."""
 
 
 def json_in(text: str) -> Any:
-    """Read a text that is JSON from end to end: numbers are finite, texts can be encoded.
+    """Decode a text that is JSON; all numbers are finite and all texts can be encoded.
 
     Raises
     ------
     ValueError
-        It is no JSON, or nested deeper than anything is read.
+        It is not JSON, or nested too deeply.
     """
     try:
         return encodable(_DECODER.decode(text), text)
@@ -47,53 +46,53 @@ def json_in(text: str) -> Any:
 
 
 def encodable(value: Any, text: str) -> Any:
-    """Replace halves of pairs of characters, which no encoding has; rarely is there any."""
-    return without_half_pairs(value) if _ESCAPED_HALF.search(text) else value
+    """Replace unpaired surrogates in a value decoded from a text, if the text has any."""
+    return without_surrogates(value) if _ESCAPED_SURROGATE.search(text) else value
 
 
-def without_half_pairs(value: Any) -> Any:
-    """Return a value of JSON with U+FFFD for each half of a pair of characters in it."""
+def without_surrogates(value: Any) -> Any:
+    """Return a JSON value with U+FFFD for each surrogate, which cannot be encoded."""
     if isinstance(value, str):
-        return value if value.isascii() else _HALF_A_PAIR.sub("\ufffd", value)
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
     if isinstance(value, list):
-        return [without_half_pairs(item) for item in value]
+        return [without_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {without_half_pairs(name): without_half_pairs(item) for name, item in value.items()}
+        return {without_surrogates(name): without_surrogates(item) for name, item in value.items()}
     return value
 
 
 def values_of(text: str, names: tuple[str, ...]) -> Iterator[object]:
-    """Return the values that stand under these names in the objects of a text, in order.
+    """Return the values of these fields in the objects of a text, in order.
 
-    Where an object is broken or cut off, what stands in quotes behind the name is given.
+    If there are none, return quoted texts after the names, as of an object that is cut off.
     """
-    found = [
+    values = [
         value
-        for each in objects_in(text)
-        for name, value in each.items()
+        for fields in objects_in(text)
+        for name, value in fields.items()
         if name.casefold() in names
     ]
-    yield from found or _quoted(text, names)
+    yield from values or _quoted(text, names)
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Return the texts of a JSON value in their order, however they are nested."""
+    """Yield the texts nested in a JSON value, in order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from texts_in(each)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(item)
 
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """Return the JSON objects that stand in a text, fenced or not; none from inside another."""
-    at, left = text.find("{"), MOST_READINGS * len(text)
-    for _ in range(MOST_OBJECTS):
+    """Yield the JSON objects in a text, without those inside another."""
+    at, left = text.find("{"), MAX_READINGS * len(text)
+    for _ in range(MAX_OBJECTS):
         if at < 0 or left < 0:
             return
         try:
-            found, end = _DECODER.raw_decode(text, at)
-            found = encodable(found, text)
+            value, end = _DECODER.raw_decode(text, at)
+            value = encodable(value, text)
         except json.JSONDecodeError as error:
             left -= error.pos - at
             end = at + 1
@@ -101,37 +100,36 @@ def objects_in(text: str) -> Iterator[dict[str, Any]]:
             left -= len(text)
             end = at + 1
         else:
-            yield found
+            yield value
         at = text.find("{", end)
 
 
 def _quoted(text: str, names: tuple[str, ...]) -> Iterator[str]:
     pattern = rf'"(?:{"|".join(map(re.escape, names))})"\s*:\s*"((?:[^"\\]|\\.)*+)'
-    for found in re.finditer(pattern, text, re.IGNORECASE):
-        said = found[1]
+    for match in re.finditer(pattern, text, re.IGNORECASE):
         try:
-            yield str(json_in(f'"{said}"'))
+            yield str(json_in(f'"{match[1]}"'))
         except ValueError:
-            yield said
+            yield match[1]
 
 
 class Unreadable(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
-    """The text says none or several; the message is the reason, a few fixed words."""
+    """The text has none or several; the message is the reason, a short fixed phrase."""
 
 
-MOST_LEVELS = 100
-"""More than anybody writes, and far from where reading would end in a fault."""
+MAX_LEVELS = 100
+"""Levels of nesting, far below the recursion limit of decoders."""
 
 
-def is_too_deep(value: Any, levels: int = MOST_LEVELS) -> bool:
-    """Return whether lists and mappings lie deeper in one another than so many levels."""
+def is_too_deep(value: Any, levels: int = MAX_LEVELS) -> bool:
+    """Return whether lists and mappings are nested more than a number of levels."""
     inner = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         inner = [
-            each
+            item
             for outer in inner
-            for each in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(each, dict | list)
+            for item in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(item, dict | list)
         ]
         if not inner:
             return False

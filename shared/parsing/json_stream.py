@@ -1,4 +1,4 @@
-"""A JSON object read as it comes: the items of one list one by one, and all other fields."""
+"""Streaming JSON: an object with one large list, and a reader of single values."""
 
 import json
 import re
@@ -11,22 +11,23 @@ from biaswatch.shared.errors import UsageError
 
 BLANK = " \t\n\r"
 ENDS = f"{BLANK},:]}}"
-"""What follows a name or a value."""
-LARGEST_VALUE = 2 * 1024 * 1024
-"""Characters of one item, or of one of the other fields."""
+"""Characters that may follow a value."""
+MAX_VALUE_CHARACTERS = 2 * 1024 * 1024
+"""Bound of one item or one field."""
+TOO_LARGE = f"A value in the body has more than {MAX_VALUE_CHARACTERS >> 20} MiB, or is not JSON."
 
 
 _BLANKS = re.compile(f"[{BLANK}]*+")
 
 
 def after_blanks(text: str, at: int) -> int:
-    """Return the place of the next sign that is not blank."""
+    """Return the position of the next character that is not blank."""
     blanks = _BLANKS.match(text, at)
     return blanks.end() if blanks else at
 
 
 class _Expects(Enum):
-    """What comes next in the text."""
+    """The next token in the text."""
 
     OBJECT = auto()
     NAME_OR_END = auto()
@@ -41,14 +42,14 @@ class _Expects(Enum):
 
 
 class ListInObject:
-    """Takes the text of an object in pieces; holds the fields, and never the items of the list."""
+    """Reads an object in pieces; keeps its fields, but not the items of its list."""
 
     def __init__(self, name: str, decoder: json.JSONDecoder) -> None:
-        """Take apart an object with a list of this name, decoding values as given."""
+        """Read an object whose list has this name, with a decoder of values."""
         self.fields: dict[str, Any] = {}
-        """The fields of the object beside the list."""
+        """The fields of the object, without the list."""
         self.has_list = False
-        """Whether the list has begun."""
+        """Whether the list was reached."""
         self._name = name
         self._decode = decoder.raw_decode
         self._utf8 = getincrementaldecoder("utf-8")()
@@ -58,7 +59,7 @@ class ListInObject:
 
     @property
     def is_object(self) -> bool:
-        """Whether the text begins like an object."""
+        """Whether the text starts an object."""
         return self._expects is not _Expects.OBJECT
 
     @property
@@ -67,22 +68,22 @@ class ListInObject:
         return self._expects is _Expects.NOTHING
 
     def read(self, data: bytes, *, last: bool) -> Iterator[Any]:
-        """Yield the items that end in these bytes, which follow those before.
+        """Yield the items that end in the next bytes.
 
         Raises
         ------
         JSONDecodeError, UnicodeDecodeError
             The text is not JSON.
         UsageError
-            The list is there twice, or one value is too large.
+            The list occurs twice, or a value is too large.
         """
         self._text = self._text[self._at :] + self._utf8.decode(data, final=last)
         self._at = 0
         while self._skip_blanks():
-            found: list[Any] = []
-            if not self._step(found, last=last):
+            items: list[Any] = []
+            if not self._step(items, last=last):
                 break
-            yield from found
+            yield from items
         if last and not self.finished:
             raise self._error("the text ends too early")
 
@@ -90,11 +91,11 @@ class ListInObject:
         self._at = after_blanks(self._text, self._at)
         return self._at < len(self._text)
 
-    def _step(self, found: list[Any], *, last: bool) -> bool:
-        """Go on by one sign or value; return False where more of the text is needed."""
+    def _step(self, items: list[Any], *, last: bool) -> bool:
+        """Read one token or value; return False if more text is needed."""
         sign, expects = self._text[self._at], self._expects
         if expects in {_Expects.VALUE, _Expects.ITEM, _Expects.NAME}:
-            return self._value(found, last=last)
+            return self._value(items, last=last)
         if expects is _Expects.ITEM_OR_END and sign != "]":
             self._expects = _Expects.ITEM
         elif expects is _Expects.NAME_OR_END and sign != "}":
@@ -105,7 +106,7 @@ class ListInObject:
         return True
 
     def _after(self, sign: str) -> _Expects:
-        """Return what follows a sign where it is expected."""
+        """Return the token expected after a character; raise if it is not expected here."""
         match self._expects, sign:
             case _Expects.OBJECT, "{":
                 return _Expects.NAME_OR_END
@@ -119,10 +120,10 @@ class ListInObject:
                 return _Expects.NAME
             case ((_Expects.NAME_OR_END | _Expects.AFTER_VALUE), "}"):
                 return _Expects.NOTHING
-        raise self._error("another sign is expected")
+        raise self._error("another character is expected")
 
-    def _value(self, found: list[Any], *, last: bool) -> bool:
-        """Read a name, a field's value or an item; a list of items is only begun."""
+    def _value(self, items: list[Any], *, last: bool) -> bool:
+        """Read a name, the value of a field or an item; enter the list."""
         if self._expects is _Expects.VALUE and self._field == self._name and self._begin_list():
             return True
         value, end = self._decoded(last=last)
@@ -133,7 +134,7 @@ class ListInObject:
                 raise self._error("a name in quotes is expected")
             self._field, self._expects = value, _Expects.COLON
         elif self._expects is _Expects.ITEM:
-            found.append(value)
+            items.append(value)
             self._expects = _Expects.AFTER_ITEM
         else:
             self.fields[self._field] = value
@@ -152,37 +153,35 @@ class ListInObject:
         return True
 
     def _decoded(self, *, last: bool) -> tuple[Any, int | None]:
-        """Return the value that begins here and its end; no end where it may go on."""
+        """Return the next value and its end; the end is None if it may be incomplete."""
         left = len(self._text) - self._at
         try:
             value, end = self._decode(self._text, self._at)
         except json.JSONDecodeError as error:
             if last:
                 raise json.JSONDecodeError(error.msg, self._text, error.pos) from None
-            if left > LARGEST_VALUE:
-                raise UsageError(
-                    f"A value in the body has more than {LARGEST_VALUE >> 20} MiB, or is no JSON."
-                ) from None
+            if left > MAX_VALUE_CHARACTERS:
+                raise UsageError(TOO_LARGE) from None
             return None, None
-        # A number may go on: only a sign that ends it tells.
+        # Only the character after a number shows that it is complete.
         ended = end < len(self._text) and self._text[end] in ENDS
         return (value, end) if last or ended else (None, None)
 
-    def _error(self, said: str) -> json.JSONDecodeError:
-        return json.JSONDecodeError(said, self._text, min(self._at, len(self._text)))
+    def _error(self, reason: str) -> json.JSONDecodeError:
+        return json.JSONDecodeError(reason, self._text, min(self._at, len(self._text)))
 
 
 READ_BYTES = 64 * 1024
-"""Bytes that are read at once."""
+"""Size of one read."""
 MAX_STEPS, STEPS_OF_ITEM = 2_500_000, 15
-"""Fields that are entered, items as several, and opening braces of decoded values, in one text."""
+"""Bound on the work for one text: fields, objects, and items, which count as several."""
 
 
 class JsonReader:
-    """Reads a text from its beginning to its end; holds one value of it at a time."""
+    """Reads a text from start to end, with one value in memory at a time."""
 
     def __init__(self, read: Callable[[int], bytes], decoder: json.JSONDecoder) -> None:
-        """Read from a function that takes a number of bytes and returns at most as many."""
+        """Read from a function that returns at most the requested number of bytes."""
         self._read = read
         self._decode = decoder.raw_decode
         self._utf8 = getincrementaldecoder("utf-8")()
@@ -211,7 +210,7 @@ class JsonReader:
             self._expect(",")
 
     def items(self) -> Iterator[None]:
-        """Yield once for each item of a list; the caller reads the item before the next."""
+        """Yield once per item of a list; the caller reads each item before the next."""
         self._expect("[")
         if self._skip_if("]"):
             return
@@ -241,20 +240,18 @@ class JsonReader:
                 if not self._more:
                     raise self._error(error.msg) from None
             else:
-                # Only the sign after a number tells that it has ended.
+                # Only the character after a number shows that it is complete.
                 if not self._more or (end < len(self._text) and self._text[end] in ENDS):
                     self._count(self._text.count("{", self._at, end))
                     self._at = end
                     return value
             size = len(self._text) - self._at
-            if size >= LARGEST_VALUE:
-                raise UsageError(
-                    f"A value in the body has more than {LARGEST_VALUE >> 20} MiB, or is no JSON."
-                )
-            self._fill(min(max(READ_BYTES, size), LARGEST_VALUE - size))
+            if size >= MAX_VALUE_CHARACTERS:
+                raise UsageError(TOO_LARGE)
+            self._fill(min(max(READ_BYTES, size), MAX_VALUE_CHARACTERS - size))
 
     def peek(self) -> str:
-        """Return the next sign that is not blank, and an empty text at the end."""
+        """Return the next character that is not blank; empty at the end."""
         while True:
             self._at = after_blanks(self._text, self._at)
             if self._at < len(self._text) or not self._more:
@@ -262,9 +259,9 @@ class JsonReader:
             self._fill(READ_BYTES)
 
     def end(self) -> None:
-        """Raise JSONDecodeError where more follows."""
+        """Raise JSONDecodeError if more follows."""
         if self.peek():
-            raise self._error("the text goes on behind its value")
+            raise self._error("the text continues after its value")
 
     def _fill(self, size: int) -> None:
         data = self._read(size)

@@ -1,9 +1,8 @@
-"""Separate what a model wrote while it reasoned from the answer that follows.
+"""Separates the reasoning of a model from its answer.
 
-Recognised are reasoning tags (`<think>` and its relatives, also without the opening tag, which many
-chat templates put into the prompt), the channels of the harmony format, and what remains of these
-once a server has removed the special tokens. A tag that running text or code merely mentions stays
-in the answer.
+Recognises reasoning tags (`<think>` and similar ones, also without the opening tag, which many chat
+templates put into the prompt), the channels of the harmony format, and their remains after a server
+removed the special tokens. A tag that is only mentioned in text or code stays in the answer.
 """
 
 import re
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 TRUNCATED, EMPTY = "truncated", "empty"
-"""Why a text has no answer: it ends inside its reasoning, or nothing follows the reasoning."""
+"""Reasons for a missing answer: the text ends inside its reasoning, or directly after it."""
 
 _NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|rationale|analysis|scratchpad|reflection)"
 _OPEN = (
@@ -31,7 +30,7 @@ _SENTENCE_ENDS = frozenset('.!?\u2026)]}"\u201d*>\n')
 _ANSWER_BEGINS = re.compile(r"[{\[*#\\<]|(?!I\b)[A-Z]")
 _BLANK = " \t\r\ufeff\u200b"
 _NEAR = 80
-"""Characters beside a tag that tell whether it is mentioned or meant."""
+"""Characters of context that decide whether a tag is only mentioned."""
 
 _MESSAGE = re.compile(
     r"<\|channel\|>\s*(?P<channel>analysis|commentary|final)\b(?P<header>(?:(?!<\|message\|>)[^\n]){0,200})"
@@ -43,17 +42,17 @@ _ROLE = re.compile(r"<\|start\|>assistant\b")
 _BARE_FINAL = re.compile(r"assistantfinal|assistant\sfinal(?![a-z])")
 _BARE_ANALYSIS = re.compile(r"\s*(?:assistant)?analysis")
 _GLUED_ANALYSIS = re.compile(r"\s*(?:assistant)?analysis(?=[A-Z][a-z'\u2019]*[\s,.])")
-"""`analysisWe need to rate`: the channel's name, once its tokens are removed."""
+"""`analysisWe need to rate`: the name of a channel without its tokens."""
 
 
 @dataclass(frozen=True)
 class ReasonedText:
-    """A model's text in two parts."""
+    """Answer and reasoning of a text."""
 
     answer: str
     reasoning: str = ""
     cut_off: bool = False
-    """The text ends before its reasoning does."""
+    """Whether the text ends inside its reasoning."""
 
     @property
     def missing(self) -> str | None:
@@ -82,7 +81,7 @@ def _split(answer: str, reasoning: str, *, cut_off: bool = False) -> ReasonedTex
 
 
 def _channels(text: str) -> ReasonedText | None:
-    """Return the parts of a text in the harmony format; None of another text."""
+    """Return the parts of a text in the harmony format; None for other texts."""
     messages = [
         message
         for message in _MESSAGE.finditer(text)
@@ -102,7 +101,7 @@ def _channels(text: str) -> ReasonedText | None:
 
 
 def _bare_channels(text: str) -> ReasonedText | None:
-    """Return the parts of a harmony text without its special tokens; None of another text."""
+    """Return the parts of a harmony text without special tokens; None for other texts."""
     channel = _BARE_ANALYSIS.match(text)
     if channel and (finals := list(_BARE_FINAL.finditer(text))):
         return _split(text[finals[-1].end() :], text[channel.end() : finals[-1].start()])
@@ -131,7 +130,7 @@ def _tagged(text: str) -> ReasonedText:
 
 
 def _marks(text: str) -> Iterator[tuple[bool, re.Match[str]]]:
-    """Yield the tags that open and close reasoning, in order; not those that are mentioned."""
+    """Yield the tags that open and close reasoning, without those that are only mentioned."""
     marks = [mark for mark in _MARK.finditer(text) if not _is_quoted(text, mark)]
     if not marks:
         return
@@ -143,7 +142,7 @@ def _marks(text: str) -> Iterator[tuple[bool, re.Match[str]]]:
             if not opened and mark not in code and _opens(text, mark, closed=number < last_close):
                 opened = True
                 yield True, mark
-        # Reasoning may hold half a fence; without a better place, it ends at the first tag.
+        # Reasoning may contain an unclosed fence; by default it ends at the first closing tag.
         elif (opened and number > last_close) or (
             _closes(text, mark) and (opened or mark not in code)
         ):
@@ -160,7 +159,7 @@ def _opens(text: str, mark: re.Match[str], *, closed: bool) -> bool:
 
 
 def _closes(text: str, mark: re.Match[str]) -> bool:
-    """Return whether a tag ends reasoning: prose that mentions one goes on in its sentence."""
+    """Return whether a tag ends reasoning; one that is mentioned is inside a sentence."""
     if not mark["close"]:
         return False
     before = text[max(0, mark.start() - _NEAR) : mark.start()].rstrip(_BLANK)
@@ -179,7 +178,7 @@ def _is_quoted(text: str, mark: re.Match[str]) -> bool:
 
 
 class _Spans:
-    """Stretches of a text, in order."""
+    """Sorted spans of a text."""
 
     def __init__(self, spans: list[tuple[int, int]]) -> None:
         self._starts = [start for start, _ in spans]

@@ -1,4 +1,4 @@
-"""Values that Python wrote with `str` into a cell: lists, dicts and arrays of numpy."""
+"""Values in the notation of `str` in Python: lists, dicts and arrays of numpy."""
 
 import ast
 import re
@@ -7,14 +7,14 @@ from datetime import date, datetime
 from math import inf, nan
 from typing import Any
 
-from biaswatch.shared.parsing.json_objects import MOST_LEVELS, encodable
+from biaswatch.shared.parsing.json_objects import MAX_LEVELS, encodable
 
 NAMED_VALUES = {
     "None": None, "True": True, "False": False, "nan": nan, "NaN": nan, "NaT": None, "inf": inf,
     "datetime.timezone.utc": None, "np.True_": True, "np.False_": False,
 }  # fmt: skip
 WRAPPERS = {"array", "frozenset", "deque", "defaultdict", "mappingproxy"}
-"""Calls whose value is their first argument, as of numpy in `np.float64(0.5)`."""
+"""Calls with the value of their first argument, like `np.float64(0.5)`."""
 DATES: dict[str, Callable[..., date]] = {"datetime.datetime": datetime, "datetime.date": date}
 _CLASS = re.compile(r"(?:\w+\.)*_*[A-Z]\w*|datetime\.\w+|namespace")
 _ENUM = re.compile(r"<[\w.]+: (.+)>", re.DOTALL)
@@ -31,14 +31,14 @@ _ENDS = {"[": "]", "(": ")", "{": "}"}
 
 
 def python_literal(text: str) -> Any:
-    """Return the value that `str` of a Python object wrote; nothing in it is executed.
+    """Return the value of a text written by `str`; nothing in it is executed.
 
     Commas are optional, because numpy writes arrays without them: `['a' 'b']`.
 
     Raises
     ------
     ValueError
-        It is no such text, or nested deeper than `MOST_LEVELS`.
+        The text is invalid, or nested deeper than `MAX_LEVELS`.
     """
     reader = _Reader(text)
     value = reader.value(0)
@@ -55,22 +55,22 @@ class _Reader:
         self.at = 0
 
     def value(self, level: int) -> Any:
-        kind, written = self._next()
-        if level > MOST_LEVELS:
+        kind, literal = self._next()
+        if level > MAX_LEVELS:
             raise ValueError("nested too deeply")
         if kind == "text":
-            return ast.literal_eval(written)
+            return ast.literal_eval(literal)
         if kind == "number":
-            return float(written) if set(written) & set(".eEf") else int(written)
+            return float(literal) if set(literal) & set(".eEf") else int(literal)
         if kind == "name":
-            return self._named(written, level)
+            return self._named(literal, level)
         if kind == "object":
-            return _value_of_object(written, level)
-        if written == "{":
+            return _value_of_object(literal, level)
+        if literal == "{":
             return self._dict(level)
-        if written in _ENDS:
-            return self._items(_ENDS[written], lambda: self.value(level + 1))
-        raise ValueError(f"unexpected {written}")
+        if literal in _ENDS:
+            return self._items(_ENDS[literal], lambda: self.value(level + 1))
+        raise ValueError(f"unexpected {literal}")
 
     def _named(self, name: str, level: int) -> Any:
         if name in NAMED_VALUES:
@@ -92,7 +92,7 @@ class _Reader:
         return "", self.value(level)
 
     def _take_type(self) -> bool:
-        """Step over the name of a type, like that of `dtype=object`, where it comes next."""
+        """Skip the name of a type, as in `dtype=object`, if it is next."""
         start = self.at
         kind, name = self._next()
         if kind == "name" and name not in NAMED_VALUES and not self._take("("):
@@ -121,7 +121,7 @@ class _Reader:
         return items
 
     def _take(self, sign: str) -> bool:
-        """Step over a sign where it comes next."""
+        """Skip a punctuation character, if it is next."""
         token = _TOKEN.match(self._text, self.at)
         if token is None or token["sign"] != sign:
             return False
@@ -131,21 +131,21 @@ class _Reader:
     def _next(self) -> tuple[str, str]:
         token = _TOKEN.match(self._text, self.at)
         if token is None or token.lastgroup is None:
-            raise ValueError("no value of Python")
+            raise ValueError("not a value of Python")
         self.at = token.end()
         return token.lastgroup, token[token.lastgroup]
 
 
-def _value_of_object(written: str, level: int) -> Any:
-    """Return the value of a member of an enumeration; other objects have none."""
-    member = _ENUM.fullmatch(written)
+def _value_of_object(literal: str, level: int) -> Any:
+    """Return the value of a member of an enumeration; None for other objects."""
+    member = _ENUM.fullmatch(literal)
     return _Reader(member[1]).value(level + 1) if member else None
 
 
 def _value_of_call(name: str, positional: list[Any], named: dict[str, Any]) -> Any:
     """Return the value of a call: a date, its first argument, or its fields."""
     if name in DATES:
-        return _written_date(name, positional)
+        return _iso_date(name, positional)
     if name == "OrderedDict" and positional:
         return _from_pairs(positional[0])
     if name == "defaultdict":
@@ -162,17 +162,15 @@ def _value_of_call(name: str, positional: list[Any], named: dict[str, Any]) -> A
 def _from_pairs(pairs: Any) -> Any:
     if isinstance(pairs, dict):
         return pairs
-    if not isinstance(pairs, list) or any(not _is_pair(pair) for pair in pairs):
+    if not isinstance(pairs, list) or any(
+        not isinstance(pair, list) or len(pair) != 2 for pair in pairs
+    ):
         raise ValueError("neither a dict nor pairs")
     return {str(key): value for key, value in pairs}
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2
-
-
-def _written_date(name: str, numbers: list[Any]) -> str:
+def _iso_date(name: str, numbers: list[Any]) -> str:
     try:
         return DATES[name](*numbers).isoformat()
     except (TypeError, OverflowError):
-        raise ValueError("no date") from None
+        raise ValueError("invalid date") from None

@@ -1,52 +1,52 @@
-"""Redaction: what names or reaches a person becomes a mark that says what was there; pure.
+"""Redaction of personal data, replaced by the name of its pattern.
 
-Every pattern is tried once at each place with bounded repeats, so that the time grows with the
-length of the text, whatever is in it.
+All repeats are bounded, so that the time is linear in the length of the text.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from re import _constants as parts  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-MOST_REPEATS = 256
-"""The largest bound of a repeat in a pattern of one's own."""
-MOST_WAYS = 1_000
-"""How many ways a pattern of one's own may have to match at one place."""
-MOST_NESTED = 20
-"""So many repeats of what has two ways are far too many; more need not be computed."""
+MAX_REPEATS = 256
+"""Largest bound of a repeat in a custom pattern."""
+MAX_WAYS = 1_000
+"""Ways in which a custom pattern may match at one position."""
+MAX_NESTED_REPEATS = 20
+"""Nested repeats beyond this exceed MAX_WAYS in any case."""
 Accepts = Callable[[str], bool]
 
 
 def _digits(text: str) -> list[int]:
-    return [int(each) for each in text if each.isdecimal()]
+    return [int(character) for character in text if character.isdecimal()]
 
 
 def is_card_number(text: str) -> bool:
-    """Tell whether digits are those of a payment card (ISO/IEC 7812: Luhn's sum)."""
+    """Tell whether digits are a payment card number (ISO/IEC 7812, Luhn)."""
     digits = _digits(text)
     doubled = [d * 2 - 9 * (d > 4) for d in digits[-2::-2]]
     return len(digits) >= 13 and (sum(doubled) + sum(digits[-1::-2])) % 10 == 0
 
 
 def is_iban(text: str) -> bool:
-    """Tell whether characters are those of an account number (ISO 13616: remainder 1 of 97)."""
-    found = "".join(text.split()).upper()
-    moved = found[4:] + found[:4]
-    return int("".join(str(int(each, 36)) for each in moved)) % 97 == 1
+    """Tell whether characters are an account number (ISO 13616, modulo 97)."""
+    compact = "".join(text.split()).upper()
+    rotated = compact[4:] + compact[:4]
+    return int("".join(str(int(character, 36)) for character in rotated)) % 97 == 1
 
 
 def is_phone_number(text: str) -> bool:
-    """Tell whether there are as many digits as a phone number has (ITU E.164: 15 at most)."""
+    """Tell whether a text has as many digits as a phone number (ITU E.164, at most 15)."""
     return 8 <= len(_digits(text)) <= 15
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """What is looked for, and what tells it from what only looks like it."""
+    """A pattern, and a check of its matches."""
 
     name: str
     expression: re.Pattern[str]
@@ -54,8 +54,8 @@ class Pattern:
 
 
 BUILT_IN: Mapping[str, Pattern] = {
-    each.name: each
-    for each in (
+    pattern.name: pattern
+    for pattern in (
         Pattern(
             "email",
             re.compile(
@@ -82,80 +82,81 @@ BUILT_IN: Mapping[str, Pattern] = {
         ),
     )
 }
-"""In the order in which they are looked for: what is longer first."""
+"""In the order of their application, longer ones first."""
 
 
 @dataclass
 class RedactedText:
-    """A text without what was found, and how often each pattern was."""
+    """A redacted text, and the number of matches of each pattern."""
 
     text: str
     counts: Counter[str] = field(default_factory=Counter)
 
 
 def redact(text: str, patterns: Sequence[Pattern]) -> RedactedText:
-    """Return a text in which what a pattern finds is replaced by the pattern's name, `[email]`."""
-    found = RedactedText(text)
-    for each in patterns:
-        found.text = each.expression.sub(lambda match: _replaced(each, match, found), found.text)  # noqa: B023
-    return found
+    """Return a text in which each match is replaced by the name of its pattern: `[email]`."""
+    redacted = RedactedText(text)
+    for pattern in patterns:
+        replace = partial(_replacement, pattern, redacted.counts)
+        redacted.text = pattern.expression.sub(replace, redacted.text)
+    return redacted
 
 
-def _replaced(pattern: Pattern, match: re.Match[str], found: RedactedText) -> str:
+def _replacement(pattern: Pattern, counts: Counter[str], match: re.Match[str]) -> str:
     if not pattern.accepts(match[0]):
         return match[0]
-    found.counts[pattern.name] += 1
+    counts[pattern.name] += 1
     return f"[{pattern.name}]"
 
 
-def own_pattern(name: str, written: str) -> Pattern:
-    """Return a pattern that an operator wrote.
+def own_pattern(name: str, expression: str) -> Pattern:
+    """Return the custom pattern of an operator.
 
     Raises
     ------
     ValueError
-        It is no regular expression, matches nothing at all, or its time could grow faster than the
-        text: a repeat has no bound, or there are too many ways to match.
+        The expression is invalid, matches the empty text, or may take more than linear time: a
+        repeat has no bound, or there are too many ways to match.
     """
     try:
-        expression = re.compile(written)
-        tree = parser.parse(written)
+        compiled = re.compile(expression)
+        tree = parser.parse(expression)
     except re.error as error:
-        raise ValueError(f"it is no regular expression ({error.msg})") from None
-    if _ways(tree) > MOST_WAYS:
+        raise ValueError(f"it is not a regular expression ({error.msg})") from None
+    if _ways(tree) > MAX_WAYS:
         raise ValueError(
-            f"it can match in more than {MOST_WAYS} ways at one place, which takes too long: use"
-            f" smaller bounds, {{1,20}} rather than {{1,{MOST_REPEATS}}}, and nest no repeats"
+            f"it can match in more than {MAX_WAYS} ways at one position, which takes too long: use"
+            f" smaller bounds, {{1,20}} rather than {{1,{MAX_REPEATS}}}, and nest no repeats"
         )
-    if expression.match("") is not None:
-        raise ValueError("it matches where nothing is")
-    return Pattern(name, expression)
+    if compiled.match("") is not None:
+        raise ValueError("it matches the empty text")
+    return Pattern(name, compiled)
 
 
 def _ways(tree: Any) -> int:
-    """Return in how many ways a pattern may match at one place, at most."""
+    """Return the maximum number of ways in which a pattern can match at one position."""
     ways = 1
-    for operation, given in tree:
+    for operation, argument in tree:
         if operation in {parts.GROUPREF, parts.GROUPREF_EXISTS}:
             raise ValueError("it refers back to a group, which may take too long")
-        ways = min(ways * _ways_of(operation, given), MOST_WAYS * 2)
+        ways = min(ways * _ways_of(operation, argument), MAX_WAYS * 2)
     return ways
 
 
-def _ways_of(operation: Any, given: Any) -> int:
+def _ways_of(operation: Any, argument: Any) -> int:
     if operation in {parts.MAX_REPEAT, parts.MIN_REPEAT, parts.POSSESSIVE_REPEAT}:
-        least, most, inner = given
-        if most is parts.MAXREPEAT or most > MOST_REPEATS:
+        low, high, inner = argument
+        if high is parts.MAXREPEAT or high > MAX_REPEATS:
             raise ValueError(
-                f"a repeat has no bound up to {MOST_REPEATS}: write {{1,20}} instead of + and"
+                f"a repeat has no bound up to {MAX_REPEATS}: write {{1,20}} instead of + and"
                 " {0,20} instead of *"
             )
-        nested = min(int(most), MOST_NESTED)
-        return int((most - least + 1) * _ways(inner) ** nested)
+        nested = min(int(high), MAX_NESTED_REPEATS)
+        return int((high - low + 1) * _ways(inner) ** nested)
     if operation is parts.BRANCH:
-        return sum(_ways(branch) for branch in given[1])
+        return sum(_ways(branch) for branch in argument[1])
     if operation is parts.SUBPATTERN:
-        return _ways(given[-1])
+        return _ways(argument[-1])
     if operation in {parts.ASSERT, parts.ASSERT_NOT}:
-        return _ways(given[1])
-    return _ways(given) if operation is parts.ATOMIC_GROUP else 1
+        return _ways(argument[1])
+    return _ways(argument) if operation is parts.ATOMIC_GROUP else 1

@@ -1,7 +1,7 @@
 """Refusals at the beginning of a reply, by patterns of English.
 
 A refusal is a statement of the speaker about the task ("I can't rate people"). The same words about
-another person, in praise ("I cannot recommend her highly enough") or in a quotation are none.
+another person, in praise ("I cannot recommend her highly enough") or in a quotation do not count.
 """
 
 import re
@@ -9,9 +9,9 @@ import re
 from biaswatch.shared.parsing.texts import with_plain_quotes
 
 OPENING_CHARACTERS = 300
-"""Characters from the start; further down the same words are about something else."""
+"""Only refusals that start within these characters count."""
 _SENTENCE_CHARACTERS = 300
-"""Characters behind a refusal that may belong to its sentence."""
+"""Characters after a refusal that may belong to its sentence."""
 
 _MODIFIERS = (
     r"(?:,?\s(?:in good conscience|be able to|currently|directly|ethically|fairly|honestly|legally"

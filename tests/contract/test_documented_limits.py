@@ -98,8 +98,8 @@ LIMITS = {
     f" columns, {table_files.MOST_CELLS:,} cells",
     "Parquet file, unfolded": f"{parquet_files.MOST_BYTES // GIB} GiB",
     "line of a log in JSON": f"{LARGEST_LINE_BYTES // MIB} MiB",
-    "YAML": f"{yaml_values.MOST_CHARACTERS // MIB} MiB, {yaml_values.MOST_VALUES:,} values",
-    "levels of JSON and YAML": f"{json_objects.MOST_LEVELS}",
+    "YAML": f"{yaml_values.MAX_CHARACTERS // MIB} MiB, {yaml_values.MAX_VALUES:,} values",
+    "levels of JSON and YAML": f"{json_objects.MAX_LEVELS}",
 }  # fmt: skip
 
 

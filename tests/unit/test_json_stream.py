@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.parsing.json_stream import LARGEST_VALUE, ListInObject
+from biaswatch.shared.parsing.json_stream import MAX_VALUE_CHARACTERS, ListInObject
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -69,7 +69,7 @@ def test_a_list_that_is_no_list_is_a_field_and_a_second_one_is_refused() -> None
 
 
 def test_a_value_that_never_ends_is_not_waited_for() -> None:
-    endless = b'{"items": ["' + b"x" * (LARGEST_VALUE + 10)
+    endless = b'{"items": ["' + b"x" * (MAX_VALUE_CHARACTERS + 10)
     reader = ListInObject("items", json.JSONDecoder())
     with pytest.raises(UsageError, match="more than 2 MiB"):
         list(reader.read(endless, last=False))

@@ -17,7 +17,7 @@ from biaswatch.shared.contracts.pair_verdict import (
     OWN_A,
     OWN_B,
 )
-from biaswatch.shared.parsing.texts import NOT_ORDERS, one_line, quoted_part
+from biaswatch.shared.parsing.texts import NOT_INSTRUCTIONS, one_line, quoted_part
 
 FITS = (
     "Somebody read a context, was asked a question, and gave a reasoning and an answer. Does the"
@@ -59,7 +59,7 @@ def which_question(context: str, reasoning: str, options: Mapping[str, str]) -> 
 
 def _prompt(asks: str, said: Mapping[str, str], *ending: str) -> str:
     parts = [quoted_part(name, text) for name, text in said.items()]
-    return "\n\n".join((asks, *parts, NOT_ORDERS, *ending))
+    return "\n\n".join((asks, *parts, NOT_INSTRUCTIONS, *ending))
 
 
 LETTERS = "ABCD"

@@ -105,8 +105,8 @@ PROBES = "probes: [{key: a, groups: {race: x}, prompt: Is it so}]\n"
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"name: a\nname: b\n" + PROBES.encode(), r"line 2: .*'name' is given twice"),
-        (b"name: a\nprobes: [{key: a, prompt: x, prompt: y}]", "line 2: .*'prompt' is given twice"),
+        (b"name: a\nname: b\n" + PROBES.encode(), r"line 2: .*'name' occurs twice"),
+        (b"name: a\nprobes: [{key: a, prompt: x, prompt: y}]", "line 2: .*'prompt' occurs twice"),
         (b"a: " + b"[" * 4000, "nested too deeply"),
         (b"name: \x01", "special characters are not allowed"),
         (b"name: \xff\xfe", "it is not text in UTF-8"),

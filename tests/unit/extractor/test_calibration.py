@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from biaswatch.services.extractor.domain import Measured, Reading, measured_all
+from biaswatch.services.extractor.domain import FunctionExtractor, Measured, Reading, measured_all
 from biaswatch.services.extractor.domain.calibration import (
     GROUPS,
     ExtractorCalibration,
@@ -12,7 +12,7 @@ from biaswatch.services.extractor.domain.calibration import (
     largest,
     sentences,
 )
-from biaswatch.services.extractor.handlers.loading import FunctionExtractor, load
+from biaswatch.services.extractor.handlers.loading import load
 
 
 async def calibration_of(bias: dict[str, float]) -> ExtractorCalibration:

@@ -15,7 +15,7 @@ from biaswatch.shared.files import (
     yaml_mapping,
 )
 from biaswatch.shared.parsing import yaml_values
-from biaswatch.shared.parsing.json_objects import MOST_LEVELS, is_too_deep
+from biaswatch.shared.parsing.json_objects import MAX_LEVELS, is_too_deep
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -56,7 +56,7 @@ def test_yaml_that_people_write_is_read_with_its_aliases_and_merges() -> None:
 
 
 def test_yaml_has_a_bound_on_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_values, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(yaml_values, "MAX_CHARACTERS", 10)
     with pytest.raises(yaml.YAMLError, match=r"put many probes into a \.jsonl file"):
         parse_yaml("a: " + "x" * 20)
 
@@ -68,8 +68,8 @@ def test_what_lies_deeper_than_anybody_writes_is_told_apart() -> None:
             value = {"a": [value]} if levels % 2 else [value]
         return value
 
-    assert not is_too_deep(nested(MOST_LEVELS))
-    assert is_too_deep(nested(MOST_LEVELS + 2))
+    assert not is_too_deep(nested(MAX_LEVELS))
+    assert is_too_deep(nested(MAX_LEVELS + 2))
     assert not is_too_deep("text")
 
 
