@@ -16,8 +16,9 @@ import pandas as pd
 from scipy import stats
 
 from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.disparity import disparities
-from biaswatch.shared.stats.groups.permutations import permute_labels
+from biaswatch.shared.stats.groups.null_disparities import disparity_null
 from biaswatch.shared.stats.groups.registry import parse_statistic
 from biaswatch.shared.stats.groups.summary import summarise
 
@@ -67,7 +68,7 @@ def diagnose(table: Table) -> None:
 def permute(table: Table) -> None:
     """Permute labels within the domains."""
     rng = np.random.default_rng(3)
-    permute_labels(table, domain_of(table), names(table), rng, PERMUTATIONS)
+    disparity_null(table, [Mean()], domain_of(table), names(table), rng, PERMUTATIONS)
 
 
 def domain_of(table: Table) -> np.ndarray[Any, Any]:

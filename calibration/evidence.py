@@ -1,4 +1,4 @@
-"""The full simulations of anytime-valid evidence: false alarms, both claims, detectors, delay."""
+"""The full simulations of anytime-valid evidence: false alarms, both claims, delay."""
 
 import sys
 import time
@@ -23,7 +23,6 @@ from tests.support.evidence_checks import (
     DELAYS,
     FALSE_ALARMS,
     delay_ratio,
-    detector_times,
     most_allowed,
     share_alarmed,
 )
@@ -40,7 +39,6 @@ from tests.support.traffic_streams import share_alarmed as share_of_streams
 
 TIMES = 2000
 CLAIM_TIMES = 1000
-DETECTORS, STEPS = 4000, 20_000
 MOST_DELAY = 2.5
 NULL_TIMES, NULL_ROUNDS = 300, (20, 40)
 PLAN_TIMES, GAP_ROUNDS = 300, (20, 200)
@@ -57,14 +55,6 @@ def false_alarms() -> Iterator[Line]:
         found = share_alarmed(check, np.random.default_rng(1), times, check.length)
         bar = most_allowed(times)
         yield check.name, f"{found:.3f} of {times:,} alarm (at most {bar:.3f})", found <= bar
-
-
-def detectors() -> Iterator[Line]:
-    """Simulate change detectors where nothing changes."""
-    for threshold in (1 / ALPHA, 1000):
-        found = float(detector_times(np.random.default_rng(2), DETECTORS, STEPS, threshold).mean())
-        name = f"change detector at {threshold:,.0f}"
-        yield name, f"{found:,.0f} steps to a false alarm", found >= threshold
 
 
 def traffic() -> Iterator[Line]:
@@ -133,7 +123,7 @@ def difficult() -> Iterator[Line]:
 def main() -> int:
     """Print every check; 1 where one misses its bar."""
     missed, start = 0, time.perf_counter()
-    for part in (incomplete, difficult, false_alarms, detectors, traffic, planned_traffic, delays):
+    for part in (incomplete, difficult, false_alarms, traffic, planned_traffic, delays):
         for name, told, holds in part():
             missed += not holds
             print(f"{'ok' if holds else 'MISSED':7}{name:58}{told}", flush=True)

@@ -17,7 +17,7 @@ from biaswatch.render.tables import printable
 from biaswatch.shared.analysis.monitors.method import PlannedGap, method_of
 from biaswatch.shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.anytime.judging import WHOLE, alpha_of_gap_test
+from biaswatch.shared.stats.anytime.judging import FIRST_ROUND_WEIGHT, alpha_of_gap_test
 from biaswatch.shared.stats.anytime.planning import PlannedUnits
 from biaswatch.shared.stats.anytime.units import MissingAnswers
 
@@ -107,7 +107,7 @@ def _alpha_of(plan: MonitorPlan, watched: WatchedFeature) -> float:
     """Return the share of alpha of the first test, for gaps that are there from the beginning."""
     alpha = alpha_of_gap_test(plan.alpha, 1)
     searched = plan.traffic is None and not watched.method.of_selections
-    return alpha * WHOLE if searched else alpha
+    return alpha * FIRST_ROUND_WEIGHT if searched else alpha
 
 
 def _row(

@@ -15,7 +15,7 @@ from biaswatch.shared.analysis.findings.observations import Floats, Observations
 from biaswatch.shared.analysis.findings.units import SideUnits, Units
 from biaswatch.shared.contracts import Against, Suite
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds
+from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds
 from biaswatch.shared.stats.comparisons.planned_power import StudyShape
 
 
@@ -32,7 +32,7 @@ class ComparedShape:
     def testable(self) -> bool:
         """Whether a run counts the comparison in its family: two shared sets, or units a side."""
         shape = self.shape
-        return max(shape.pairs, min(shape.only_a, shape.only_b)) >= LEAST_UNITS
+        return max(shape.pairs, min(shape.only_a, shape.only_b)) >= MIN_UNITS
 
 
 def compared_shapes(suite: Suite) -> list[ComparedShape]:

@@ -11,7 +11,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.stats.labels.sampling import labels_for_share, units_for_share
+from biaswatch.shared.stats.labels.sampling import labels_needed, units_needed
 
 TENTH = 0.1
 """Of the scale: an interval that reaches no farther says something."""
@@ -57,8 +57,8 @@ def width_sentences(groups: Iterable[CorrectedGroup], alpha: float) -> Iterator[
             continue
         repeats = each.answers / each.units
         answers = "one answer each" if repeats <= 1 else f"{repeats:.3g} answers each"
-        needed = units_for_share(TENTH, each.labelled / each.answers, alpha)
-        more = labels_for_share(TENTH, each.answers, each.units, alpha)
+        needed = units_needed(TENTH, each.labelled / each.answers, alpha)
+        more = labels_needed(TENTH, each.answers, each.units, alpha)
         instead = "" if more is None else f", or {more:,} labels of these"
         yield (
             f"The interval of {each.group} is wide because it has {each.units:,} prompts with"

@@ -1,41 +1,102 @@
-"""Samples as statistics take them, and the values of a sample that are present."""
+"""Samples as statistics take them, their present values, and a cache of results by content."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 Sample = Sequence[float | None] | Vector
 """One number per answer; None, NaN and infinities are missing answers."""
-AT_ONCE = 2**16
-"""Values that are worked on together, where the temporaries of millions would be in the way."""
 AnswersByPrompt = Mapping[Any, Sample]
 """One group's answers by prompt, a hashable key: the same key in two groups is the same prompt."""
+CHUNK_VALUES = 2**16
+"""Values processed together, which bounds the memory of temporaries."""
+FLAT_RTOL = 1e-12
+"""Relative to the largest value: a smaller spread comes from rounding, not from data."""
+T = TypeVar("T")
 
 
-def stretches(length: int) -> Iterator[slice]:
-    """Yield slices that together hold every place of a long sample, in order."""
-    for begin in range(0, length, AT_ONCE):
-        yield slice(begin, min(begin + AT_ONCE, length))
+def chunks(length: int) -> Iterator[slice]:
+    """Yield consecutive slices that cover a sample of this length."""
+    for begin in range(0, length, CHUNK_VALUES):
+        yield slice(begin, min(begin + CHUNK_VALUES, length))
 
 
-def in_order(values: Vector) -> Vector:
-    """Return values sorted: themselves where they are already, which saves the copy of millions."""
+def ensure_sorted(values: Vector) -> Vector:
+    """Return the values sorted; without a copy where they already are."""
     return values if bool((values[1:] >= values[:-1]).all()) else np.sort(values)
 
 
 def present(sample: Sample) -> tuple[Vector, int]:
-    """Return the finite values of a sample, in order, and the number of those that are not."""
+    """Return the finite values of a sample, in order, and the number of the others.
+
+    Examples
+    --------
+    >>> present([1.0, None, 2.0])
+    (array([1., 2.]), 1)
+    """
     values = np.asarray(sample, dtype=np.float64).reshape(-1)
     finite = values[np.isfinite(values)]
     return finite, len(values) - len(finite)
 
 
 def present_pairs(a: Sample, b: Sample) -> tuple[Vector, Vector, int]:
-    """Return the pairs of which both values are finite, and the number of the other pairs."""
+    """Return the pairs with two finite values, and the number of the other pairs.
+
+    Raises
+    ------
+    ValueError
+        The samples differ in length.
+    """
     x, y = np.asarray(a, dtype=np.float64).reshape(-1), np.asarray(b, dtype=np.float64).reshape(-1)
     if len(x) != len(y):
         raise ValueError(f"pairs need as many values in a as in b, not {len(x)} and {len(y)}")
     both = np.isfinite(x) & np.isfinite(y)
     return x[both], y[both], int((~both).sum())
+
+
+def is_flat(values: Vector, scale: float | None = None) -> bool:
+    """Return whether the spread is only rounding, which a t test would take for precision.
+
+    Parameters
+    ----------
+    values
+        [n], at least one.
+    scale
+        Size of the values the spread is compared with; by default the largest absolute value.
+    """
+    largest = scale if scale is not None else float(np.abs(values).max())
+    if largest == 0:
+        return float(np.ptp(values)) == 0
+    shares = values / largest  # the squares of values near 1e300 could not be computed
+    return float(np.ptp(shares)) <= FLAT_RTOL or largest * (largest * float(shares.var())) == 0
+
+
+class ContentCache(Generic[T]):
+    """The latest results of a function of a sample, by a digest of its values.
+
+    Samples as keys would keep their memory; a digest takes 16 bytes.
+    """
+
+    def __init__(self, max_entries: int) -> None:
+        self._results: OrderedDict[Hashable, T] = OrderedDict()
+        self._max_entries = max_entries
+        self._lock = Lock()
+
+    def get(self, values: Vector, parameters: Hashable, compute: Callable[[], T]) -> T:
+        """Return the result for these values, in this order, and parameters."""
+        key = blake2b(values.tobytes(), digest_size=16).digest(), parameters
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+                return self._results[key]
+        result = compute()
+        with self._lock:
+            self._results[key] = result
+            if len(self._results) > self._max_entries:
+                self._results.popitem(last=False)
+        return result

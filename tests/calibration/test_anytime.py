@@ -8,7 +8,6 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.anytime.change import Baseline, Detector
 from biaswatch.shared.stats.anytime.four_fifths import SelectionShares
 from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
@@ -22,7 +21,6 @@ from tests.support.evidence_checks import (
     Delay,
     FalseAlarmCheck,
     delay_ratio,
-    detector_times,
     most_allowed,
     share_alarmed,
 )
@@ -73,12 +71,6 @@ def test_most_differences_are_found_soon_after_a_test_that_knows_them(delay: Del
     assert most <= MOST_DELAY
 
 
-@pytest.mark.parametrize("threshold", [20, 200])
-def test_a_change_detector_runs_long_before_a_false_alarm(threshold: float) -> None:
-    times = detector_times(np.random.default_rng(6), 1000, 20 * int(threshold), threshold)
-    assert times.mean() >= threshold
-
-
 def test_what_is_simulated_is_what_the_states_say() -> None:
     rng = np.random.default_rng(7)
     values, jitter = rng.beta(0.5, 0.5, (2, UNITS)), rng.random(UNITS)
@@ -98,10 +90,6 @@ def test_what_is_simulated_is_what_the_states_say() -> None:
     )
     evidence = looks.odds_evidence(selected, n_1, totals, 20)[-1]
     assert evidence == pytest.approx(odds.log_e(), abs=1e-6)
-
-    detected = looks.detector_alarms(gaps[None, :], Baseline(), 50.0)[0]
-    statistics = [Detector.of_units(gaps[:n], Baseline()).log_statistic for n in (30, 300)]
-    assert [s >= log(50) for s in statistics] == [detected <= 30, detected <= 300]
 
 
 def test_a_boundary_is_where_the_evidence_reaches_its_level() -> None:

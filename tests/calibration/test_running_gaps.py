@@ -114,12 +114,12 @@ def test_the_corrected_values_of_a_group_have_the_mean_of_labels_less_readings_p
 ):
     [a, _] = one_round(np.random.default_rng(2))
     found = a.corrected(LABELS)
-    every = np.concatenate([a.readings, a.others])
+    every = np.concatenate([a.readings, a.undrawn])
     assert found.mean() == pytest.approx((a.labels - a.readings).mean() + every.mean())
 
 
 def test_with_fewer_places_the_other_drawn_answers_are_readings_like_any_other() -> None:
     [a, _] = one_round(np.random.default_rng(3))
     found = a.corrected(10)
-    every = np.concatenate([a.readings, a.others])
+    every = np.concatenate([a.readings, a.undrawn])
     assert found.mean() == pytest.approx((a.labels - a.readings)[:10].mean() + every.mean())

@@ -5,10 +5,7 @@ from math import ceil, inf, sqrt
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Floats
-from biaswatch.shared.stats.anytime.change import Baseline
 from biaswatch.shared.stats.anytime.planning import fixed_size
-from tests.support import evidence_looks as looks
 from tests.support.evidence_claims import bank, population
 from tests.support.evidence_streams import (
     ALPHA,
@@ -138,9 +135,3 @@ def delay_ratio(delay: Delay, rng: np.random.Generator, times: int) -> tuple[flo
     alarms = sorted(delay.alarm(rng, 6 * delay.fixed) for _ in range(times))
     half, most = (alarms[ceil(share * times) - 1] for share in (0.5, 0.8))
     return half / delay.fixed, most / delay.fixed
-
-
-def detector_times(rng: np.random.Generator, times: int, length: int, threshold: float) -> Floats:
-    """Return the steps to a false alarm of change detectors; what ran to the end counts as that."""
-    gaps = rng.beta(2, 5, (times, length)) - rng.beta(2, 5, (times, length))
-    return np.minimum(looks.detector_alarms(gaps, Baseline(), threshold), length)

@@ -10,7 +10,6 @@ from scipy.special import betaln
 
 from biaswatch.shared.stats.anytime import pairs, two_groups
 from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
-from biaswatch.shared.stats.anytime.change import Baseline
 from biaswatch.shared.stats.anytime.four_fifths import FOUR_FIFTHS
 from biaswatch.shared.stats.anytime.odds import GRID, NULL, UNIT, beyond, mixed, normalisers
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
@@ -39,7 +38,9 @@ def pair_evidence(gaps: Floats, jitter: Floats, tolerance: float = 0.0) -> Float
 
 @lru_cache
 def _pair_factors(tolerance: float) -> Floats:
-    return Baseline(0.0, tolerance).logs(np.linspace(-1, 1, pairs.BINS))
+    bets = both_ways(STAKES) / (1 + tolerance)
+    payoffs = np.multiply.outer(np.linspace(-1, 1, pairs.BINS), bets)
+    return np.asarray(np.log1p(payoffs - np.abs(bets) * tolerance))
 
 
 def odds_evidence(
@@ -127,19 +128,6 @@ def four_fifths_evidence(first: Ints, second: Ints) -> Floats:
     """Return the log e-value against four fifths after each pair of selections."""
     payoffs = FOUR_FIFTHS * second - first
     return log_mean_exp(np.log1p(np.multiply.outer(payoffs, np.array(STAKES))).cumsum(axis=0))
-
-
-def detector_alarms(gaps: Floats, baseline: Baseline, threshold: float) -> Floats:
-    """Return the step at which each row's change detector first alarms, else infinity."""
-    bets = baseline.bets
-    reached, alarmed = np.zeros((len(gaps), len(bets))), np.full(len(gaps), inf)
-    for step, seen in enumerate(gaps.T, start=1):
-        payoffs = np.multiply.outer(seen - baseline.gap, bets) - abs(bets) * baseline.tolerance
-        reached = np.minimum((1 + payoffs) * (reached + 1), 1e100)
-        alarmed[(reached.mean(axis=1) >= threshold) & np.isinf(alarmed)] = step
-        if np.isfinite(alarmed).all():
-            break
-    return alarmed
 
 
 def round_evidence(gaps: Floats, jitter: Floats, absent: Ints) -> Floats:

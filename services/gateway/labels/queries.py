@@ -38,7 +38,7 @@ from biaswatch.shared.requests.labels import (
     TaskFilter,
 )
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.labels.sampling import labels_for_share, planned_labels, widest_share
+from biaswatch.shared.stats.labels.sampling import labels_needed, planned_labels, widest_share
 from biaswatch.shared.store import Store
 
 ALPHA = 0.05
@@ -175,7 +175,7 @@ class LabelQueries:
             by_readings=by_readings,
             units=units,
             repeats=answers / units,
-            labels_for_a_tenth=labels_for_share(TENTH, answers, units, ALPHA),
+            labels_for_a_tenth=labels_needed(TENTH, answers, units, ALPHA),
             lines=lines,
         )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.observations import Floats, Labels, Observations, Whole
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
-from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
+from biaswatch.shared.stats.samples import FLAT_RTOL
 
 PromptKey = tuple[str, str, tuple[str | None, ...]]
 """Its domain, its name, and its groups."""
@@ -84,7 +84,7 @@ class MatchedPrompts:
         """The prompts as observations whose values are their changes: at most the whole range."""
         before, after = self.means
         change = after - before
-        noise = np.abs(change) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))
+        noise = np.abs(change) <= FLAT_RTOL * np.maximum(np.abs(before), np.abs(after))
         ranges = [None if b is None else (b[0] - b[1], b[1] - b[0]) for b in self.bounds]
         return self._observations(np.where(noise, 0.0, change), ranges)
 

@@ -19,7 +19,7 @@ from biaswatch.shared.stats.comparisons.changes import (
     fixed_prompts_gap_change,
     fixed_prompts_level_change,
 )
-from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, ComparedSamples
+from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples, mean_gap
 
 
@@ -74,7 +74,7 @@ class MatchedRuns:
         """Return whether each run has two answers to prompts that both answered."""
         answered = prompts[np.isfinite(self.matched.means[0][prompts, feature])]
         return all(
-            _present(run, answered, feature) >= LEAST_UNITS
+            _present(run, answered, feature) >= MIN_UNITS
             for run in (self.matched.before, self.matched.after)
         )
 

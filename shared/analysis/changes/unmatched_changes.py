@@ -34,7 +34,7 @@ from biaswatch.shared.analysis.findings.groupings import (
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, coded
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.changes import ChangeResult, gap_change
-from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, ComparedSamples
+from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds, ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, mean_gap
 from biaswatch.shared.stats.estimate import undefined
 
@@ -168,7 +168,7 @@ class RunGaps:
         for run, samples in zip(self.by_run, self.samples(pair, feature), strict=True):
             single = min(len(samples.only_a), len(samples.only_b))
             clustered = any(side.clustered for side in run.pair_of(pair))
-            if clustered and not samples.testable and single >= LEAST_UNITS:
+            if clustered and not samples.testable and single >= MIN_UNITS:
                 return True
         return False
 

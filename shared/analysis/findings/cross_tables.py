@@ -19,7 +19,7 @@ from biaswatch.shared.analysis.findings.observations import (
 from biaswatch.shared.analysis.findings.units import Units
 from biaswatch.shared.contracts import Against, Cell, Claim, CriterionGap, Deviation, ErrorGap
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.studies.hiring import LEAST_SHARED_SETS
+from biaswatch.shared.stats.studies.hiring import MIN_SHARED_SETS
 
 ANONYMISED = "\0 anonymised"
 """Sorts before every name, so that it is the first of a pair, and no suite can hold it."""
@@ -88,7 +88,7 @@ def _compared_means(observations: Observations, plan: AnalysisPlan) -> tuple[flo
     x, y = one.values[of_one, 0], two.values[of_two, 0]
     both = np.isfinite(x) & np.isfinite(y)
     fixed = plan.claim is Claim.BANK and observations.sets is not None
-    if fixed or both.sum() >= LEAST_SHARED_SETS:
+    if fixed or both.sum() >= MIN_SHARED_SETS:
         x, y = x[both], y[both]
     else:
         x, y = units.values(0, 0), units.values(1, 0)

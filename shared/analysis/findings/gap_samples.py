@@ -11,8 +11,8 @@ from biaswatch.shared.analysis.findings.observations import Floats, Observations
 from biaswatch.shared.analysis.findings.units import FixedPrompts, SideUnits, Units, counted_units
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.compared_samples import (
-    LEAST_CLUSTERS,
-    LEAST_UNITS,
+    MIN_FAMILIES,
+    MIN_UNITS,
     Bounds,
     ComparedSamples,
 )
@@ -146,8 +146,7 @@ class SampledGroups:
     def declared(self) -> int:
         """How many comparisons this makes, of sides that have two units each."""
         return sum(
-            int((np.minimum(*self._unit_counts(pair)) >= LEAST_UNITS).sum())
-            for pair in self.compared
+            int((np.minimum(*self._unit_counts(pair)) >= MIN_UNITS).sum()) for pair in self.compared
         )
 
     def _unit_counts(self, pair: ComparedGroups) -> tuple[Whole, ...]:
@@ -248,7 +247,7 @@ class SampledGroups:
             _present(np.concatenate([np.delete(x, of_a), a.alone[:, feature]])),
             _present(np.concatenate([np.delete(y, of_b), b.alone[:, feature]])),
         )
-        least = LEAST_CLUSTERS if a.clustered or b.clustered else LEAST_UNITS
+        least = MIN_FAMILIES if a.clustered or b.clustered else MIN_UNITS
         return ComparedSamples(*paired, *single, bounds, least)
 
     def result(self, sampled: ComparedSamples, clustered: bool, family: int = 1) -> GapResult:
@@ -260,7 +259,7 @@ class SampledGroups:
         gap = compare_samples(
             sampled, alpha=self.plan.alpha, tolerance=self.plan.tolerance, family=family
         )
-        few = not sampled.testable and single >= LEAST_UNITS
+        few = not sampled.testable and single >= MIN_UNITS
         if few and clustered:
             no_interval = undefined(FEW_CLUSTERS, value=gap.marginal.value)
             return GapResult(no_interval, no_interval, None, None)

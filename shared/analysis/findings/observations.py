@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
-from biaswatch.shared.stats.samples import stretches
+from biaswatch.shared.stats.samples import chunks
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.integer]
@@ -62,7 +62,7 @@ class Observations:
         if (declared := self.ranges[name]) is None:
             return [None] * len(domains)
         low, high = declared
-        if any(_beyond(values[chunk], low, high) for chunk in stretches(len(values))):
+        if any(_beyond(values[chunk], low, high) for chunk in chunks(len(values))):
             raise ValueError(f"{name} has values outside its range from {low:g} to {high:g}")
         return [(low, high)] * len(domains)
 

@@ -32,7 +32,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.formatting import TOO_SMALL, computed_p
 from biaswatch.shared.lookup import first
-from biaswatch.shared.stats.comparisons.means_and_rates import impact_ratio
+from biaswatch.shared.stats.comparisons.mean_interval import impact_ratio_of_means
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 from biaswatch.shared.stats.groups.registry import SelectionRate, SelectionStandard
@@ -272,7 +272,7 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         else:
             rest = part.selected.units.rest(codes[compared.a]).by_unit.values[:, index]
             b = rest[np.isfinite(rest)]
-        impact = impact_ratio(a.tolist(), b.tolist(), plan.alpha)
+        impact = impact_ratio_of_means(a.tolist(), b.tolist(), plan.alpha)
     conclusion, by_set = compared.conclusion, compared.by_set
     statistics: dict[str, Any] = {
         name: _as_recorded(name, value)

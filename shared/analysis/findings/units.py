@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
 from biaswatch.shared.stats.comparisons.mean_interval import independent_units
-from biaswatch.shared.stats.samples import AT_ONCE
+from biaswatch.shared.stats.samples import CHUNK_VALUES
 
 Bools = NDArray[np.bool_]
 
@@ -114,7 +114,7 @@ def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
     if not len(starts):
         return KeyedMeans(keys, values), order
     means = np.empty((len(starts), values.shape[1]))
-    for chunk in _whole_keys(starts, len(order), max(1, AT_ONCE // max(1, values.shape[1]))):
+    for chunk in _whole_keys(starts, len(order), max(1, CHUNK_VALUES // max(1, values.shape[1]))):
         begin = starts[chunk.start]
         end = starts[chunk.stop] if chunk.stop < len(starts) else len(order)
         rows = order[begin:end]

@@ -16,7 +16,7 @@ from biaswatch.shared.analysis.findings.groupings import (
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, within
 from biaswatch.shared.analysis.labels.labelled_rows import Bools, LabelledRows
 from biaswatch.shared.contracts import Claim
-from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds
+from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.labels.agreement import LabelledReadings
@@ -26,9 +26,9 @@ from biaswatch.shared.stats.labels.corrected_gap import (
     corrected_mean,
     corrected_ratio,
 )
-from biaswatch.shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
+from biaswatch.shared.stats.labels.corrected_values import MIN_LABELS, corrected_values
 from biaswatch.shared.stats.labels.sampling import widest_share
-from biaswatch.shared.stats.samples import stretches
+from biaswatch.shared.stats.samples import chunks
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class CorrectedGroups:
     def comparable(self, pair: ComparedGroups) -> bool:
         """Return whether every group of both sides has enough labels."""
         return all(
-            self.labels_of[group] >= LEAST_LABELS for side in self.members(pair) for group in side
+            self.labels_of[group] >= MIN_LABELS for side in self.members(pair) for group in side
         )
 
     def lacking(self, groups: Sequence[int]) -> str:
@@ -116,10 +116,10 @@ class CorrectedGroups:
         few = {
             self.grouping.groups[group].name: self.labels_of[group]
             for group in groups
-            if self.labels_of[group] < LEAST_LABELS
+            if self.labels_of[group] < MIN_LABELS
         }
         counts = ", ".join(f"{name} has {labels}" for name, labels in few.items())
-        return f"a correction needs {LEAST_LABELS} labels of each group: {counts}"
+        return f"a correction needs {MIN_LABELS} labels of each group: {counts}"
 
     def selected(self, threshold: float) -> "CorrectedGroups":
         """Return the same groups, of which it is compared how many answers are selected."""
@@ -143,7 +143,7 @@ class CorrectedGroups:
     def _rate(self, side: Sequence[int]) -> float | None:
         """Return the share of a side's answers that is 1, where each is 0 or 1."""
         ones = answers = 0
-        for chunk in stretches(len(self.grouping.codes)):
+        for chunk in chunks(len(self.grouping.codes)):
             own = np.isin(self.grouping.codes[chunk], side) & self.rows.present[chunk]
             answers += int(own.sum())
             ones += int(self.rows.read(chunk.start + np.flatnonzero(own)).sum())
@@ -174,10 +174,10 @@ class GroupsByLabels:
         values = np.full(len(of.grouping.codes), np.nan)
         sides, tunings = {}, {}
         for group, labels in enumerate(of.labels_of):
-            if labels < LEAST_LABELS:
+            if labels < MIN_LABELS:
                 continue
             rows = of.of_group(group)
-            corrected = corrected_values(of.rows.read(rows), of.rows.drawn.among(rows), of.bounds)
+            corrected = corrected_values(of.rows.read(rows), of.rows.drawn.subset(rows), of.bounds)
             values[rows] = corrected.values
             sides[group], tunings[group] = CorrectedSide.of(corrected), corrected.tuning
         return values, sides, tunings
@@ -232,7 +232,7 @@ class GroupsByLabels:
             marginal=_within(gap.marginal, width),
             simultaneous=_within(gap.simultaneous, width),
         )
-        few = not samples.testable and min(len(samples.only_a), len(samples.only_b)) >= LEAST_UNITS
+        few = not samples.testable and min(len(samples.only_a), len(samples.only_b)) >= MIN_UNITS
         if few and (a.clustered or b.clustered):
             no_interval = undefined(FEW_CLUSTERS, value=gap.marginal.value)
             return GapResult(no_interval, no_interval, None, None)

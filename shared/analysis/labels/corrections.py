@@ -31,7 +31,7 @@ from biaswatch.shared.stats.labels.agreement import (
     agreement,
     bias_difference,
     instrument_error,
-    people,
+    rater_agreement,
 )
 
 GroupsAndGaps = tuple[tuple[CorrectedGroup, ...], tuple[CorrectedGap, ...]]
@@ -248,7 +248,7 @@ def _finding(
         instructions=tuple(sorted({label.instructions for label in labelled})),
         family=family,
         agreement=agreement([list(values.values()) for values in by_answer.values()], plan.alpha),
-        doubtful_people=sum(person.doubtful for person in people(of_people)),
+        doubtful_people=sum(person.doubtful for person in rater_agreement(of_people)),
         groups=groups,
         gaps=gaps,
     )

@@ -24,7 +24,7 @@ from biaswatch.shared.contracts import Label, LabelSample, LabelStratum
 from biaswatch.shared.stats.anytime.units import Hashes, hashes
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.labels.corrected_values import DrawnLabels
-from biaswatch.shared.stats.samples import stretches
+from biaswatch.shared.stats.samples import chunks
 
 Case = tuple[str, MeasuredResponse]
 """The id of a response, and what was measured of it."""
@@ -129,7 +129,7 @@ class _FoldedCases:
             codes, levels = coded([groups.get(dimension) for groups in known])
             small = np.min_scalar_type(-len(levels) - 1)
             of_groups, of_rows = codes.astype(small), np.empty(len(groups_of), small)
-            for chunk in stretches(len(groups_of)):
+            for chunk in chunks(len(groups_of)):
                 of_rows[chunk] = of_groups[groups_of[chunk]]
             columns[dimension] = CodedLabels(of_rows, levels)
         return columns
@@ -182,7 +182,7 @@ class _HashedNames:
         known = self.hashes()
         order = np.argsort(known)
         ranks, last, rank = np.empty(len(known), dtype=np.int32), None, -1
-        for chunk in stretches(len(known)):
+        for chunk in chunks(len(known)):
             ordered = known[order[chunk]]
             new = np.ones(len(ordered), dtype=np.bool_)
             np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
@@ -229,7 +229,7 @@ class LabelledRows:
     def present(self) -> Bools:
         """[rows], whether the answer has a reading."""
         present = np.empty(len(self.answers.readings[self.feature]), dtype=np.bool_)
-        for chunk in stretches(len(present)):
+        for chunk in chunks(len(present)):
             present[chunk] = np.isfinite(
                 within(self.answers.readings[self.feature][chunk], self.scale)
             )
@@ -240,8 +240,7 @@ class LabelledRows:
         """Whether every reading is at an end of the scale."""
         of = self.answers.readings[self.feature]
         return all(
-            np.isin(of[chunk][self.present[chunk]], self.scale).all()
-            for chunk in stretches(len(of))
+            np.isin(of[chunk][self.present[chunk]], self.scale).all() for chunk in chunks(len(of))
         )
 
     def read(self, rows: Whole | Bools) -> Floats:
@@ -304,7 +303,7 @@ def _drawn_labels(
         labels=np.array(labels, dtype=np.float64),
         probabilities=np.minimum(1.0, probabilities * shares_of[codes[rows]]),
         strata=codes,
-        others=np.minimum(1.0, least * shares_of),
+        undrawn=np.minimum(1.0, least * shares_of),
     )
 
 

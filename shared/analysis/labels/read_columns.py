@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.units import hashes
-from biaswatch.shared.stats.samples import AT_ONCE
+from biaswatch.shared.stats.samples import CHUNK_VALUES
 
 ROW = np.dtype([("id", "V16"), ("value", "<f8"), ("unit", "<u8"), ("cell", "<u4")])
 """The id, the reading, 64 bits of the name of the unit, and which cell."""
@@ -84,7 +84,7 @@ class ReadColumns:
         """Yield the rows of some cells in their order, some at a time, and never none."""
         wanted = np.array([of(cell) for cell in self._counts], dtype=np.bool_)
         self._file.seek(0)
-        while chunk := self._file.read(AT_ONCE * ROW.itemsize):
+        while chunk := self._file.read(CHUNK_VALUES * ROW.itemsize):
             rows = np.frombuffer(chunk, dtype=ROW)
             own = rows[wanted[rows["cell"]]]
             if len(own):

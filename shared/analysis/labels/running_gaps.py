@@ -32,7 +32,7 @@ from biaswatch.shared.stats.labels.running_gap import (
     running_gap,
     running_log_e,
 )
-from biaswatch.shared.stats.samples import stretches
+from biaswatch.shared.stats.samples import chunks
 
 UNADJUSTED = (
     "users of production traffic are matched by moment and stratum, and labelled answers are not"
@@ -244,7 +244,7 @@ def _group(
     return LabelledGroup(
         readings=np.array([readings[id_] for id_ in drawn_ids]),
         labels=np.array(labels),
-        others=_in_order(rest, sample),
+        undrawn=_in_order(rest, sample),
     )
 
 
@@ -262,7 +262,7 @@ def _in_order(parts: Sequence[tuple[AnswerColumns, Bools]], sample: LabelSample)
     keys = np.empty(sum(int(own.sum()) for _, own in parts), dtype=np.complex128)
     salt, filled = hashes([sample.run_id]), 0
     for columns, own in parts:
-        for chunk in stretches(len(own)):
+        for chunk in chunks(len(own)):
             read = within(columns.readings[sample.feature][chunk], (sample.low, sample.high))
             present = own[chunk] & np.isfinite(read)
             more = keys[filled : filled + int(present.sum())]

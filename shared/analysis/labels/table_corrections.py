@@ -152,7 +152,7 @@ def _drawn_labels(
         set_means[code] = shares[drawn].min()
         row_means[drawn] = shares[drawn]
     at = np.flatnonzero(known)
-    return DrawnLabels(at, labels[at], row_means[at], strata=codes, others=set_means)
+    return DrawnLabels(at, labels[at], row_means[at], strata=codes, undrawn=set_means)
 
 
 def _correction(

@@ -25,10 +25,10 @@ from biaswatch.shared.contracts import (
     Verdict,
 )
 from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.gap_tables import GapTable
 from biaswatch.shared.stats.anytime.judging import (
-    Asked,
     CurrentDecision,
-    GapTable,
+    TestParameters,
     judge,
     share_left,
     share_of_attempt,
@@ -102,7 +102,7 @@ def _of_method(
     tested = shown = table_of([read.tested for read in reads])
     if any(read.shown is not None for read in reads):
         shown = table_of([read.shown_counts for read in reads])
-    parameters = Asked(
+    parameters = TestParameters(
         tolerances=np.array([tolerance_of(read.comparison) for read in reads]),
         alphas=np.array([read.alpha for read in reads]),
         family=family,

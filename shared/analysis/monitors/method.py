@@ -21,10 +21,9 @@ from biaswatch.shared.analysis.monitors.round_answers import (
 )
 from biaswatch.shared.analysis.monitors.set_bounds import RoundRows
 from biaswatch.shared.contracts import Comparison, Method, WatchedFeature
-from biaswatch.shared.stats.anytime.judging import GapTable
+from biaswatch.shared.stats.anytime.gap_tables import GapState, GapTable, StateTable
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals
 from biaswatch.shared.stats.anytime.planning import PlannedUnits
-from biaswatch.shared.stats.anytime.single_states import GapEvidence, SingleStates
 from biaswatch.shared.stats.anytime.units import MissingAnswers
 
 NOTHING_MISSING = MissingAnswers()
@@ -105,9 +104,9 @@ class MonitorMethod:
     """How many units such a gap is likely to need."""
 
 
-def row_by_row(state: Callable[[Counts], GapEvidence]) -> Callable[[Sequence[Counts]], GapTable]:
+def row_by_row(state: Callable[[Counts], GapState]) -> Callable[[Sequence[Counts]], GapTable]:
     """Return how to read the counts of many comparisons from how to read those of one."""
-    return lambda counts: SingleStates([state(row) for row in counts])
+    return lambda counts: StateTable([state(row) for row in counts])
 
 
 def method_of(method: Method) -> MonitorMethod:

@@ -1,1 +1,1 @@
-"""Evidence that may be looked at after every unit, and what it allows to say."""
+"""Evidence that stays valid however often anyone looks: e-values and confidence sequences."""

@@ -1,7 +1,6 @@
 """Fixed bets: their stakes, and what they earn on histograms of differences."""
 
 from functools import lru_cache
-from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +9,6 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 STAKES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
 """Each below 1, so that no outcome can ruin a bet; enough for some hundred thousand units."""
-
-
-def stakes_for(units: int, sd: float, *, alpha: float) -> tuple[float, ...]:
-    """Return stakes that still find the smallest effect that so many units can show.
-
-    The best stake against an effect just visible after n units is about sqrt(2 ln(1/alpha) / n)
-    over the standard deviation. Smaller ones are added by halving; each doubling of their number
-    costs ln 2 of evidence. They are chosen before the data: a monitor keeps its own.
-    """
-    smallest = sqrt(2 * log(1 / alpha) / units) / sd
-    stakes = list(STAKES)
-    while stakes[0] > smallest:
-        stakes.insert(0, stakes[0] / 2)
-    return tuple(stakes)
 
 
 def both_ways(stakes: tuple[float, ...]) -> Floats:

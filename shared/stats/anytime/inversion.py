@@ -1,7 +1,6 @@
-"""Confidence sequences from e-values: what is not rejected, with its ends rounded outwards."""
+"""Confidence sequences from e-values: the nulls not rejected, with ends rounded outwards."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import log
 
 import numpy as np
@@ -12,58 +11,23 @@ from biaswatch.shared.stats.estimate import check_alpha
 
 CELLS = 64
 PARTS = 4
-GAP = 0.01
-"""Of a log e-value: what the bound may give away."""
-ROUNDS = 40
-Bound = Callable[[Floats, Floats], Floats]
-"""A lower bound on cells, from their low and high ends, tight where these are equal."""
-
-
-def lowest(bound: Bound, low: float, high: float) -> float:
-    """Return a number that the function nowhere falls below, and comes within 0.01 of.
-
-    Cells are split while their bound lies below a value that was seen. A fixed grid would miss
-    the dip between two of its points: evidence too high, 7.5 % false alarms where 5 are allowed.
-
-    Raises
-    ------
-    ArithmeticError
-        Where the function is steeper than numbers can follow.
-    """
-    edges = np.linspace(low, high, CELLS + 1)
-    lows, highs = edges[:-1], edges[1:]
-    best = np.inf
-    for _ in range(ROUNDS):
-        bounds = bound(lows, highs)
-        middles = (lows + highs) / 2
-        best = min(best, float(bound(middles, middles).min()))
-        least = float(bounds.min())
-        if best - least <= GAP:
-            return least
-        parts = np.linspace(lows[bounds < best], highs[bounds < best], PARTS + 1)
-        lows, highs = parts[:-1].ravel(), parts[1:].ravel()
-    raise ArithmeticError("the lowest evidence was not found: the values lie too close to an end")
-
-
-BLOCK = 32
-"""Nulls looked at together."""
-FINEST = 64
-"""Part of a step to which an end is known that is dear to compute."""
+MAX_LOSS = 0.01
+"""Log evidence that a lower bound may give away."""
+MAX_ROUNDS = 40
+BLOCK_NULLS = 32
+"""Nulls evaluated together."""
+DOUBLING_HALVINGS = 6
+"""Halvings of the first step to which an end is located by `invert` with `doubling`."""
+STEP_HALVINGS = 20
+"""Halvings of the step that holds the end, by `invert`."""
 GRID_NULLS, FILLS = 48, 2
-"""Nulls of a grid, and how often the step with the end is filled by another."""
-HALVINGS = 20
-"""Of the step in which the end lies."""
+"""Nulls of a grid, and how often the step with the end is filled by another grid."""
+CellBound = Callable[[Floats, Floats], Floats]
+"""A lower bound on cells, from their low and high ends, tight where these are equal."""
 LogE = Callable[[Floats], Floats]
 """The log e-value against each of some nulls."""
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """The last null that is not rejected and the next one, which is."""
-
-    accepted: float
-    rejected: float
+Limits = tuple[float, float]
 
 
 def threshold(alpha: float, *, family: int = 1) -> float:
@@ -72,36 +36,125 @@ def threshold(alpha: float, *, family: int = 1) -> float:
     return log(family / alpha)
 
 
+def lowest(bound: CellBound, low: float, high: float) -> float:
+    """Return a lower bound of a function that comes within 0.01 of its minimum.
+
+    Cells are split while their bound lies below an observed value. A fixed grid would miss the dip
+    between two of its points: evidence too high, 7.5 % false alarms where 5 are allowed.
+
+    Parameters
+    ----------
+    bound
+        Lower bounds of the function on cells.
+    low, high
+        The interval of its argument.
+
+    Raises
+    ------
+    ArithmeticError
+        Where the function is steeper than floating point can follow.
+    """
+    edges = np.linspace(low, high, CELLS + 1)
+    lows, highs = edges[:-1], edges[1:]
+    best = np.inf
+    for _ in range(MAX_ROUNDS):
+        bounds = bound(lows, highs)
+        middles = (lows + highs) / 2
+        best = min(best, float(bound(middles, middles).min()))
+        least = float(bounds.min())
+        if best - least <= MAX_LOSS:
+            return least
+        parts = np.linspace(lows[bounds < best], highs[bounds < best], PARTS + 1)
+        lows, highs = parts[:-1].ravel(), parts[1:].ravel()
+    raise ArithmeticError("the lowest evidence was not found: the values lie too close to an end")
+
+
 def invert(
-    log_e: LogE, centre: float, step: float, limits: tuple[float, float], alpha: float
+    log_e: LogE, centre: float, step: float, limits: Limits, alpha: float, *, doubling: bool = False
 ) -> tuple[float, float]:
-    """Return the nulls that are not rejected: an interval around a centre that is not.
+    """Return the interval of nulls that are not rejected, around a centre that is not.
 
     The ends are nulls that *are* rejected, or the limits, so nothing is left out by rounding.
 
     Parameters
     ----------
     log_e
-        Of an array of nulls; what it does not reject has to be an interval.
+        Log e-values of an array of nulls; the nulls it does not reject have to be an interval.
     centre
         A null that is not rejected, such as the estimate.
     step
-        The distance of the nulls tried, on the scale of a standard error.
+        Distance of the nulls tried, on the scale of a standard error.
     limits
-        Beyond which there is no null.
+        The range of nulls.
     alpha
         In (0, 1).
+    doubling
+        Whether steps double, and the end is located to 1/64 of the first step: few evaluations,
+        for evidence that is expensive to compute.
     """
     bound = threshold(alpha)
-    ends = (bracket(log_e, centre, step * sign, limits, bound) for sign in (-1, 1))
-    low, high = (_refined(log_e, end, bound) for end in ends)
+    low, high = (
+        _end(log_e, centre, sign * step, limits, bound, doubling=doubling) for sign in (-1, 1)
+    )
     return low, high
 
 
-def invert_on_grids(
-    log_es: LogE, centres: Floats, steps: Floats, limits: tuple[float, float], bounds: Floats
+def _end(
+    log_e: LogE, centre: float, step: float, limits: Limits, bound: float, *, doubling: bool
+) -> float:
+    """Return the first rejected null on one side, located by halving, or the limit."""
+    search = _doubling_bracket if doubling else bracket
+    accepted, rejected = search(log_e, centre, step, limits, bound)
+    # Half a halving more than the target keeps rounding from adding or dropping the last one.
+    width = abs(step) / 2**DOUBLING_HALVINGS
+    if not doubling:
+        width = 1.5 * abs(rejected - accepted) / 2**STEP_HALVINGS
+    while abs(rejected - accepted) > width:
+        middle = (accepted + rejected) / 2
+        if log_e(np.array([middle]))[0] >= bound:
+            rejected = middle
+        else:
+            accepted = middle
+    return rejected
+
+
+def bracket(
+    log_e: LogE, centre: float, step: float, limits: Limits, bound: float
+) -> tuple[float, float]:
+    """Return the last accepted null and the first rejected one, in steps from the centre.
+
+    Both are the limit where no null up to it is rejected.
+    """
+    limit = limits[1] if step > 0 else limits[0]
+    accepted = centre
+    for start in range(1, int(abs(limit - centre) / abs(step)) + 2, BLOCK_NULLS):
+        nulls = np.clip(centre + step * np.arange(start, start + BLOCK_NULLS), *limits)
+        over = np.flatnonzero(log_e(nulls) >= bound)
+        if over.size:
+            first = int(over[0])
+            return float(nulls[first - 1]) if first else accepted, float(nulls[first])
+        accepted = float(nulls[-1])
+    return limit, limit
+
+
+def _doubling_bracket(
+    log_e: LogE, centre: float, step: float, limits: Limits, bound: float
+) -> tuple[float, float]:
+    """Return what `bracket` does, in steps that double."""
+    accepted, distance = centre, step
+    while True:
+        null = float(np.clip(centre + distance, *limits))
+        if log_e(np.array([null]))[0] >= bound:
+            return accepted, null
+        if null in limits:
+            return null, null
+        accepted, distance = null, 2 * distance
+
+
+def invert_rows(
+    log_es: LogE, centres: Floats, steps: Floats, limits: Limits, bounds: Floats
 ) -> tuple[Floats, Floats]:
-    """Return what `invert` does, for many intervals at once.
+    """Return the ends of many intervals at once, as `invert` does for one.
 
     A grid on each side reaches as far as it has to; two finer ones fill the step with the end.
 
@@ -110,17 +163,17 @@ def invert_on_grids(
     log_es
         The log e-value of each interval against its null, an array of one null each.
     centres, steps, bounds
-        Of each interval: a null that is not rejected, the distance of the nulls tried, and the log
-        e-value that rejects.
+        [rows]: a null that is not rejected, the distance of the nulls tried, and the log e-value
+        that rejects.
+    limits
+        The range of nulls.
     """
-    low, high = (
-        _ends_on_grids(log_es, centres, sign * steps, limits, bounds) for sign in (-1.0, 1.0)
-    )
+    low, high = (_row_ends(log_es, centres, sign * steps, limits, bounds) for sign in (-1.0, 1.0))
     return low, high
 
 
-def _ends_on_grids(
-    log_es: LogE, centres: Floats, steps: Floats, limits: tuple[float, float], bounds: Floats
+def _row_ends(
+    log_es: LogE, centres: Floats, steps: Floats, limits: Limits, bounds: Floats
 ) -> Floats:
     accepted, steps = centres.copy(), steps.copy()
     while True:
@@ -148,8 +201,8 @@ def _ends_on_grids(
 def _first_rejected(
     log_es: LogE, null_at: Callable[[Ints], Floats], before: Floats, last: Floats, bounds: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the null before the first of a grid that is rejected, and that one: by halving."""
-    inside, outside = (np.full(len(bounds), each) for each in (0, GRID_NULLS))
+    """Return the null before the first rejected one of a grid, and that one: by halving."""
+    inside, outside = (np.full(len(bounds), place) for place in (0, GRID_NULLS))
     while (wide := outside - inside > 1).any():
         middle = (inside + outside) // 2
         over = log_es(null_at(middle)) >= bounds
@@ -157,63 +210,3 @@ def _first_rejected(
         outside = np.where(wide & over, middle, outside)
     accepted = np.where(inside == 0, before, null_at(inside))
     return accepted, np.where(outside == GRID_NULLS, last, null_at(outside))
-
-
-def invert_dearly(
-    log_e: LogE, centre: float, step: float, limits: tuple[float, float], alpha: float
-) -> tuple[float, float]:
-    """Return what `invert` does, looking at few nulls: for evidence that is dear to compute.
-
-    The steps double, and the last is halved down to the size of the first over 2^6.
-    """
-    bound = threshold(alpha)
-    low, high = (_end(log_e, centre, sign * step, limits, bound) for sign in (-1, 1))
-    return low, high
-
-
-def _end(
-    log_e: LogE, centre: float, step: float, limits: tuple[float, float], bound: float
-) -> float:
-    accepted, tried, finest = centre, step, abs(step) / FINEST
-    while True:
-        null = float(np.clip(centre + tried, *limits))
-        if log_e(np.array([null]))[0] >= bound:
-            break
-        if null in limits:
-            return null
-        accepted, tried = null, 2 * tried
-    while abs(null - accepted) > finest:
-        middle = (accepted + null) / 2
-        if log_e(np.array([middle]))[0] >= bound:
-            null = middle
-        else:
-            accepted = middle
-    return null
-
-
-def bracket(
-    log_e: LogE, centre: float, step: float, limits: tuple[float, float], bound: float
-) -> Bracket:
-    """Walk in steps from the centre to the first null that is rejected, or to the limit."""
-    limit = limits[1] if step > 0 else limits[0]
-    accepted = centre
-    for start in range(1, int(abs(limit - centre) / abs(step)) + 2, BLOCK):
-        nulls = np.clip(centre + step * np.arange(start, start + BLOCK), *limits)
-        over = np.flatnonzero(log_e(nulls) >= bound)
-        if over.size:
-            first = int(over[0])
-            return Bracket(float(nulls[first - 1]) if first else accepted, float(nulls[first]))
-        accepted = float(nulls[-1])
-    return Bracket(limit, limit)
-
-
-def _refined(log_e: LogE, ends: Bracket, bound: float) -> float:
-    """Halve the step in which the end lies and give its outer side."""
-    accepted, rejected = ends.accepted, ends.rejected
-    for _ in range(HALVINGS if accepted != rejected else 0):
-        middle = (accepted + rejected) / 2
-        if float(log_e(np.array([middle]))[0]) >= bound:
-            rejected = middle
-        else:
-            accepted = middle
-    return rejected

@@ -3,69 +3,29 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, log, pi
-from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.gap_tables import GapTable
 from biaswatch.shared.stats.comparisons.verdicts import Conclusion
 from biaswatch.shared.stats.estimate import Verdict, check_alpha
 
-Ints = NDArray[np.int64]
-OCTAVES: Floats = np.exp2(np.arange(1.0, 17.0))
-"""Times the units so far: what lies beyond is no forecast."""
-PARTS: Floats = np.exp2(np.linspace(-1, 0, 71)[1:])
-"""Of an octave: a forecast is within a hundredth."""
-MULTIPLES: Floats = np.multiply.outer(OCTAVES, PARTS).ravel()
-WHOLE = 0.8
-"""The weight of all rounds of a test; the rest is for gaps that began later."""
-
-
-class GapTable(Protocol):
-    """States of evidence about many gaps, a row each; tolerances and bounds have one number each.
-
-    It is true of every state: what decides with so many units, decides with more of their kind.
-    """
-
-    @property
-    def units(self) -> Floats:
-        """Return the number of units in each."""
-        ...
-
-    @property
-    def estimates(self) -> Floats:
-        """Return the gaps; NaN where one is not defined."""
-        ...
-
-    def of_rows(self, rows: Ints) -> Self:
-        """Return some of the states."""
-        ...
-
-    def log_es_beyond(self, tolerances: Floats) -> Floats:
-        """Return the log e-values against gaps of at most the tolerance."""
-        ...
-
-    def within(self, tolerances: Floats, bounds: Floats) -> Bools:
-        """Tell whose interval lies within the tolerance."""
-        ...
-
-    def first_beyond(self, tolerances: Floats, bounds: Floats, multiples: Floats) -> Floats:
-        """Return the first of these multiples of the units that would reject the tolerance."""
-        ...
-
-    def first_within(self, tolerances: Floats, bounds: Floats, multiples: Floats) -> Floats:
-        """Return the first with which the interval would lie within it; infinity where none is."""
-        ...
-
-    def intervals(self, alphas: Floats) -> Floats:
-        """Return the ends of what is not rejected at each alpha; NaN is no bound."""
-        ...
+MULTIPLES: Floats = np.multiply.outer(
+    np.exp2(np.arange(1.0, 17.0)), np.exp2(np.linspace(-1, 0, 71)[1:])
+).ravel()
+"""Multiples of the units so far that a forecast tries: a hundredth apart, up to 2^16."""
+GAP_ALPHA_SHARE = 1 / 2
+"""Share of alpha for gaps beyond the tolerance."""
+CHANGE_ALPHA_SHARE = 1 / 8
+"""Share of alpha, four times: for references and for detectors, of changes of gap and of level."""
+FIRST_ROUND_WEIGHT = 0.8
+"""Weight of the test over all rounds; the rest is for gaps that began later."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """How many more units a decision is expected to need, or why that cannot be said."""
+    """How many more units a decision is expected to need, or why there is no forecast."""
 
     more_units: int | None = None
     decision: Verdict | None = None
@@ -74,38 +34,33 @@ class Forecast:
 
 @dataclass(frozen=True)
 class CurrentDecision:
-    """A verdict at one moment, the evidence for it, and what a decision still needs."""
+    """A verdict at one moment, the evidence for it, and how far an open decision is."""
 
     conclusion: Conclusion
     log_e: float
-    """Now, against a gap within the tolerance."""
+    """Log e-value now, against a gap within the tolerance."""
     forecast: Forecast
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of evidence, a number for each gap."""
+class TestParameters:
+    """Test parameters, one entry per gap."""
 
+    __test__ = False
     tolerances: Floats
     """The largest gaps that do not matter, at least 0: in the units of the evidence."""
     alphas: Floats
-    """The share of each test."""
+    """The share of alpha of each test."""
     family: int = 1
     """The number of comparisons declared, all of which alarm."""
     shown_shares: Floats | float = 1.0
-    """Of alpha, for the confidence sequence, where it is about more than the test has seen."""
+    """Share of alpha for the confidence sequence, where it covers more than the test has seen."""
     later: Floats | float = np.nan
-    """The log evidence of gaps that began after the first round, NaN where none is gathered: the
-    test's evidence is then its mean with the whole, which weighs `WHOLE`."""
+    """Log evidence of gaps that began after the first round, NaN where none is gathered: the test's
+    evidence is then its mean with the whole, weighted by `FIRST_ROUND_WEIGHT`."""
 
     def __post_init__(self) -> None:
-        """Refuse what no evidence can be asked.
-
-        Raises
-        ------
-        ValueError
-            For a tolerance below 0 or not finite, an empty family, or alpha outside (0, 1).
-        """
+        """Raise ValueError for a bad tolerance, an empty family or alpha outside (0, 1)."""
         wrong = self.tolerances[~(np.isfinite(self.tolerances) & (self.tolerances >= 0))]
         if wrong.size:
             raise ValueError(f"a tolerance is a number of at least 0, not {wrong[0]:g}")
@@ -120,7 +75,9 @@ class Asked:
         return np.asarray(np.log(self.family / self.alphas), dtype=np.float64)
 
 
-def judge(evidence: GapTable, asked: Asked, shown: GapTable | None = None) -> list[CurrentDecision]:
+def judge(
+    evidence: GapTable, parameters: TestParameters, shown: GapTable | None = None
+) -> list[CurrentDecision]:
     """Conclude, about now, from evidence that may have been looked at any number of times.
 
     - Disparity beyond the tolerance: the evidence against every gap within it is at least
@@ -130,34 +87,46 @@ def judge(evidence: GapTable, asked: Asked, shown: GapTable | None = None) -> li
       It needs a tolerance above 0.
     - Not enough evidence: anything else.
 
-    What an earlier look concluded is not remembered: that belongs to whoever keeps alarms.
+    Earlier conclusions are not taken into account: the caller keeps alarms.
 
     Parameters
     ----------
     evidence
-        What the tests have seen, in the units of the tolerance (log odds for odds ratios).
+        Evidence of the tests, in the units of the tolerance (log odds for odds ratios).
+    parameters
+        One entry per row of the evidence.
     shown
-        What the confidence sequences are about, where it is more than the tests have seen.
+        Evidence of the confidence sequences, where it is more than the tests have seen.
+
+    Returns
+    -------
+    list
+        One decision per row.
+
+    References
+    ----------
+    Ville (1939); Ramdas et al. (2023), Game-theoretic statistics and safe anytime-valid inference.
     """
     whole = evidence if shown is None else shown
-    log_es, ahead = _with_later(evidence.log_es_beyond(asked.tolerances), asked)
-    disparity = (log_es >= asked.bounds) & (whole.units > 0)
-    inside = whole.within(asked.tolerances, asked.bounds - np.log(asked.shown_shares))
-    none = inside & ~disparity & (asked.tolerances > 0) & (whole.units > 0)
+    log_es, open_bounds = _with_later(evidence.log_es_beyond(parameters.tolerances), parameters)
+    bounds, tolerances = parameters.bounds, parameters.tolerances
+    disparity = (log_es >= bounds) & (whole.units > 0)
+    inside = whole.within(tolerances, bounds - np.log(parameters.shown_shares))
+    none = inside & ~disparity & (tolerances > 0) & (whole.units > 0)
     forecasts = [Forecast()] * len(log_es)
-    for place, forecast in _outlooks(whole, asked.tolerances, ahead, ~(disparity | none)):
+    for place, forecast in _forecasts(whole, tolerances, open_bounds, ~(disparity | none)):
         forecasts[place] = forecast
-    columns = (log_es, asked.bounds, whole.units, disparity, none)
-    rows = zip(*(each.tolist() for each in columns), forecasts, strict=True)
+    columns = (log_es, bounds, whole.units, disparity, none)
+    rows = zip(*(column.tolist() for column in columns), forecasts, strict=True)
     return [CurrentDecision(_concluded(*row), row[0], forecast) for *row, forecast in rows]
 
 
-def _with_later(log_es: Floats, asked: Asked) -> tuple[Floats, Floats]:
-    """Return the evidence together with that of later gaps, and the bound for the whole alone."""
-    later = np.broadcast_to(asked.later, log_es.shape)
-    weights = np.where(np.isnan(later), 0.0, log(WHOLE))
-    rest = np.where(np.isnan(later), -np.inf, later + log(1 - WHOLE))
-    return np.logaddexp(log_es + weights, rest), asked.bounds - weights
+def _with_later(log_es: Floats, parameters: TestParameters) -> tuple[Floats, Floats]:
+    """Return the evidence mixed with that of later gaps, and the bound for the whole alone."""
+    later = np.broadcast_to(parameters.later, log_es.shape)
+    weights = np.where(np.isnan(later), 0.0, log(FIRST_ROUND_WEIGHT))
+    rest = np.where(np.isnan(later), -np.inf, later + log(1 - FIRST_ROUND_WEIGHT))
+    return np.logaddexp(log_es + weights, rest), parameters.bounds - weights
 
 
 def _concluded(log_e: float, bound: float, units: float, disparity: bool, none: bool) -> Conclusion:
@@ -174,53 +143,57 @@ def _concluded(log_e: float, bound: float, units: float, disparity: bool, none: 
 
 
 def later_weighs_more(log_e: float, later: float | None) -> bool:
-    """Tell whether more than half of a test's evidence is of gaps that began after it did."""
-    return later is not None and later + log(1 - WHOLE) > log_e - log(2)
+    """Return whether gaps that began later make up more than half of a test's evidence."""
+    return later is not None and later + log(1 - FIRST_ROUND_WEIGHT) > log_e - log(2)
 
 
-NO_UNITS = Forecast(reason="there are no units to forecast from")
-TOO_NEAR = Forecast(reason="the gap is too near to the tolerance to forecast a decision")
-
-
-def _outlooks(
+def _forecasts(
     evidence: GapTable, tolerances: Floats, bounds: Floats, is_open: Bools
 ) -> Iterator[tuple[int, Forecast]]:
-    """Forecast the decisions that are open: what is to come is taken to be like what is there.
+    """Forecast the open decisions, assuming that future units are like those so far.
 
     The smallest multiple of the units at which the evidence reaches the bound or the confidence
     sequence lies within the tolerance. A forecast from few units is as uncertain as their estimate.
     """
     rows = np.flatnonzero(is_open)
-    those, asked = evidence.of_rows(rows), (tolerances[rows], bounds[rows], MULTIPLES)
-    columns = (rows, those.units, those.first_beyond(*asked), those.first_within(*asked))
-    for row, *found in zip(*(each.tolist() for each in columns), strict=True):
-        yield row, _forecast(*found)
+    table, limits = evidence.of_rows(rows), (tolerances[rows], bounds[rows], MULTIPLES)
+    columns = (rows, table.units, table.first_beyond(*limits), table.first_within(*limits))
+    for row, *numbers in zip(*(column.tolist() for column in columns), strict=True):
+        yield row, _forecast(*numbers)
 
 
 def _forecast(units: float, beyond: float, within: float) -> Forecast:
     if not units:
-        return NO_UNITS
+        return Forecast(reason="there are no units to forecast from")
     first = min(beyond, within)
     if first == inf:
-        return TOO_NEAR
+        return Forecast(reason="the gap is too near to the tolerance to forecast a decision")
     decision = Verdict.DISPARITY if beyond <= within else Verdict.NO_DISPARITY
     return Forecast(ceil(units * (first - 1)), decision)
 
 
-LogEs = Sequence[float]
-"""One log e-value per comparison of the family; a comparison without data has 0."""
-
-
-def e_bh(log_es: LogEs, alpha: float) -> list[bool]:
-    """Flag by Benjamini and Hochberg's procedure on e-values.
+def e_bh(log_es: Sequence[float], alpha: float) -> list[bool]:
+    """Flag comparisons by Benjamini and Hochberg's procedure on e-values.
 
     For the view at one moment, with e-values *of that moment*: the false discovery rate is at
     most alpha under any dependence. Running suprema are not e-values, and the union of what is
     flagged over many looks has no such bound.
 
+    Parameters
+    ----------
+    log_es
+        One log e-value per comparison of the family; a comparison without data has 0.
+    alpha
+        In (0, 1).
+
     References
     ----------
     Wang and Ramdas (2022), False discovery rate control with e-values.
+
+    Examples
+    --------
+    >>> e_bh([5.0, 0.0], 0.05)
+    [True, False]
     """
     check_alpha(alpha)
     ordered, k = sorted(log_es, reverse=True), len(log_es)
@@ -231,20 +204,14 @@ def e_bh(log_es: LogEs, alpha: float) -> list[bool]:
     return [largest > 0 and value >= ordered[largest - 1] for value in log_es]
 
 
-GAPS = 1 / 2
-"""Of alpha, for gaps beyond the tolerance."""
-CHANGES = 1 / 8
-"""Of alpha, four times: for references and for detectors, of changes of gap and of level."""
-
-
 def alpha_of_gap_test(alpha: float, number: int) -> float:
-    """Return the chance of a false alarm that one test of a whole family's gaps may have."""
-    return alpha * GAPS * share_of_test(number)
+    """Return the alpha of one test of a whole family's gaps, by its number from 1."""
+    return alpha * GAP_ALPHA_SHARE * share_of_test(number)
 
 
 def alpha_of_search(alpha: float, family: int, number: int) -> float:
-    """Return that of one member's search for changes: for the detector, and for its references."""
-    return alpha * CHANGES * share_of_test(number) / family
+    """Return the alpha of one member's detector of changes, and of its references."""
+    return alpha * CHANGE_ALPHA_SHARE * share_of_test(number) / family
 
 
 def share_of_test(number: int) -> float:
@@ -256,12 +223,17 @@ def share_of_test(number: int) -> float:
     Parameters
     ----------
     number
-        Which test it is, from 1.
+        From 1.
 
     Raises
     ------
     ValueError
         For a number below 1.
+
+    Examples
+    --------
+    >>> round(share_of_test(1), 3), round(share_of_test(2), 3)
+    (0.608, 0.152)
     """
     if number < 1:
         raise ValueError(f"tests are counted from 1, not from {number}")
@@ -270,13 +242,13 @@ def share_of_test(number: int) -> float:
 
 def share_left(number: int) -> float:
     """Return the share of alpha that is left once the test with this number has begun."""
-    return max(0.0, 1 - sum(share_of_test(each) for each in range(1, number + 1)))
+    return max(0.0, 1 - sum(share_of_test(begun) for begun in range(1, number + 1)))
 
 
 def share_of_attempt(number: int) -> float:
-    """Return the share of the attempt with this number, of attempts that may go on for ever.
+    """Return the share of the attempt with this number: 1 / (number (number + 1)).
 
-    1 / (number (number + 1)): the shares sum to 1.
+    Attempts may go on for ever: the shares sum to 1.
     """
     if number < 1:
         raise ValueError(f"attempts are counted from 1, not from {number}")

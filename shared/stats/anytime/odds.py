@@ -9,19 +9,179 @@ from math import exp, log
 import numpy as np
 from scipy.special import gammaln
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.inversion import threshold
 
-WIDEST = 4.0
+MAX_BATCH_RESPONSES = 1_000_000
+MAX_LOG_ODDS = 4.0
 POINTS = 161
-GRID = np.linspace(-WIDEST, WIDEST, POINTS)
+GRID = np.linspace(-MAX_LOG_ODDS, MAX_LOG_ODDS, POINTS)
 """Logarithms of odds ratios, .05 apart: from 1/55 to 55."""
 WEIGHTS = -(GRID**2) / 2 - log(float(np.exp(-(GRID**2) / 2).sum()))
-"""Logarithms of the weights: a standard normal one, chosen before any data."""
+"""Logarithms of the mixture's weights: standard normal, chosen before any data."""
 STEP = float(GRID[1] - GRID[0])
 UNIT = 2.0**-44
-"""Of the kept sums: whole numbers of it add up exactly, in any order."""
+"""Unit of stored log normalisers: whole numbers of it add up exactly, in any order."""
 NULL = POINTS // 2
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Responses that differ in nothing but their group, such as those to one prompt."""
+
+    selected_1: int
+    n_1: int
+    selected_2: int
+    n_2: int
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for impossible counts, or too many responses."""
+        if not (0 <= self.selected_1 <= self.n_1 and 0 <= self.selected_2 <= self.n_2):
+            raise ValueError(f"a batch has from 0 to n selected in each group, not {self}")
+        if self.size > MAX_BATCH_RESPONSES:
+            raise ValueError(
+                f"a batch has at most {MAX_BATCH_RESPONSES:,} responses: give each prompt its own"
+            )
+
+    @property
+    def size(self) -> int:
+        """Return the number of responses."""
+        return self.n_1 + self.n_2
+
+    @property
+    def margins(self) -> tuple[int, int, int]:
+        """Return the margins: both sizes and the number selected."""
+        return self.n_1, self.n_2, self.selected_1 + self.selected_2
+
+    @property
+    def informative(self) -> bool:
+        """Return whether the margins leave open how many of group 1 are selected."""
+        n_1, n_2, selected = self.margins
+        return max(0, selected - n_2) < min(n_1, selected)
+
+
+@dataclass(frozen=True)
+class CommonOdds:
+    """Batches, summed: each was conditioned on its own margins, so that they add up in any order.
+
+    Within a batch, responses are independent and the group is unrelated to the difficulty of the
+    prompt. The safest batch is a prompt. Base rates and shares of groups may differ between batches
+    in any way.
+    """
+
+    selected: int = 0
+    """Selected responses of group 1, over all batches."""
+    normalisers: tuple[int, ...] = (0,) * POINTS
+    """Sum of the batches' log normalisers at each odds ratio of the grid, in units of 2^-44."""
+    units: int = 0
+    """Responses in informative batches: with both groups, and neither none nor all selected."""
+    silent: int = 0
+    """Responses in other batches."""
+
+    @classmethod
+    def of(cls, batches: Iterable[Batch]) -> "CommonOdds":
+        """Count the batches of one closed round."""
+        all_batches = list(batches)
+        informative = [batch for batch in all_batches if batch.informative]
+        sums = [0] * POINTS
+        for margins, times in Counter(batch.margins for batch in informative).items():
+            terms = zip(sums, normalisers(*margins), strict=True)
+            sums = [total + times * term for total, term in terms]
+        units = sum(batch.size for batch in informative)
+        silent = sum(batch.size for batch in all_batches) - units
+        return cls(sum(batch.selected_1 for batch in informative), tuple(sums), units, silent)
+
+    def __add__(self, other: "CommonOdds") -> "CommonOdds":
+        return CommonOdds(
+            self.selected + other.selected,
+            tuple(a + b for a, b in zip(self.normalisers, other.normalisers, strict=True)),
+            self.units + other.units,
+            self.silent + other.silent,
+        )
+
+    def log_e(self, null: float = 0.0) -> float:
+        """Return the log e-value against a log odds ratio of exactly the null, a point of the grid.
+
+        A mixture over odds ratios of the conditional likelihood ratio to the null.
+
+        References
+        ----------
+        Fisher (1935) for the distribution; Robbins (1970) for mixtures of likelihood ratios.
+
+        Examples
+        --------
+        >>> round(CommonOdds.of([Batch(9, 10, 1, 10)]).log_e(), 2)
+        4.46
+        """
+        logs = self._log_likelihoods()
+        return float(mixed(logs) - logs[index_of(null)])
+
+    def log_e_beyond(self, tolerance: float, times: float = 1.0) -> float:
+        """Return the log e-value against a log odds ratio of at most the tolerance in size.
+
+        The tolerance is rounded outwards to the next point of the grid (`tolerance_used`). Each
+        side is a mixture over odds ratios beyond it; as the likelihood ratio rises with the count,
+        it expects at most 1 under every odds ratio within.
+
+        Parameters
+        ----------
+        tolerance
+            Largest log odds ratio that does not matter, in [0, 4).
+        times
+            Multiple of these batches to evaluate, for forecasts.
+        """
+        return float(beyond(times * self._log_likelihoods(), tolerance))
+
+    @property
+    def estimate(self) -> float | None:
+        """Return the logarithm of the conditional maximum-likelihood odds ratio.
+
+        Between the points of the grid by the parabola through the three highest; None where all
+        margins are at one end (infinite or 0), before any data, and beyond the grid.
+        """
+        place = self.most_likely
+        if place is None:
+            return None
+        before, at, after = self._log_likelihoods()[place - 1 : place + 2]
+        return float(GRID[place] + STEP / 2 * (before - after) / (before - 2 * at + after))
+
+    @property
+    def most_likely(self) -> int | None:
+        """Return the place on the grid with the highest likelihood, unless that is an end."""
+        place = int(np.argmax(self._log_likelihoods()))
+        return place if 0 < place < POINTS - 1 else None
+
+    def interval(self, alpha: float) -> tuple[float | None, float | None]:
+        """Return the log odds ratios not rejected at alpha, rounded outwards; None is no bound."""
+        logs = self._log_likelihoods()
+        evidence = mixed(logs) - logs
+        bound = threshold(alpha)
+        high = _last_accepted(evidence, bound)
+        low = _last_accepted(evidence[::-1], bound)
+        return None if low is None else -low, high
+
+    def within(self, tolerance: float, bound: float, times: float = 1.0) -> bool:
+        """Return whether the interval lies within the tolerance: both its ends are rejected."""
+        logs, above = self._log_likelihoods(), index_of(tolerance_used(tolerance))
+        below = POINTS - 1 - above
+        if not self.units or not below < int(np.argmax(logs)) < above:
+            return False
+        return bool(mixed(times * logs) - times * max(logs[above], logs[below]) >= bound)
+
+    def _log_likelihoods(self) -> Floats:
+        sums = np.array(self.normalisers, dtype=np.float64) * UNIT
+        return np.asarray(self.selected * GRID - sums, dtype=np.float64)
+
+
+def log_es(selected: Floats, normalisers: Floats) -> Floats:
+    """Return the log e-values of many states, a row each, against an odds ratio of 1."""
+    logs = np.multiply.outer(selected, GRID) - normalisers * UNIT
+    return mixed(logs) - logs[:, NULL]
+
+
+def odds_ratio(log_odds: float | None) -> float | None:
+    """Return the odds ratio of a logarithm; None stays None."""
+    return None if log_odds is None else exp(log_odds)
 
 
 def mixed(logs: Floats) -> Floats:
@@ -50,7 +210,7 @@ def _part(logs: Floats, part: slice) -> Floats:
 
 def tolerance_used(tolerance: float) -> float:
     """Return the tolerance of a log odds ratio, rounded outwards to a point of the grid."""
-    if not 0 <= tolerance < WIDEST:
+    if not 0 <= tolerance < MAX_LOG_ODDS:
         raise ValueError(f"a tolerance of a log odds ratio lies in [0, 4), not at {tolerance:g}")
     return float(GRID[int(np.flatnonzero(tolerance - 1e-12 <= GRID)[0])])
 
@@ -65,8 +225,8 @@ def index_of(log_odds: float) -> int:
     return place
 
 
-def last_accepted(evidence: Floats, bound: float) -> float | None:
-    """Return the upper end of what is not rejected, never inside of it.
+def _last_accepted(evidence: Floats, bound: float) -> float | None:
+    """Return the upper end of the accepted nulls, rounded outwards.
 
     Between two points of the grid the evidence is convex, so it lies above the lines through its
     two neighbours on either side: it is surely above the bound where one of them is.
@@ -91,7 +251,7 @@ def normalisers(n_1: int, n_2: int, total: int) -> tuple[int, ...]:
         + _log_choose(n_2, total - counts)
         - _log_choose(n_1 + n_2, np.array([float(total)]))
     )
-    # Point by point: a table of all would not fit where a batch is large.
+    # Point by point: a table of all would not fit into memory for a large batch.
     logs = [float(np.logaddexp.reduce(chances + counts * log_odds)) for log_odds in GRID]
     logs[NULL] = 0.0  # the chances sum to 1, exactly
     return tuple(round(value / UNIT) for value in logs)
@@ -99,170 +259,3 @@ def normalisers(n_1: int, n_2: int, total: int) -> tuple[int, ...]:
 
 def _log_choose(n: int, k: Floats) -> Floats:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), dtype=np.float64)
-
-
-LARGEST = 1_000_000
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Responses that differ in nothing but their group, such as those to one prompt."""
-
-    selected_1: int
-    n_1: int
-    selected_2: int
-    n_2: int
-
-    def __post_init__(self) -> None:
-        """Refuse more selected than there are."""
-        if not (0 <= self.selected_1 <= self.n_1 and 0 <= self.selected_2 <= self.n_2):
-            raise ValueError(f"a batch has from 0 to n selected in each group, not {self}")
-        if self.size > LARGEST:
-            raise ValueError(f"a batch has at most {LARGEST:,} responses: give each prompt its own")
-
-    @property
-    def size(self) -> int:
-        """Return the number of responses."""
-        return self.n_1 + self.n_2
-
-    @property
-    def margins(self) -> tuple[int, int, int]:
-        """Return what is taken as given: both sizes and the number selected."""
-        return self.n_1, self.n_2, self.selected_1 + self.selected_2
-
-    @property
-    def least(self) -> int:
-        """Return the fewest of group 1 that the margins allow."""
-        return max(0, self.selected_1 + self.selected_2 - self.n_2)
-
-    @property
-    def most(self) -> int:
-        """Return the most of group 1 that the margins allow."""
-        return min(self.n_1, self.selected_1 + self.selected_2)
-
-    @property
-    def tells(self) -> bool:
-        """Tell whether the margins leave anything open."""
-        return self.least < self.most
-
-
-@dataclass(frozen=True)
-class CommonOdds:
-    """Batches, summed: each was conditioned on its own margins, so that they add up in any order.
-
-    Within a batch, responses are independent and the group says nothing about the difficulty of
-    the prompt. The safest batch is a prompt. Base rates and shares of groups may differ between
-    batches in any way.
-    """
-
-    selected: int = 0
-    """Of group 1, over all batches."""
-    normalisers: tuple[int, ...] = (0,) * POINTS
-    """Sum of the batches' log normalisers at each odds ratio of the grid, in units of 2^-44."""
-    units: int = 0
-    """Responses in batches that can tell: with both groups, and neither none nor all selected."""
-    silent: int = 0
-    """Responses in batches that cannot."""
-
-    @classmethod
-    def of(cls, batches: Iterable[Batch]) -> "CommonOdds":
-        """Count the batches of one closed round."""
-        all_batches = list(batches)
-        telling = [batch for batch in all_batches if batch.tells]
-        sums = [0] * POINTS
-        for margins, times in Counter(batch.margins for batch in telling).items():
-            sums = [
-                total + times * one for total, one in zip(sums, normalisers(*margins), strict=True)
-            ]
-        units = sum(batch.size for batch in telling)
-        silent = sum(batch.size for batch in all_batches) - units
-        return cls(sum(batch.selected_1 for batch in telling), tuple(sums), units, silent)
-
-    def __add__(self, other: "CommonOdds") -> "CommonOdds":
-        return CommonOdds(
-            self.selected + other.selected,
-            tuple(a + b for a, b in zip(self.normalisers, other.normalisers, strict=True)),
-            self.units + other.units,
-            self.silent + other.silent,
-        )
-
-    def log_e(self, null: float = 0.0) -> float:
-        """Return the log e-value against a log odds ratio of exactly the null, a point of the grid.
-
-        A mixture over odds ratios of the conditional likelihood ratio to the null.
-
-        References
-        ----------
-        Fisher (1935) for the distribution; Robbins (1970) for mixtures of likelihood ratios.
-        """
-        logs = self._log_likelihoods()
-        return float(mixed(logs) - logs[index_of(null)])
-
-    def log_e_beyond(self, tolerance: float) -> float:
-        """Return the log e-value against a log odds ratio of at most the tolerance in size.
-
-        The tolerance is taken to the next point of the grid outwards (`tolerance_used`). Each side
-        is a mixture over odds ratios beyond it; as the likelihood ratio rises with the count, it
-        expects at most 1 under every odds ratio within.
-        """
-        return float(beyond(self._log_likelihoods(), tolerance))
-
-    @property
-    def estimate(self) -> float | None:
-        """Return the logarithm of the conditional maximum-likelihood odds ratio.
-
-        Between the points of the grid by the parabola through the three highest; None where all
-        margins are at one end (infinite or 0), before any data, and beyond the grid.
-        """
-        place = self.most_likely
-        if place is None:
-            return None
-        before, at, after = self._log_likelihoods()[place - 1 : place + 2]
-        return float(GRID[place] + STEP / 2 * (before - after) / (before - 2 * at + after))
-
-    @property
-    def most_likely(self) -> int | None:
-        """Return the place on the grid with the highest likelihood, unless that is an end."""
-        place = int(np.argmax(self._log_likelihoods()))
-        return place if 0 < place < POINTS - 1 else None
-
-    def interval(self, alpha: float) -> tuple[float | None, float | None]:
-        """Return the log odds ratios not rejected at alpha, rounded outwards; None is no bound."""
-        logs = self._log_likelihoods()
-        evidence = mixed(logs) - logs
-        bound = threshold(alpha)
-        high = last_accepted(evidence, bound)
-        low = last_accepted(evidence[::-1], bound)
-        return None if low is None else -low, high
-
-    def within(self, tolerance: float, bound: float) -> bool:
-        """Tell whether the interval lies within the tolerance used: both its ends are rejected."""
-        return bool(self.units) and bool(self.within_at(np.ones(1), tolerance, bound)[0])
-
-    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
-        """Tell for which multiples of these batches the tolerance would be rejected."""
-        return beyond(np.multiply.outer(factors, self._log_likelihoods()), tolerance) >= bound
-
-    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
-        """Tell for which multiples of these batches the interval would lie within the tolerance."""
-        logs, above = self._log_likelihoods(), index_of(tolerance_used(tolerance))
-        below = POINTS - 1 - above
-        if not below < int(np.argmax(logs)) < above:
-            return np.zeros(len(factors), dtype=np.bool_)
-        ends = factors * max(logs[above], logs[below])
-        return np.asarray(mixed(np.multiply.outer(factors, logs)) - ends >= bound)
-
-    def _log_likelihoods(self) -> Floats:
-        sums = np.array(self.normalisers, dtype=np.float64) * UNIT
-        return np.asarray(self.selected * GRID - sums, dtype=np.float64)
-
-
-def log_es(selected: Floats, normalisers: Floats) -> Floats:
-    """Return the log e-values of many states, a row each, against an odds ratio of 1."""
-    logs = np.multiply.outer(selected, GRID) - normalisers * UNIT
-    return mixed(logs) - logs[:, NULL]
-
-
-def odds_ratio(log_odds: float | None) -> float | None:
-    """Return the odds ratio of a logarithm; None stays None."""
-    return None if log_odds is None else exp(log_odds)

@@ -17,7 +17,7 @@ from biaswatch.shared.stats.anytime.bets import (
     log_wealths_beyond,
     middles,
 )
-from biaswatch.shared.stats.anytime.inversion import invert_on_grids
+from biaswatch.shared.stats.anytime.inversion import invert_rows
 
 SPACING = 0.02
 """Of the table, in the artanh of a bet; its cubics are within 1e-9 a unit of the function."""
@@ -109,17 +109,19 @@ class PairHistograms:
     """Counts of the same units, at the most."""
     known: Floats
     """Counts of the units with an answer on both sides, by the answers that came."""
+    users: Floats | None = None
+    """[rows]: the units that the differences stand for, where a difference is of several."""
 
     @classmethod
     def stacked(cls, tables: Iterable["PairHistograms"]) -> "PairHistograms":
         """Return the rows of all tables, in their order."""
-        there = list(tables)
-        parts = ("lower", "upper", "known")
-        return cls(*(np.concatenate([getattr(each, name) for each in there]) for name in parts))
+        parts = [(table.lower, table.upper, table.known) for table in tables]
+        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def of_rows(self, rows: Ints) -> "PairHistograms":
         """Return some of the rows."""
-        return PairHistograms(self.lower[rows], self.upper[rows], self.known[rows])
+        users = None if self.users is None else self.users[rows]
+        return PairHistograms(self.lower[rows], self.upper[rows], self.known[rows], users)
 
     @property
     def together(self) -> "PairHistograms":
@@ -127,16 +129,21 @@ class PairHistograms:
         sums = (each.sum(axis=0)[None] for each in (self.lower, self.upper, self.known))
         return PairHistograms(*sums)
 
-    @cached_property
+    @property
     def units(self) -> Floats:
-        """Return the number of units of each row, those included of which answers are missing."""
+        """Return the number of units of each row, incomplete ones included."""
+        return self.differences if self.users is None else self.users
+
+    @cached_property
+    def differences(self) -> Floats:
+        """Return the number of differences of each row, incomplete ones included."""
         return np.asarray(self.lower.sum(axis=1), dtype=np.float64)
 
     @cached_property
     def limits(self) -> Floats:
         """Return the least and the most that each mean can be, a row each; NaN without units."""
         sums = np.column_stack([each @ self._middles for each in (self.lower, self.upper)])
-        return _shares(sums, self.units[:, None])
+        return _shares(sums, self.differences[:, None])
 
     @cached_property
     def estimates(self) -> Floats:
@@ -148,9 +155,9 @@ class PairHistograms:
     def standard_errors(self) -> Floats:
         """Return the standard error of each mean: a scale, not an inference."""
         counts = (self.lower + self.upper) / 2
-        means = _shares(counts @ self._middles, self.units)
+        means = _shares(counts @ self._middles, self.differences)
         squared = (self._middles - means[:, None]) ** 2
-        return _shares(np.sqrt((counts * squared).sum(axis=1)), self.units)
+        return _shares(np.sqrt((counts * squared).sum(axis=1)), self.differences)
 
     def log_es_beyond(self, tolerances: Floats) -> Floats:
         """Return the log e-values against a mean of at most each row's tolerance in size."""
@@ -183,12 +190,12 @@ class PairHistograms:
     def intervals(self, alphas: Floats, stakes: tuple[float, ...] = STAKES) -> Floats:
         """Return the means of each row that are not rejected at its alpha, low and high."""
         found = np.tile([-1.0, 1.0], (len(alphas), 1))
-        rows = np.flatnonzero(self.units)
+        rows = np.flatnonzero(self.differences)
         if rows.size:
             there = self.of_rows(rows)
-            steps = np.maximum(there.standard_errors, 1 / (there.units + 1)) / STEPS_PER_SE
+            steps = np.maximum(there.standard_errors, 1 / (there.differences + 1)) / STEPS_PER_SE
             growth = LogGrowth(there.lower, there.upper, stakes)
-            ends = invert_on_grids(
+            ends = invert_rows(
                 growth.log_es, there.limits.sum(axis=1) / 2, steps, (-1.0, 1.0),
                 np.log(1 / alphas[rows]),
             )  # fmt: skip

@@ -7,17 +7,7 @@ from operator import add
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import (
-    STAKES,
-    Bools,
-    Floats,
-    against,
-    log_es_beyond,
-    log_mean_exp,
-    log_wealths_at,
-    log_wealths_beyond,
-    middles,
-)
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats, against, log_es_beyond, middles
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.units import binned
 
@@ -167,27 +157,6 @@ class PairHistogram:
         values, counts = middles(self.bins), sum(self.ends) / 2
         mean = np.dot(counts, values) / self.units
         return sqrt(float(np.dot(counts, (values - mean) ** 2))) / self.units
-
-    def within(self, tolerance: float, bound: float) -> bool:
-        """Tell whether the interval lies within the tolerance: both its ends are rejected."""
-        limits = self.limits
-        if limits is None or max(map(abs, limits)) >= tolerance:
-            return False
-        return bool((self._log_es(np.array([-tolerance, tolerance]), STAKES) >= bound).all())
-
-    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
-        """Tell for which multiples of these units the tolerance would be rejected."""
-        wealths = log_wealths_beyond(*self.ends, tolerance)
-        return log_mean_exp(np.multiply.outer(factors, wealths)) >= bound
-
-    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
-        """Tell for which multiples of these units the interval would lie within the tolerance."""
-        limits = self.limits
-        if limits is None or max(map(abs, limits)) >= tolerance:
-            return np.zeros(len(factors), dtype=np.bool_)
-        ends = (log_wealths_at(*self.ends, null) for null in (-tolerance, tolerance))
-        logs = [log_mean_exp(np.multiply.outer(factors, wealths)) for wealths in ends]
-        return np.minimum(*logs) >= bound
 
     @property
     def table(self) -> PairHistograms:

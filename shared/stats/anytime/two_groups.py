@@ -1,7 +1,5 @@
 """Two groups of bounded values: evidence from a histogram of each, and from one of their twins."""
 
-from bisect import bisect_left
-from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from math import log, sqrt
@@ -10,13 +8,12 @@ import numpy as np
 
 from biaswatch.shared.stats.anytime import pairs
 from biaswatch.shared.stats.anytime.bets import (
-    Bools,
     Floats,
     log_mean_exp,
     log_wealths_at,
     log_wealths_beyond,
 )
-from biaswatch.shared.stats.anytime.inversion import invert_dearly, lowest, threshold
+from biaswatch.shared.stats.anytime.inversion import invert, lowest, threshold
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.units import binned
 
@@ -24,7 +21,7 @@ BINS = 65
 STAKES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
 """With none at all among them: where one group tells nothing, no bet on it has to be lost."""
 STEPS_PER_SE = 4.0
-WIDEST = 1 - 2.0**-20
+MAX_DIFFERENCE = 1 - 2.0**-20
 """A difference of 1 leaves each group a single mean, at an end where no bet is defined."""
 CENTRES = 9
 """Nulls among which one that is not rejected is sought, where two estimates differ."""
@@ -105,36 +102,39 @@ class TwoHistograms:
 
         return lowest(bound, *_means(null))
 
-    def log_e_beyond(self, tolerance: float) -> float:
+    def log_e_beyond(self, tolerance: float, times: float = 1.0) -> float:
         """Return the log e-value against a difference of at most the tolerance in size.
 
         The average of two one-sided ones, each lowest over the mean by itself.
+
+        Parameters
+        ----------
+        tolerance
+            Largest difference of means that does not matter, in [0, 1).
+        times
+            Multiple of these units to evaluate, for forecasts.
         """
         if not 0 <= tolerance < 1:
             raise ValueError(f"a tolerance lies in [0, 1), not at {tolerance:g}")
-        twins = np.array(self.twins, dtype=np.float64)
+        state = self._times(times)
+        twins = np.array(state.twins, dtype=np.float64)
         more, less = _both_sides(log_wealths_beyond(twins, twins, tolerance))
-        higher = more + _one_sided(self.first, self.second, tolerance)
-        lower = less + _one_sided(self.second, self.first, tolerance)
+        higher = more + _one_sided(state.first, state.second, tolerance)
+        lower = less + _one_sided(state.second, state.first, tolerance)
         return float(np.logaddexp(higher, lower) - log(2))
 
-    def within(self, tolerance: float, bound: float) -> bool:
-        """Tell whether the interval lies within the tolerance: both its ends are rejected."""
-        if self.estimate is None or abs(self.estimate) >= tolerance:
+    def within(self, tolerance: float, bound: float, times: float = 1.0) -> bool:
+        """Return whether the interval lies within the tolerance: both its ends are rejected."""
+        state = self._times(times)
+        if state.estimate is None or abs(state.estimate) >= tolerance:
             return False
-        return min(self.log_e(-tolerance), self.log_e(tolerance)) >= bound
-
-    def beyond_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
-        """Tell for which multiples of these units, in order, the tolerance would be rejected."""
-        return _from_first(factors, lambda f: self._times(f).log_e_beyond(tolerance) >= bound)
-
-    def within_at(self, factors: Floats, tolerance: float, bound: float) -> Bools:
-        """Tell for which multiples of these units the interval would lie within the tolerance."""
-        return _from_first(factors, lambda f: self._times(f).within(tolerance, bound))
+        return min(state.log_e(-tolerance), state.log_e(tolerance)) >= bound
 
     def _times(self, factor: float) -> "TwoHistograms":
-        more = (tuple(round(count * factor) for count in counts) for counts in astuple(self))
-        return TwoHistograms(*more)
+        if factor == 1:
+            return self
+        parts = (tuple(round(count * factor) for count in counts) for counts in astuple(self))
+        return TwoHistograms(*parts)
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Return the differences of means not rejected at alpha, rounded outwards.
@@ -146,7 +146,7 @@ class TwoHistograms:
         if not estimates:
             return -1.0, 1.0
         nulls = np.unique(np.linspace(min(estimates), max(estimates), CENTRES))
-        nulls = np.clip(nulls, -WIDEST, WIDEST)
+        nulls = np.clip(nulls, -MAX_DIFFERENCE, MAX_DIFFERENCE)
         logs = self._log_es(nulls) if len(nulls) > 1 else np.zeros(1)
         if logs.min() >= threshold(alpha):
             parts = TwoHistograms(self.first, self.second), TwoHistograms(twins=self.twins)
@@ -154,8 +154,9 @@ class TwoHistograms:
             return min(lows), max(highs)
         step = max(self._standard_error, 1 / self.units) / STEPS_PER_SE
         centre = float(nulls[int(np.argmin(logs))])
-        low, high = invert_dearly(self._log_es, centre, step, (-WIDEST, WIDEST), alpha)
-        return (-1.0 if low <= -WIDEST else low), (1.0 if high >= WIDEST else high)
+        limits = (-MAX_DIFFERENCE, MAX_DIFFERENCE)
+        low, high = invert(self._log_es, centre, step, limits, alpha, doubling=True)
+        return (-1.0 if low <= -MAX_DIFFERENCE else low), (1.0 if high >= MAX_DIFFERENCE else high)
 
     def _log_es(self, nulls: Floats) -> Floats:
         return np.array([self.log_e(float(null)) for null in nulls])
@@ -172,12 +173,6 @@ def _both_sides(log_wealths: Floats) -> tuple[float, float]:
     """Return the evidence of bets that twins differ by more, and by less."""
     more, less = np.split(log_wealths, 2)
     return float(log_mean_exp(more)), float(log_mean_exp(less))
-
-
-def _from_first(factors: Floats, decided: Callable[[float], bool]) -> Bools:
-    """Tell it of every factor, looking at few: what is decided stays so with more units."""
-    first = bisect_left(range(len(factors)), True, key=lambda n: decided(float(factors[n])))
-    return np.arange(len(factors)) >= first
 
 
 def _one_sided(larger: Counts, smaller: Counts, tolerance: float) -> float:

@@ -1,29 +1,27 @@
 """The confidence curve of a mean of bounded values, which knows what a flat sample cannot show.
 
-To the sample of n values one more is added at the end of the range, and the n + 1 are weighed by
-Dirichlet(1, ..., 1) at random: the distribution of the weighed mean is Gaffke's confidence bound.
-Added at the upper end it gives upper limits that hold for every distribution on the range, as
-far as anybody has found; for values of 0 and 1 they are Clopper and Pearson's. What is returned is
-the mean of the two distributions, added at the upper and at the lower end, which for 0 and 1 is the
-mid-p version of Clopper and Pearson's limits: near its level instead of far within it.
+One value at the end of the range is added to the sample of n, and the n + 1 are weighted by
+Dirichlet(1, ..., 1) at random: the distribution of the weighted mean is Gaffke's confidence bound.
+Added at the upper end it gives upper limits that hold for every distribution on the range, as far
+as is known; for values of 0 and 1 they are Clopper and Pearson's. The curve is the mean of the two
+distributions, added at the upper and at the lower end, which for 0 and 1 is the mid-p version of
+Clopper and Pearson's limits: near its level instead of far within it.
 
-The distribution of the weighed mean is computed by a saddlepoint approximation, whose relative
+The distribution of the weighted mean is computed by a saddlepoint approximation, whose relative
 error in the tails is a few per cent; it needs no random numbers and no order of the values.
 """
-
-from functools import lru_cache
 
 import numpy as np
 from scipy import special
 
-from biaswatch.shared.stats.comparisons.confidence_curve import LADDER, Curve, SampleKey, remembered
-from biaswatch.shared.stats.samples import Vector
+from biaswatch.shared.stats.comparisons.confidence_curve import LADDER, Curve
+from biaswatch.shared.stats.samples import ContentCache, Vector
 
-MOST_VALUES = 400
-"""A larger sample is put into so many bins of equal counts: the curve changes by less than 1e-3."""
-MOST_REMEMBERED = 8192
-"""Curves that are kept, in 12 MB: a group is compared with many, and few answers repeat often."""
-_SMALLEST = 0.05
+MAX_NODES = 400
+"""More distinct values are put into bins of equal counts, which changes the curve by under 1e-3."""
+_CURVES = ContentCache[Curve](max_entries=8192)
+"""12 MB: a group is compared with many others, and small samples repeat often."""
+_MIN_ROOT = 0.05
 """Scores nearer to 0 than this are interpolated: there the approximation divides 0 by 0."""
 _FAR = np.geomspace(60.0, 1e-6, 64)
 _NEAR = np.array([1e-9, 1e-13, 1e-18, 1e-26, 1e-40, 1e-60, 1e-90, 1e-130, 1e-190, 1e-280])
@@ -54,7 +52,8 @@ def bounded_mean_curve(values: Vector, low: float, high: float) -> Curve:
     """
     if not low <= float(values.min()) <= float(values.max()) <= high:
         raise ValueError(f"a value lies outside the range from {low:g} to {high:g}")
-    return remembered(_kept_curve, np.sort(values), low, high)
+    ordered = np.sort(values)
+    return _CURVES.get(ordered, (low, high), lambda: _read_only_curve(ordered, low, high))
 
 
 def mean_at_least_p(values: Vector, low: float, high: float, edge: float) -> float:
@@ -74,13 +73,12 @@ def mean_at_least_p(values: Vector, low: float, high: float, edge: float) -> flo
     ----------
     Gaffke (2005); Clopper and Pearson (1934) for 0 and 1.
     """
-    nodes, scores = _weighed_mean(*_condensed(_on_grid(values, low, high)), high)
+    nodes, scores = _weighted_mean(*_condensed(_on_grid(values, low, high)), high)
     return float(special.ndtr(-np.interp(edge, nodes, scores, left=-40.0)))
 
 
-@lru_cache(maxsize=MOST_REMEMBERED)
-def _kept_curve(sample: SampleKey, low: float, high: float) -> Curve:
-    curve = _curve(sample.values, low, high)
+def _read_only_curve(values: Vector, low: float, high: float) -> Curve:
+    curve = _curve(values, low, high)
     curve.flags.writeable = False
     return curve
 
@@ -88,9 +86,9 @@ def _kept_curve(sample: SampleKey, low: float, high: float) -> Curve:
 def _curve(values: Vector, low: float, high: float) -> Curve:
     if low == high:
         return np.full(len(LADDER), low)
-    found, counts = _condensed(_on_grid(values, low, high))
-    below = _weighed_mean(found, counts, low)
-    above = _weighed_mean(found, counts, high)
+    nodes, counts = _condensed(_on_grid(values, low, high))
+    below = _weighted_mean(nodes, counts, low)
+    above = _weighted_mean(nodes, counts, high)
     positive = _mixed_upper(above, below)
     mirrored_above = (-below[0][::-1], -below[1][::-1])
     mirrored_below = (-above[0][::-1], -above[1][::-1])
@@ -110,32 +108,32 @@ def _on_grid(values: Vector, low: float, high: float) -> Vector:
 def _condensed(values: Vector) -> Nodes:
     """Return the different values and their counts; many are put into bins, each by its mean."""
     different, counts = np.unique(values, return_counts=True)
-    found: Vector = different.reshape(-1)
+    nodes: Vector = different.reshape(-1)
     weights: Vector = counts.astype(np.float64)
-    if len(found) <= MOST_VALUES:
-        return found, weights
+    if len(nodes) <= MAX_NODES:
+        return nodes, weights
     places = np.cumsum(weights) - weights / 2
-    bins = np.minimum((places / weights.sum() * MOST_VALUES).astype(np.intp), MOST_VALUES - 1)
-    in_bin: Vector = np.bincount(bins, weights, MOST_VALUES).astype(np.float64)
-    sums = np.bincount(bins, weights * found, MOST_VALUES)
-    there = in_bin > 0
-    means: Vector = sums[there] / in_bin[there]
-    return means, in_bin[there]
+    bins = np.minimum((places / weights.sum() * MAX_NODES).astype(np.intp), MAX_NODES - 1)
+    in_bin: Vector = np.bincount(bins, weights, MAX_NODES).astype(np.float64)
+    sums = np.bincount(bins, weights * nodes, MAX_NODES)
+    filled = in_bin > 0
+    means: Vector = sums[filled] / in_bin[filled]
+    return means, in_bin[filled]
 
 
-def _weighed_mean(found: Vector, counts: Vector, added: float) -> Nodes:
-    """Return nodes of the distribution of the weighed mean, with one more value."""
-    place = int(np.searchsorted(found, added))
-    if place < len(found) and found[place] == added:
+def _weighted_mean(nodes: Vector, counts: Vector, added: float) -> Nodes:
+    """Return nodes of the distribution of the weighted mean, with one more value."""
+    place = int(np.searchsorted(nodes, added))
+    if place < len(nodes) and nodes[place] == added:
         weights = counts.copy()
         weights[place] += 1
     else:
-        found, weights = np.insert(found, place, added), np.insert(counts, place, 1.0)
-    if len(found) == 1:
+        nodes, weights = np.insert(nodes, place, added), np.insert(counts, place, 1.0)
+    if len(nodes) == 1:
         return np.array([added, added]), np.array([-np.inf, np.inf])
-    top = _upper_nodes(found[-1] - found, weights)
-    bottom = _upper_nodes(found - found[0], weights)
-    values = np.concatenate([found[0] + bottom[0][::-1], found[-1] - top[0]])
+    top = _upper_nodes(nodes[-1] - nodes, weights)
+    bottom = _upper_nodes(nodes - nodes[0], weights)
+    values = np.concatenate([nodes[0] + bottom[0][::-1], nodes[-1] - top[0]])
     scores = np.concatenate([-bottom[1][::-1], top[1]])
     return values, np.maximum.accumulate(scores)
 
@@ -160,7 +158,7 @@ def _upper_nodes(distance: Vector, weights: Vector) -> Nodes:
     with np.errstate(divide="ignore", invalid="ignore"):
         scores = root + np.log(np.sqrt(second) / root) / root
     values = (tilt_inverse - beyond)[:, 0]
-    good = (root > _SMALLEST) & np.isfinite(scores)
+    good = (root > _MIN_ROOT) & np.isfinite(scores)
     return values[good], scores[good]
 
 

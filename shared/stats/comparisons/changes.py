@@ -1,12 +1,16 @@
 """Changes of a gap, or of a mean, between two runs."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, ComparedSamples, SampleParts
 from biaswatch.shared.stats.comparisons.confidence_curve import gap_curve
-from biaswatch.shared.stats.comparisons.fixed_prompts import Answers, fixed_prompts_gap
+from biaswatch.shared.stats.comparisons.fixed_prompts import (
+    PromptAnswers,
+    PromptSets,
+    fixed_prompts_gap,
+)
 from biaswatch.shared.stats.comparisons.gap_test import (
     NO_SPREAD,
     ONE_UNIT,
@@ -14,21 +18,21 @@ from biaswatch.shared.stats.comparisons.gap_test import (
     gap_result,
     mean_gap,
     sample_curve,
+    untested_gap,
 )
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
-from biaswatch.shared.stats.estimate import Estimate, undefined
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.samples import Sample, present
 
-Sets = Mapping[Hashable, Hashable]
-"""By prompt, its counterfactual set."""
+METHOD = "two gaps, joined by their curves"
 
 
 @dataclass(frozen=True)
 class TwoRunsAnswers:
     """The answers of two runs to the prompts of one group, by prompt."""
 
-    before: Answers
-    after: Answers
+    before: PromptAnswers
+    after: PromptAnswers
 
     @property
     def answered(self) -> set[Hashable]:
@@ -39,7 +43,7 @@ class TwoRunsAnswers:
 
 @dataclass(frozen=True)
 class ChangeResult:
-    """A change with its tests, and what there was before and after."""
+    """A change with its tests, and the values before and after."""
 
     result: GapResult
     before: float | None
@@ -57,9 +61,16 @@ def fixed_prompts_level_change(
 ) -> ChangeResult:
     """Return the change of the mean over the prompts that both runs answered.
 
-    Every prompt weighs the same in both runs; parameters are those of `fixed_prompts_gap`.
+    Every prompt weighs the same in both runs.
+
+    Parameters
+    ----------
+    answers
+        The answers of both runs.
+    bounds, alpha, tolerance, family, guessed
+        As in `fixed_prompts_gap`.
     """
-    own: Sets = {prompt: prompt for prompt in answers.answered}
+    own: PromptSets = {prompt: prompt for prompt in answers.answered}
     result = fixed_prompts_gap(
         answers.after, answers.before, sets=own, bounds=bounds, alpha=alpha, tolerance=tolerance,
         family=family, guessed=guessed,
@@ -72,7 +83,7 @@ def fixed_prompts_gap_change(
     a: TwoRunsAnswers,
     b: TwoRunsAnswers,
     *,
-    sets: Sets | None,
+    sets: PromptSets | None,
     bounds: Bounds | None,
     alpha: float,
     tolerance: float,
@@ -92,16 +103,16 @@ def fixed_prompts_gap_change(
     sets
         The counterfactual set of each prompt; prompts it does not name are left out.
     bounds, alpha, tolerance, family, guessed
-        As of `fixed_prompts_gap`.
+        As in `fixed_prompts_gap`.
     """
     of_a, of_b = _in_shared_sets(a, b, sets)
     rising: dict[Hashable, Sample] = {}
     falling: dict[Hashable, Sample] = {}
     halves: dict[Hashable, Hashable] = {}
     for side, prompts, up, down in (("a", of_a, a.after, a.before), ("b", of_b, b.before, b.after)):
-        for prompt, its_set in prompts.items():
+        for prompt, prompt_set in prompts.items():
             rising[side, prompt], falling[side, prompt] = up[prompt], down[prompt]
-            halves[side, prompt] = (side, its_set)
+            halves[side, prompt] = (side, prompt_set)
     half = fixed_prompts_gap(
         rising, falling, sets=halves, bounds=bounds, alpha=alpha, tolerance=tolerance / 2,
         family=family, guessed=guessed,
@@ -116,8 +127,10 @@ def fixed_prompts_gap_change(
     return ChangeResult(result, before, after)
 
 
-def _in_shared_sets(a: TwoRunsAnswers, b: TwoRunsAnswers, sets: Sets | None) -> tuple[Sets, Sets]:
-    """Return the set of each prompt that counts, of a and of b; without sets, all are in one."""
+def _in_shared_sets(
+    a: TwoRunsAnswers, b: TwoRunsAnswers, sets: PromptSets | None
+) -> tuple[PromptSets, PromptSets]:
+    """Return the set of each prompt used, for a and for b; without sets, all are in one."""
     asked_a, asked_b = ({sets.get(p) if sets else 0 for p in group.before} for group in (a, b))
     paired = sets if (asked_a & asked_b) - {None} else None  # else sets are families
     of_a, of_b = ({p: paired.get(p) if paired else 0 for p in group.answered} for group in (a, b))
@@ -126,20 +139,17 @@ def _in_shared_sets(a: TwoRunsAnswers, b: TwoRunsAnswers, sets: Sets | None) -> 
     return kept_a, kept_b
 
 
-def _mean(answers: Answers, sets: Sets) -> float | None:
+def _mean(answers: PromptAnswers, sets: PromptSets) -> float | None:
     """Return the mean over sets of the mean over their prompts; None without a prompt."""
     means: dict[Hashable, list[float]] = {}
-    for prompt, its_set in sets.items():
-        means.setdefault(its_set, []).append(float(present(answers[prompt])[0].mean()))
+    for prompt, prompt_set in sets.items():
+        means.setdefault(prompt_set, []).append(float(present(answers[prompt])[0].mean()))
     return fmean(map(fmean, means.values())) if means else None
 
 
 def _doubled(half: Estimate) -> Estimate:
     value, low, high = (None if v is None else 2 * v for v in (half.value, half.low, half.high))
     return replace(half, value=value, low=low, high=high)
-
-
-METHOD = "two gaps, joined by their curves"
 
 
 def gap_change(
@@ -152,19 +162,25 @@ def gap_change(
 ) -> GapResult:
     """Return the gap after less the gap before, with its tests.
 
-    Each gap has its own confidence curve; both are joined as the curves of two means are. Prompts
-    that both runs asked make the two gaps alike in their errors, which makes the interval too wide,
-    not too narrow. Parameters are `compare_samples`'s.
+    Each gap has its own confidence curve; both are joined like the curves of two means. Prompts
+    that both runs asked correlate the errors of the two gaps, which makes the interval too wide,
+    not too narrow.
+
+    Parameters
+    ----------
+    after, before
+        The units of both groups in each run.
+    alpha, tolerance, family
+        As in `compare_samples`.
     """
-    values = [mean_gap(each) for each in (after, before)]
+    values = [mean_gap(samples) for samples in (after, before)]
     value = None if values[0] is None or values[1] is None else values[0] - values[1]
     if value is None or not (after.testable and before.testable):
-        nothing = undefined(ONE_UNIT, value=value, method=METHOD)
-        return GapResult(nothing, nothing, None, None)
-    regular = all(SampleParts.of(each).all_regular for each in (after, before))
+        return untested_gap(ONE_UNIT, value, METHOD)
+    regular = all(SampleParts.of(samples).all_regular for samples in (after, before))
     if after.bounds is None and not regular:
-        nothing = undefined(NO_SPREAD, value=value, method=METHOD)
-        return GapResult(nothing, nothing, 1.0, 1.0 if tolerance else None)
+        p_values = (1.0, 1.0 if tolerance else None)
+        return untested_gap(NO_SPREAD, value, METHOD, p_values=p_values)
     curve = gap_curve(sample_curve(after), sample_curve(before))
     p_values = p_values_of(curve_tails(curve), tolerance)
     return gap_result(

@@ -6,11 +6,9 @@ values at -z and z, with z the normal quantile of 1 - alpha / 2, and a test of a
 score at it, so that intervals and tests never disagree, at any level.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from math import isnan
-from typing import TypeVar
 
 import numpy as np
 from scipy import special
@@ -134,7 +132,7 @@ def confidence_limits(curve: Curve, alpha: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def shares_around(curve: Curve, value: float) -> tuple[float, float]:
+def one_sided_p(curve: Curve, value: float) -> tuple[float, float]:
     """Return the p-values for a mean of at most this, and for one of at least this.
 
     Each is against a mean on the other side; 0 below 1e-299.
@@ -171,46 +169,3 @@ def _at(curve: Curve, places: Places) -> Curves:
     with np.errstate(invalid="ignore"):
         between = low + part * (high - low)
     return np.where(part == 0, low, np.where(part == 1, high, between))
-
-
-T = TypeVar("T")
-DIGEST_BYTES = 16
-_NOTHING: Vector = np.empty(0)
-
-
-class SampleKey:
-    """Equal to another where the values, and their order, are the same."""
-
-    __slots__ = ("digest", "values")
-
-    def __init__(self, values: Vector) -> None:
-        self.digest = blake2b(values.tobytes(), digest_size=DIGEST_BYTES).digest()
-        self.values = values
-        """[n], empty as soon as the result is there."""
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SampleKey) and self.digest == other.digest
-
-
-def remembered(cached: Callable[..., T], values: Vector, *about: Hashable) -> T:
-    """Return `cached(key, *about)`, and let go of the values that the cache keeps the key of.
-
-    With values as keys, memory would grow with the size of the samples that were looked at.
-
-    Parameters
-    ----------
-    cached
-        A function under `lru_cache` that takes a `SampleKey`.
-    values
-        [n], as they are read by it.
-    about
-        What else the result depends on.
-    """
-    key = SampleKey(values)
-    try:
-        return cached(key, *about)
-    finally:
-        key.values = _NOTHING

@@ -1,19 +1,18 @@
-"""How large a difference is, in units of spread: Cohen's d, Hedges' g, d_z and Cliff's delta."""
+"""Size of a difference in units of spread: Cohen's d, Hedges' g and d_z."""
 
 from dataclasses import replace
-from math import atanh, sqrt, tanh
+from math import sqrt
 
 import numpy as np
 from scipy import special, stats
 
-from biaswatch.shared.stats.comparisons.means_and_rates import NO_SPREAD, ONE_UNIT, ROUNDING
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
-from biaswatch.shared.stats.samples import Sample, Vector, present, present_pairs
+from biaswatch.shared.stats.samples import FLAT_RTOL, Sample, present, present_pairs
 
 EMPTY = "a group has no values"
-SEPARATED = "the groups do not overlap at all: the spread of delta is unknown"
-NONCENTRAL_UP_TO = 30.0
-"""Beyond this t the noncentral distribution is slow and normal to three digits."""
+ONE_UNIT = "one unit has no spread: an interval needs two"
+MAX_NONCENTRAL_T = 30.0
+"""Above this t the noncentral distribution is slow, and normal to three digits."""
 
 
 def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
@@ -25,13 +24,13 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
         One value per unit; units independent, normal with one variance for the interval to be
         exact. Missing values are left out.
     alpha
-        1 minus the coverage of the interval, which inverts the noncentral t distribution.
+        1 minus the coverage, in (0, 1), of the interval that inverts the noncentral t distribution.
 
     Returns
     -------
     Estimate
-        Undefined where a group has no values, where both have one, or where there is no spread
-        in either group; without an interval where a group has one value.
+        In standard deviations. Undefined where a group has no values, where both have one, or where
+        there is no spread in either group; without an interval where a group has one value.
 
     References
     ----------
@@ -50,7 +49,7 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     x, y = np.ldexp(x, -power), np.ldexp(y, -power)
     inside = float(((x - x.mean()) ** 2).sum() + ((y - y.mean()) ** 2).sum())
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
-    if max(np.ptp(x), np.ptp(y)) <= ROUNDING * largest or inside == 0:
+    if max(np.ptp(x), np.ptp(y)) <= FLAT_RTOL * largest or inside == 0:
         return undefined("there is no spread within the groups", method=method)
     return _d_of_moments(float(x.mean() - y.mean()), inside, (len(x), len(y)), alpha)
 
@@ -69,15 +68,25 @@ def hedges_g(a: Sample, b: Sample, alpha: float) -> Estimate:
 
     The interval is d's times the same factor. Undefined where d is.
 
+    Parameters
+    ----------
+    a, b, alpha
+        As in `cohens_d`.
+
     References
     ----------
     Hedges (1981), Distribution theory for Glass's estimator of effect size.
+
+    Examples
+    --------
+    >>> round(hedges_g([3.0, 4.0, 8.0], [1.0, 2.0, 2.0], 0.05).value, 3)
+    1.429
     """
-    return _less_biased(cohens_d(a, b, alpha), len(present(a)[0]) + len(present(b)[0]) - 2)
+    return _bias_corrected(cohens_d(a, b, alpha), len(present(a)[0]) + len(present(b)[0]) - 2)
 
 
 def hedges_g_of_moments(gap: float, inside: float, n: tuple[int, int], alpha: float) -> Estimate:
-    """Return Hedges' g as `hedges_g` does, of groups whose values are not at hand.
+    """Return Hedges' g from the moments of both groups.
 
     Parameters
     ----------
@@ -88,17 +97,17 @@ def hedges_g_of_moments(gap: float, inside: float, n: tuple[int, int], alpha: fl
     n
         Values of a and of b, at least one each and three together.
     alpha
-        1 minus the coverage of the interval.
+        1 minus the coverage, in (0, 1).
 
     References
     ----------
     Hedges (1981), Distribution theory for Glass's estimator of effect size.
     """
     check_alpha(alpha)
-    return _less_biased(_d_of_moments(gap, inside, n, alpha), sum(n) - 2)
+    return _bias_corrected(_d_of_moments(gap, inside, n, alpha), sum(n) - 2)
 
 
-def _less_biased(d: Estimate, dof: int) -> Estimate:
+def _bias_corrected(d: Estimate, dof: int) -> Estimate:
     method = d.method.replace("Cohen's d", "Hedges' g")
     if d.value is None:
         return replace(d, method=method)
@@ -113,6 +122,13 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     Not comparable with d: the spread is that of differences, so d_z grows with the correlation
     within pairs. Pairs with a missing value are left out.
 
+    Parameters
+    ----------
+    a, b
+        [pairs]: the i-th of both are one pair.
+    alpha
+        1 minus the coverage, in (0, 1).
+
     References
     ----------
     Cohen (1988), section 2.3.5; Lakens (2013), Calculating and reporting effect sizes.
@@ -126,57 +142,16 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
         return undefined(ONE_UNIT, method=method)
     difference = np.sort(x - y)
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
-    if np.ptp(difference) <= ROUNDING * largest or difference.std() == 0:
-        return undefined(NO_SPREAD.split(":")[0], method=method)
+    if np.ptp(difference) <= FLAT_RTOL * largest or difference.std() == 0:
+        return undefined("all values are equal", method=method)
     value = float(difference.mean() / difference.std(ddof=1))
     return _with_interval(value, sqrt(len(x)), len(x) - 1, alpha, method)
-
-
-def cliffs_delta(a: Sample, b: Sample, alpha: float) -> Estimate:
-    """Return P(a > b) - P(a < b) over all pairs of one value of a and one of b, in [-1, 1].
-
-    The same number as the rank-biserial correlation, and 2 superiority - 1. Its interval takes the
-    variance from the placements of each value in the other group, works on the inverse hyperbolic
-    tangent, so that it stays inside [-1, 1], and uses Student's t with Welch and Satterthwaite's
-    degrees of freedom. Without an interval where the groups are separated entirely, or a group has
-    one value; undefined where a group is empty.
-
-    References
-    ----------
-    Cliff (1993), Dominance statistics; variance: Brunner and Munzel (2000), The nonparametric
-    Behrens-Fisher problem.
-    """
-    check_alpha(alpha)
-    method = "Cliff's delta, placements, atanh"
-    x, y = present(a)[0], present(b)[0]
-    if not len(x) or not len(y):
-        return undefined(EMPTY, method=method)
-    in_y, in_x = _placements(x, y), _placements(y, x)
-    delta = float(in_y.mean())
-    if min(len(x), len(y)) < 2:
-        return undefined(ONE_UNIT, value=delta, method=method)
-    vx, vy = float(in_y.var(ddof=1)) / len(x), float(in_x.var(ddof=1)) / len(y)
-    if vx + vy <= 0:
-        reason = SEPARATED if abs(delta) == 1 else "every value has the same place in the other"
-        return undefined(reason, value=delta, method=method)
-    share = vx / (vx + vy)
-    dof = 1 / (share**2 / (len(x) - 1) + (1 - share) ** 2 / (len(y) - 1))
-    reach = float(stats.t.ppf(1 - alpha / 2, dof)) * sqrt(vx + vy) / (1 - delta**2)
-    low, high = tanh(atanh(delta) - reach), tanh(atanh(delta) + reach)
-    return Estimate(delta, low, high, method)
-
-
-def _placements(x: Vector, y: Vector) -> Vector:
-    """Return for each x the share of y below it minus the share above it."""
-    ordered = np.sort(y)
-    below, upto = np.searchsorted(ordered, x, "left"), np.searchsorted(ordered, x, "right")
-    return np.asarray((below - (len(y) - upto)) / len(y), dtype=np.float64)
 
 
 def _with_interval(value: float, root: float, dof: int, alpha: float, name: str) -> Estimate:
     """Return the effect with the interval of effects whose t distribution fits the observed t."""
     t = value * root
-    if abs(t) > NONCENTRAL_UP_TO:
+    if abs(t) > MAX_NONCENTRAL_T:
         error = sqrt(1 / root**2 + value**2 / (2 * dof))
         reach = float(stats.norm.ppf(1 - alpha / 2)) * error
         low, high, method = value - reach, value + reach, f"{name}, normal approximation"

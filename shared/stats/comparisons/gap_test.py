@@ -1,10 +1,10 @@
 """The gap of two groups: intervals at any level and tests at any tolerance, whatever the shape.
 
-Where the range of the values is known, the confidence curves of bounded means carry all of it: for
-flat, tiny, rare and unbalanced samples alike. A sample that is spread over part of a known range,
-large enough and hardly skew, has Student's curve, which is narrower; so has any sample where no
-range is known. Then a test that exchanges labels or signs has to agree. A sample without any spread
-and of no known range has no interval.
+Where the range of the values is known, the curves of bounded means serve flat, tiny, rare and
+unbalanced samples alike. A sample that is spread over part of a known range, large enough and
+hardly skew, has Student's curve, which is narrower; so does any sample of an unknown range. Then a
+test that exchanges labels or signs has to agree. A sample without any spread and of an unknown
+range has no interval.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import numpy as np
 
 from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve, mean_at_least_p
 from biaswatch.shared.stats.comparisons.compared_samples import (
-    ENOUGH_UNITS,
+    MIN_STUDENT_UNITS,
     ComparedSamples,
     SamplePart,
     SampleParts,
@@ -24,7 +24,7 @@ from biaswatch.shared.stats.comparisons.label_tests import exchange_p, flip_p
 from biaswatch.shared.stats.comparisons.mean_interval import mean_curve, student_with_ends
 from biaswatch.shared.stats.comparisons.tolerance_tests import (
     PValues,
-    Tails,
+    TailFunction,
     agreeing_limits,
     curve_tails,
     disparity_p,
@@ -34,14 +34,14 @@ from biaswatch.shared.stats.comparisons.tolerance_tests import (
     sided,
 )
 from biaswatch.shared.stats.estimate import Estimate, undefined
-from biaswatch.shared.stats.samples import in_order
+from biaswatch.shared.stats.samples import ensure_sorted
 
 NO_VALUES = "a group has no values"
 ONE_UNIT = "a group has one unit, which shows no spread: two are needed"
-LOOKED_AT = 0.2
-"""A p-value above this is not made surer by a second test."""
-DIFFERENCES_AT_ENDS = 0.5
-"""What a difference at each end counts: it takes both twins, at opposite ends of the range."""
+SECOND_TEST_BELOW = 0.2
+"""P-value up to which a test of labels has to agree; a larger one decides nothing anyway."""
+END_DIFFERENCE_WEIGHT = 0.5
+"""Weight of a difference added at each end: it takes both twins, at opposite ends of the range."""
 NO_SPREAD = "equal values do not show how much they could differ: declare the range"
 NO_RANGE = "all values are equal, and how much they could differ is not known: declare the range"
 
@@ -53,13 +53,13 @@ class GapResult:
     marginal: Estimate
     """With an interval of coverage 1 - alpha by itself."""
     simultaneous: Estimate
-    """With an interval that covers together with those of the whole family (Bonferroni)."""
+    """With an interval that covers jointly with those of the whole family (Bonferroni)."""
     p_disparity: float | None
     """For a gap of at most the tolerance, in either direction."""
     p_equivalence: float | None
     """For a gap of at least the tolerance; None at tolerance 0, which cannot be shown."""
     known: bool = False
-    """No answer to these prompts ever varied: the gap needs no interval."""
+    """Whether no answer to these prompts ever varied, so that the gap needs no interval."""
 
 
 def compare_samples(
@@ -75,13 +75,18 @@ def compare_samples(
     Parameters
     ----------
     samples
-        Of each group, with the range of values where it is known.
+        The units of both groups, with the range of values where it is known.
     alpha
         1 minus the coverage, in (0, 1).
     tolerance
-        The largest gap that does not matter, at least 0.
+        The largest gap that does not matter, at least 0, in the unit of the values.
     family
-        How many comparisons are declared together.
+        Number of comparisons that are declared together.
+
+    Returns
+    -------
+    GapResult
+        Without tests where a group has no values, or a single unit.
 
     Raises
     ------
@@ -92,54 +97,79 @@ def compare_samples(
     ----------
     Gaffke (2005) and Zou and Donner (2008) for means of bounded values and their difference; Welch
     (1947) and Fisher (1935) elsewhere; Stouffer et al. (1949) for joining; Schuirmann (1987) for
-    equivalence; Dunn (1961) for families. `bounded_mean`, `confidence_curve` and `label_tests` say
-    what was taken from each.
+    equivalence; Dunn (1961) for families. See `bounded_mean`, `confidence_curve`, `label_tests`.
+
+    Examples
+    --------
+    >>> a, b = np.linspace(0.5, 1, 30), np.linspace(0, 0.5, 30)
+    >>> samples = ComparedSamples(only_a=a, only_b=b, bounds=(0.0, 1.0))
+    >>> gap = compare_samples(samples, alpha=0.05, tolerance=0.0)
+    >>> round(gap.marginal.value, 2), gap.p_disparity < 0.001
+    (0.5, True)
     """
-    if not samples.testable or (samples.bounds is None and samples.all_equal):
-        return _untested(samples, tolerance)
+    if not samples.testable:
+        value = mean_gap(samples)
+        return untested_gap(NO_VALUES if value is None else ONE_UNIT, value)
+    if samples.bounds is None and samples.all_equal:
+        return untested_gap(NO_RANGE, 0.0, p_values=(1.0, 1.0 if tolerance else None))
     parts = SampleParts.of(samples)
     curve = _curve(samples, parts)
     p_values = p_values_of(curve_tails(curve), tolerance)
-    beside = parts.pairs is None and tolerance > 0
-    at_end = _beside_an_end_p(samples, parts, tolerance) if beside else 0.0
-    method, agreement, regular = _method(samples, parts), parts.need_agreement, parts.all_regular
-    del parts  # of millions of units: a test of labels needs as much again
-    if agreement or _few(samples, tolerance):
+    unpaired = parts.pairs is None and tolerance > 0
+    boundary_p = _boundary_group_p(samples, parts, tolerance) if unpaired else 0.0
+    method, agreement, regular = _method(parts), parts.need_agreement, parts.all_regular
+    del parts  # a test of labels on millions of units needs as much memory again
+    if agreement or _needs_exact_agreement(samples, tolerance):
         p_values = _agreed(p_values, samples, tolerance)
-    found = gap_result(
+    result = gap_result(
         curve,
         mean_gap(samples),
         method,
-        (max(p_values[0], at_end), p_values[1]),
+        (max(p_values[0], boundary_p), p_values[1]),
         alpha=alpha,
         tolerance=tolerance,
         family=family,
     )
-    return found if samples.bounds is not None or regular else without_range(found)
+    return result if samples.bounds is not None or regular else disparity_only(result)
 
 
-def without_range(found: GapResult) -> GapResult:
-    """Return what holds where a sample has no spread and nobody knows how far values can lie.
+def disparity_only(result: GapResult) -> GapResult:
+    """Return the result of a sample without spread and of an unknown range.
 
-    That the gap is on this side of the tolerance can be tested; how large it can be at most, and so
-    that it is small, cannot.
+    Its gap can be tested for lying beyond the tolerance. It has no interval, and cannot be shown to
+    be small.
     """
-    nothing = undefined(NO_SPREAD, value=found.marginal.value, method=found.marginal.method)
-    p_equivalence = None if found.p_equivalence is None else 1.0
-    return GapResult(nothing, nothing, found.p_disparity, p_equivalence)
+    gap = result.marginal
+    p_equivalence = None if result.p_equivalence is None else 1.0
+    return untested_gap(
+        NO_SPREAD, gap.value, gap.method, p_values=(result.p_disparity, p_equivalence)
+    )
 
 
-def _few(samples: ComparedSamples, tolerance: float) -> bool:
+def untested_gap(
+    reason: str,
+    value: float | None,
+    method: str = "",
+    *,
+    p_values: tuple[float | None, float | None] = (None, None),
+    known: bool = False,
+) -> GapResult:
+    """Return a gap without an interval, and the reason."""
+    gap = undefined(reason, value=value, method=method)
+    return GapResult(gap, gap, *p_values, known=known)
+
+
+def _needs_exact_agreement(samples: ComparedSamples, tolerance: float) -> bool:
     """Return whether mid-p errs above its level: no pairs, and under 15 units on both sides."""
     sizes = len(samples.only_a), len(samples.only_b)
-    return tolerance == 0 and not samples.pairs and max(sizes) < ENOUGH_UNITS
+    return tolerance == 0 and not samples.pairs and max(sizes) < MIN_STUDENT_UNITS
 
 
-def _beside_an_end_p(samples: ComparedSamples, parts: SampleParts, tolerance: float) -> float:
+def _boundary_group_p(samples: ComparedSamples, parts: SampleParts, tolerance: float) -> float:
     """Return the p-value of a disparity where all values of one group lie at an end of the range.
 
     Then the other group alone decides, in steps, and mid-p errs by up to half its level: 17 of 20
-    beside 300 of 300 would be a gap beyond .05 in .076 of studies at .95 and 1.
+    against 300 of 300 would be a gap beyond .05 in .076 of studies at .95 and 1.
     """
     if samples.bounds is None or parts.single is None:
         return 0.0
@@ -157,15 +187,6 @@ def _beside_an_end_p(samples: ComparedSamples, parts: SampleParts, tolerance: fl
     return p_value
 
 
-def _untested(samples: ComparedSamples, tolerance: float) -> GapResult:
-    value = mean_gap(samples)
-    if samples.testable:
-        nothing = undefined(NO_RANGE, value=0.0)
-        return GapResult(nothing, nothing, 1.0, 1.0 if tolerance else None)
-    nothing = undefined(NO_VALUES if value is None else ONE_UNIT, value=value)
-    return GapResult(nothing, nothing, None, None)
-
-
 def gap_result(
     curve: Curve,
     value: float | None,
@@ -178,14 +199,14 @@ def gap_result(
 ) -> GapResult:
     """Return a gap's p-values with the intervals of its curve that agree with them."""
     limits = (
-        agreeing_limits(curve, alpha / each, tolerance=tolerance, p_values=p_values)
-        for each in (1, family)
+        agreeing_limits(curve, alpha / size, tolerance=tolerance, p_values=p_values)
+        for size in (1, family)
     )
-    marginal, together = (Estimate(value, *each, method) for each in limits)
-    return GapResult(marginal, together, *p_values)
+    marginal, simultaneous = (Estimate(value, *ends, method) for ends in limits)
+    return GapResult(marginal, simultaneous, *p_values)
 
 
-def _method(samples: ComparedSamples, parts: SampleParts) -> str:
+def _method(parts: SampleParts) -> str:
     kind = "Student's t and relabelling" if parts.need_agreement else "bounded means"
     if parts.pairs is None:
         return f"{kind}, over units"
@@ -203,20 +224,15 @@ def mean_gap(samples: ComparedSamples) -> float | None:
     if pairs:
         gap += weight * float(samples.differences.mean())
     if weight < 1:
-        means = (float(np.sort(each).mean()) for each in (samples.only_a, samples.only_b))
-        mean_a, mean_b = means
+        mean_a, mean_b = (
+            float(np.sort(units).mean()) for units in (samples.only_a, samples.only_b)
+        )
         gap += (1 - weight) * (mean_a - mean_b)
     return gap
 
 
 def sample_curve(samples: ComparedSamples) -> Curve:
-    """Return the curve that the interval of a gap is read from.
-
-    Raises
-    ------
-    ValueError
-        There are neither two pairs nor two units on each side.
-    """
+    """Return the confidence curve of a gap; ValueError with neither pairs nor single units."""
     return _curve(samples, SampleParts.of(samples))
 
 
@@ -234,11 +250,11 @@ def _paired_curve(part: SamplePart, samples: ComparedSamples) -> Curve:
     bounds, widest = samples.bounds, float(np.abs(part.values).max())
     if bounds is not None:
         widest = max(widest, bounds[1] - bounds[0])
-    if not widest:  # twins that are all alike do not show that all others are
+    if not widest:  # equal twins do not show that all others are equal
         widest = float(np.ptp(np.concatenate([samples.paired_a, samples.paired_b])))
     if part.regular:
         ends = None if bounds is None else (-widest, widest)
-        return student_with_ends(part.values, ends, DIFFERENCES_AT_ENDS)
+        return student_with_ends(part.values, ends, END_DIFFERENCE_WEIGHT)
     return bounded_mean_curve(part.values, -widest, widest)
 
 
@@ -253,15 +269,15 @@ def _agreed(p_values: PValues, samples: ComparedSamples, tolerance: float) -> PV
     """Let a test of labels agree: the larger p-values of both."""
     tails = _relabelled_tails(samples)
     p_disparity, p_equivalence = p_values
-    if p_disparity <= LOOKED_AT:
+    if p_disparity <= SECOND_TEST_BELOW:
         p_disparity = max(p_disparity, disparity_p(tails, tolerance))
-    if p_equivalence is not None and p_equivalence <= LOOKED_AT:
+    if p_equivalence is not None and p_equivalence <= SECOND_TEST_BELOW:
         p_equivalence = max(p_equivalence, equivalence_p(tails, tolerance) or 0.0)
     return p_disparity, p_equivalence
 
 
-def _relabelled_tails(samples: ComparedSamples) -> Tails:
-    """Return one-sided tests by relabelling; those of two parts are joined as their curves are."""
+def _relabelled_tails(samples: ComparedSamples) -> TailFunction:
+    """Return one-sided tests by relabelling; two parts are joined as their curves are."""
 
     @cache
     def tails(gap: float) -> tuple[float, float]:
@@ -271,7 +287,7 @@ def _relabelled_tails(samples: ComparedSamples) -> Tails:
             paired = sided(flip_p(moved), float(moved.sum()))
         if samples.weight < 1:
             moved_a = samples.only_a - gap if gap else samples.only_a
-            a, b = in_order(moved_a), in_order(samples.only_b)
+            a, b = ensure_sorted(moved_a), ensure_sorted(samples.only_b)
             del moved_a
             single = sided(exchange_p(a, b), float(a.mean() - b.mean()))
         if not samples.pairs or samples.weight == 1:

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.comparisons.compared_samples import MOST_SKEWNESS, Bounds
+from biaswatch.shared.stats.comparisons.compared_samples import MAX_SKEWNESS_PER_ROOT_N, Bounds
 from biaswatch.shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
@@ -16,10 +16,10 @@ from biaswatch.shared.stats.comparisons.confidence_curve import (
 )
 from biaswatch.shared.stats.comparisons.effect_size import hedges_g_of_moments
 from biaswatch.shared.stats.comparisons.gap_test import NO_VALUES, GapResult, gap_result
-from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
 from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.groups.cells import Floats
+from biaswatch.shared.stats.samples import FLAT_RTOL
 
 METHOD = "Student's t from sums"
 ENOUGH_FOR_SUMS = 1000
@@ -49,9 +49,9 @@ class SampleSums:
         if self.n < ENOUGH_FOR_SUMS:
             return TOO_FEW
         largest = max(abs(self.low), abs(self.high))
-        if self.high - self.low <= ROUNDING * largest or self.skewness != self.skewness:
+        if self.high - self.low <= FLAT_RTOL * largest or self.skewness != self.skewness:
             return NO_SPREAD
-        return TOO_SKEW if abs(self.skewness) > MOST_SKEWNESS * sqrt(self.n) else None
+        return TOO_SKEW if abs(self.skewness) > MAX_SKEWNESS_PER_ROOT_N * sqrt(self.n) else None
 
     def curve(self, bounds: Bounds | None) -> Curve:
         """Return Student's curve, of the units and one more at each end of a known range.
@@ -176,45 +176,6 @@ class Moments:
     def _about(self, sums: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(self.n > 0, sums / self.n, np.nan))
-
-
-def moments_of(values: Floats, codes: NDArray[np.intp], groups: int, shift: Floats) -> Moments:
-    """Return the sums of groups of a table in memory.
-
-    Parameters
-    ----------
-    values
-        [rows, features]; nan and infinities are missing.
-    codes
-        [rows], the group of each row.
-    groups
-        How many there are.
-    shift
-        [features], near the means.
-    """
-    there = np.isfinite(values)
-    moved = np.where(there, values - shift, 0.0)
-    shape = (groups, values.shape[1])
-    first, second, third = (np.zeros(shape) for _ in range(3))
-    for power, total in enumerate((first, second, third), start=1):
-        np.add.at(total, codes, moved**power)
-    n = np.zeros(shape, dtype=np.int64)
-    np.add.at(n, codes, there.astype(np.int64))
-    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
-    np.minimum.at(low, codes, np.where(there, values, np.inf))
-    np.maximum.at(high, codes, np.where(there, values, -np.inf))
-    rows = np.bincount(codes, minlength=groups).astype(np.int64)
-    none = n == 0
-    return Moments(
-        rows=np.repeat(rows[:, None], shape[1], axis=1),
-        n=n,
-        shift=np.broadcast_to(shift, shape).copy(),
-        first=first,
-        second=second,
-        third=third,
-        low=np.where(none, np.nan, low),
-        high=np.where(none, np.nan, high),
-    )
 
 
 def joined(parts: Sequence[Moments]) -> Moments:

@@ -21,7 +21,7 @@ from biaswatch.shared.stats.comparisons.relabelling import (
     pairs_of,
     tails,
 )
-from biaswatch.shared.stats.samples import Vector, stretches
+from biaswatch.shared.stats.samples import Vector, chunks
 
 MOST_EXTREME = 10
 """1,024 ways."""
@@ -174,7 +174,7 @@ def _counted(a: Vector, b: Vector) -> tuple[Vector, Counts, Counts]:
     both: Counts = counts.astype(np.min_scalar_type(-1 - int(counts.max())))
     del counts, new
     ordered, of_a = np.sort(a), np.empty_like(both)
-    for some in stretches(len(found)):
+    for some in chunks(len(found)):
         first, after = (np.searchsorted(ordered, found[some], side) for side in SIDES)
         of_a[some] = after - first
     return found, both, of_a

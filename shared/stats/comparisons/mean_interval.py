@@ -1,26 +1,28 @@
-"""The mean of independent units: its confidence curve, and the interval read from it.
+"""The mean of independent units: its confidence curve, its interval, and ratios of two rates.
 
 A mean by itself and each side of a gap have the same curve, so that a group's interval and its
 comparisons rest on the same assumptions.
 """
 
-from math import sqrt
+from collections.abc import Sequence
+from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
-from biaswatch.shared.stats.comparisons.compared_samples import LEAST_UNITS, Bounds, SamplePart
+from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds, SamplePart
 from biaswatch.shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
     student_curve,
 )
-from biaswatch.shared.stats.comparisons.means_and_rates import NO_VALUES
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import Vector
 
 BOUNDED, STUDENT = "bounded means, over units", "Student's t, over units"
+NO_VALUES = "no values"
 ONE_UNIT = "one unit has no spread: an interval needs two, or a declared range"
 NO_SPREAD = "equal values do not show how much they could differ: declare the range"
 
@@ -35,24 +37,35 @@ def mean_interval(units: Vector, bounds: Bounds | None, alpha: float) -> Estimat
     Parameters
     ----------
     units
-        One finite value for each unit, independent of one another.
+        [n]: one finite value for each unit, independent of one another.
     bounds
-        The range of values, None where it is not known.
+        The range of values, in their unit; None where it is unknown.
     alpha
         1 minus the coverage, in (0, 1).
 
+    Raises
+    ------
+    ValueError
+        For alpha outside (0, 1).
+
     References
     ----------
-    Gaffke (2005) and Student (1908), as `bounded_mean` and `confidence_curve` tell.
+    Gaffke (2005) and Student (1908): see `bounded_mean` and `confidence_curve`.
+
+    Examples
+    --------
+    >>> interval = mean_interval(np.array([0.0, 1.0, 1.0, 0.0]), (0.0, 1.0), 0.05)
+    >>> interval.value, round(interval.low, 2), round(interval.high, 2)
+    (0.5, 0.1, 0.9)
     """
     check_alpha(alpha)
     if not len(units):
         return undefined(NO_VALUES, method=STUDENT)
-    wide = holding(units, bounds)
+    wide = widened_bounds(units, bounds)
     part = SamplePart.of(units, wide)
     value = float(part.values.mean())
     if bounds is None and not part.regular:
-        reason = NO_SPREAD if len(units) >= LEAST_UNITS else ONE_UNIT
+        reason = NO_SPREAD if len(units) >= MIN_UNITS else ONE_UNIT
         return undefined(reason, value=value, method=STUDENT)
     low, high = confidence_limits(mean_curve(part, wide), alpha)
     if bounds is not None:
@@ -62,9 +75,20 @@ def mean_interval(units: Vector, bounds: Bounds | None, alpha: float) -> Estimat
 
 
 def rate_interval(shares: Vector, alpha: float) -> Estimate:
-    """Return the mean share of units, each in [0, 1]: the part of its answers that was selected.
+    """Return the mean share of units, such as the share of a prompt's answers that was selected.
 
     Where every unit is wholly selected or not, the limits are mid-p Clopper and Pearson's.
+
+    Parameters
+    ----------
+    shares
+        [units]: each in [0, 1].
+    alpha
+        1 minus the coverage, in (0, 1).
+
+    References
+    ----------
+    Clopper and Pearson (1934); Lancaster (1961) for mid-p.
     """
     if len(shares) and np.isin(shares, (0.0, 1.0)).all():
         check_alpha(alpha)
@@ -73,8 +97,46 @@ def rate_interval(shares: Vector, alpha: float) -> Estimate:
     return mean_interval(shares, (0.0, 1.0), alpha)
 
 
-def holding(units: Vector, bounds: Bounds | None) -> Bounds | None:
-    """Return the range, as wide as units of `independent_units` need: large families weigh more."""
+def impact_ratio_of_means(a: Sequence[float], b: Sequence[float], alpha: float) -> Estimate:
+    """Return the impact ratio of two groups of units: the smaller selection rate over the larger.
+
+    The interval is the delta method's on the logarithm, with the variance between units instead of
+    the binomial one. It may reach above 1: which group is selected less is itself uncertain.
+    Undefined where no unit is selected; without an interval where one group has no selections or
+    fewer than two units.
+
+    Parameters
+    ----------
+    a, b
+        The share of each unit that is selected, in [0, 1].
+    alpha
+        1 minus the coverage, in (0, 1).
+
+    References
+    ----------
+    Katz et al. (1978), Obtaining confidence intervals for the risk ratio in cohort studies.
+    """
+    method = "log delta over units"
+    if not a or not b:
+        return undefined("a group has no values", method=method)
+    low, high = sorted((np.asarray(a, dtype=float), np.asarray(b, dtype=float)), key=np.mean)
+    if high.mean() == 0:
+        return undefined("nobody is selected in either group", method=method)
+    value = float(low.mean() / high.mean())
+    if value == 0:
+        return undefined("nobody is selected in one group", value=0.0, method=method)
+    if min(len(low), len(high)) < MIN_UNITS:
+        reason = "one unit has no spread: an interval needs two"
+        return undefined(reason, value=value, method=method)
+    variance = sum(float(g.var(ddof=1)) / (len(g) * float(g.mean()) ** 2) for g in (low, high))
+    if variance == 0:
+        return undefined("all units are equal", value=value, method=method)
+    reach = float(stats.norm.ppf(1 - alpha / 2)) * sqrt(variance)
+    return Estimate(value, exp(log(value) - reach), exp(log(value) + reach), method)
+
+
+def widened_bounds(units: Vector, bounds: Bounds | None) -> Bounds | None:
+    """Return the range, wide enough for `independent_units`: large families weigh more."""
     if bounds is None:
         return None
     return min(bounds[0], float(units.min())), max(bounds[1], float(units.max()))
@@ -98,17 +160,25 @@ def mean_curve(part: SamplePart, bounds: Bounds | None) -> Curve:
 def student_with_ends(
     values: Vector, bounds: Bounds | None, weight: float = 1.0, *, dof: float | None = None
 ) -> Curve:
-    """Return Student's curve, of the values and one more at each end of a known range.
+    """Return Student's curve of the values and one more at each end of a known range.
 
     The two allow for rare values that were not seen, as Agresti and Caffo's added answers do for
     shares: without them a rare value that no unit has shown is taken as impossible.
 
     Parameters
     ----------
+    values
+        [n], finite.
+    bounds
+        The range, None where it is unknown.
     weight
-        What each of the two counts, the others counting 1.
+        Weight of each added value; the others have weight 1.
     dof
         Degrees of freedom, where the spread rests on fewer than all values.
+
+    References
+    ----------
+    Student (1908); Agresti and Caffo (2000), Simple and effective confidence intervals.
     """
     added = 0.0 if bounds is None else weight
     ends = np.array(bounds or (0.0, 0.0))

@@ -9,8 +9,8 @@ from scipy import special
 
 from biaswatch.shared.stats.comparisons.assumed_answers import Answers, AssumedAnswers, Scores
 from biaswatch.shared.stats.comparisons.compared_samples import (
-    LEAST_CLUSTERS,
-    LEAST_UNITS,
+    MIN_FAMILIES,
+    MIN_UNITS,
     ComparedSamples,
 )
 from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
@@ -44,10 +44,10 @@ class StudyShape:
     family_b: int = 1
 
     @property
-    def least_single(self) -> int:
+    def min_single(self) -> int:
         """Fewer units without a twin are not used."""
         most = max(self.prompts_a, self.prompts_b, self.family_a, self.family_b)
-        return LEAST_UNITS if most == 1 else LEAST_CLUSTERS
+        return MIN_UNITS if most == 1 else MIN_FAMILIES
 
     @property
     def size(self) -> int:
@@ -161,7 +161,7 @@ def _judged(
         for side, rest in zip(pairs, single, strict=True)
     )
     samples = ComparedSamples(
-        pairs[0][both], pairs[1][both], only_a, only_b, answers.bounds, shape.least_single
+        pairs[0][both], pairs[1][both], only_a, only_b, answers.bounds, shape.min_single
     )
     return compare_samples(samples, alpha=test.alpha, tolerance=test.tolerance, family=test.family)
 

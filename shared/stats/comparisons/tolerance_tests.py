@@ -3,8 +3,8 @@
 Two questions share the edge of a tolerance: is the gap beyond it, and is it within? At the edge
 itself an interval of coverage 1 - alpha may exclude the truth in alpha of all cases, on both sides
 together. Splitting that in halves, as intervals usually do, makes both verdicts harder than they
-need to be. Here each verdict has nearly all of it, and the limits of the interval near an edge
-yield: one stands on the edge until the evidence against it is very strong.
+need to be. Here each verdict has nearly all of it, and a limit of the interval that would pass an
+edge stays at the edge until the evidence against it is very strong.
 """
 
 from collections.abc import Callable
@@ -16,27 +16,27 @@ from scipy import special
 from biaswatch.shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
-    shares_around,
+    one_sided_p,
 )
 
-Tails = Callable[[float], tuple[float, float]]
+TailFunction = Callable[[float], tuple[float, float]]
 """Takes a gap; returns the p-values of "the gap is at most this", and of "it is at least this"."""
 PValues = tuple[float, float | None]
 """For a disparity, and for equivalence."""
 Limits = tuple[float, float]
-KEPT = 0.05
-"""The share of alpha that is kept at an edge for a limit on the far side of it."""
+FAR_LIMIT_ALPHA_SHARE = 0.05
+"""Share of alpha at an edge that is reserved for a limit on the far side of it."""
 
 
-def curve_tails(curve: Curve) -> Tails:
+def curve_tails(curve: Curve) -> TailFunction:
     """Return the one-sided tests that a confidence curve carries."""
-    return lambda gap: shares_around(curve, gap)
+    return lambda gap: one_sided_p(curve, gap)
 
 
 def sided(p_value: float | None, direction: float) -> tuple[float, float]:
-    """Return both one-sided p-values of a two-sided one, given the sign of what was found.
+    """Return both one-sided p-values of a two-sided one, given the sign of the estimate.
 
-    Without a test, or a direction, neither hypothesis is doubted.
+    Without a test, or a direction, both are 1.
     """
     if p_value is None or not direction:
         return 1.0, 1.0
@@ -45,10 +45,17 @@ def sided(p_value: float | None, direction: float) -> tuple[float, float]:
 
 
 def joined_p(first: float, second: float, weight: float) -> float:
-    """Return the one-sided p-value of two independent parts, the first of this weight in (0, 1).
+    """Return the one-sided p-value of two independent parts.
 
-    Scores are added with the roots of the weights. A part that doubts nothing (1) adds a score of
-    0, not one of minus infinity.
+    Scores are added with the roots of the weights. A part with p = 1 adds a score of 0, not one of
+    minus infinity.
+
+    Parameters
+    ----------
+    first, second
+        One-sided p-values.
+    weight
+        Weight of the first part, in (0, 1); the second has the rest.
 
     References
     ----------
@@ -58,26 +65,28 @@ def joined_p(first: float, second: float, weight: float) -> float:
     return float(special.ndtr(-(sqrt(weight) * scores[0] + sqrt(1 - weight) * scores[1])))
 
 
-def p_values_of(tails: Tails, tolerance: float) -> PValues:
+def p_values_of(tails: TailFunction, tolerance: float) -> PValues:
     """Return the p-values of a gap of at most the tolerance, and of at least it."""
     return disparity_p(tails, tolerance), equivalence_p(tails, tolerance)
 
 
-def disparity_p(tails: Tails, tolerance: float) -> float:
+def disparity_p(tails: TailFunction, tolerance: float) -> float:
     """Return the p-value of a gap of at most the tolerance, in either direction.
 
-    To the chance of being so far beyond one edge comes that of being as far out although the truth
-    is at the other edge: at tolerance 0 the test is the two-sided one, with a wide tolerance the
-    one-sided. Above 0 it is divided by 1 - `KEPT`, so that intervals can agree.
+    The chance of lying this far beyond one edge is added to the chance of lying as far out with the
+    truth at the other edge: at tolerance 0 the test is the two-sided one, with a wide tolerance the
+    one-sided. Above 0 it is divided by 1 - `FAR_LIMIT_ALPHA_SHARE`, so that intervals can agree.
     """
     at_most, at_least = tails(tolerance)
     if not tolerance:
         return min(1.0, 2 * at_most, 2 * at_least)
     lower_at_most, lower_at_least = tails(-tolerance)
-    return min(1.0, min(at_most + lower_at_most, at_least + lower_at_least) / (1 - KEPT))
+    return min(
+        1.0, min(at_most + lower_at_most, at_least + lower_at_least) / (1 - FAR_LIMIT_ALPHA_SHARE)
+    )
 
 
-def equivalence_p(tails: Tails, tolerance: float) -> float | None:
+def equivalence_p(tails: TailFunction, tolerance: float) -> float | None:
     """Return the p-value of a gap of at least the tolerance; None at 0, which cannot be shown.
 
     References
@@ -86,11 +95,11 @@ def equivalence_p(tails: Tails, tolerance: float) -> float | None:
     """
     if not tolerance:
         return None
-    return min(1.0, max(tails(tolerance)[1], tails(-tolerance)[0]) / (1 - KEPT))
+    return min(1.0, max(tails(tolerance)[1], tails(-tolerance)[0]) / (1 - FAR_LIMIT_ALPHA_SHARE))
 
 
 def agreeing_limits(curve: Curve, alpha: float, *, tolerance: float, p_values: PValues) -> Limits:
-    """Return an interval of coverage 1 - alpha that lies where the verdicts say.
+    """Return an interval of coverage 1 - alpha that agrees with the verdicts.
 
     Wholly beyond the tolerance where, and only where, the p-value for a disparity is at most alpha;
     wholly within it where, and only where, that for equivalence is. Elsewhere, and at tolerance 0,
@@ -105,9 +114,9 @@ def agreeing_limits(curve: Curve, alpha: float, *, tolerance: float, p_values: P
     low, high = confidence_limits(curve, alpha)
     p_disparity, p_equivalence = p_values
     if tolerance:
-        far_low, far_high = confidence_limits(curve, 2 * KEPT * alpha)
-        low = _yielding(low, far_low, (-tolerance, tolerance))
-        high = -_yielding(-high, -far_high, (-tolerance, tolerance))
+        far_low, far_high = confidence_limits(curve, 2 * FAR_LIMIT_ALPHA_SHARE * alpha)
+        low = _held_at_edge(low, far_low, (-tolerance, tolerance))
+        high = -_held_at_edge(-high, -far_high, (-tolerance, tolerance))
     if p_disparity <= alpha:
         return _beyond(low, high, tolerance, upwards=low + high > 0)
     low, high = min(low, tolerance), max(high, -tolerance)
@@ -118,8 +127,8 @@ def agreeing_limits(curve: Curve, alpha: float, *, tolerance: float, p_values: P
     return low, high
 
 
-def _yielding(low: float, far_low: float, edges: Limits) -> float:
-    """Return the lower limit, or the first edge that it has passed without strong evidence."""
+def _held_at_edge(low: float, far_low: float, edges: Limits) -> float:
+    """Return the lower limit, or the first edge it passed without strong evidence."""
     return next((edge for edge in edges if far_low <= edge < low), low)
 
 

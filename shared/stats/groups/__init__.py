@@ -1,1 +1,1 @@
-"""Groups described: summary statistics, disparity between them, its null distribution."""
+"""Descriptions of groups: summary statistics, disparity between them, its null distribution."""

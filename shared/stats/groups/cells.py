@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
+from biaswatch.shared.stats.samples import FLAT_RTOL
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
@@ -186,7 +186,7 @@ class Cells:
     def flat(self) -> NDArray[np.bool_]:
         """[cells]: whether the values differ by nothing but rounding."""
         largest = np.maximum(np.abs(self.low), np.abs(self.high))
-        return np.asarray(self.high - self.low <= ROUNDING * largest)
+        return np.asarray(self.high - self.low <= FLAT_RTOL * largest)
 
     @cached_property
     def mean(self) -> Floats:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
 from biaswatch.shared.stats.groups.cells import (
     Codes,
     Floats,
@@ -16,29 +15,15 @@ from biaswatch.shared.stats.groups.cells import (
     with_reasons,
 )
 from biaswatch.shared.stats.groups.spreads import (
+    METRICS,
     SIMULATIONS,
     dixon,
     dixon_p_values,
     extreme_z_scores,
 )
 from biaswatch.shared.stats.groups.summary import Summary
+from biaswatch.shared.stats.samples import FLAT_RTOL
 
-METRICS = (
-    "Max",
-    "Min",
-    "Min/Max",
-    "Max-Min",
-    "Avg",
-    "Std",
-    "Max Z-Score",
-    "Min Z-Score",
-    "Z-Score Bound",
-    "Impact Ratio",
-    "Dixon Q",
-    "Dixon Q Low",
-    "Dixon Q High",
-    "Dixon p",
-)
 RATES = "sr_"
 """How the names of selection rates begin."""
 NOBODY = -1
@@ -140,7 +125,7 @@ class _Spread:
         deviations = np.where(present, values - self.mean, 0.0)
         self.squares = (deviations * deviations).sum(axis=0)
         largest = np.maximum(np.abs(self.low), np.abs(self.high))
-        rounding = ROUNDING * largest
+        rounding = FLAT_RTOL * largest
         self.flat = np.asarray(self.high - self.low <= rounding)
         # Of groups that are equal but for rounding, the first holds the extreme.
         self.lowest = np.argmax(lowest <= self.low + rounding, axis=0)

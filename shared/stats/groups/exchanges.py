@@ -1,6 +1,6 @@
-"""Random exchanges of group labels within strata, and the group means they lead to."""
+"""Random exchanges of group labels within strata, and the group sums they lead to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,16 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from biaswatch.shared.stats.groups.cells import Floats, Integers, Table
-from biaswatch.shared.stats.groups.spreads import ROUNDING, TIES, spreads
+from biaswatch.shared.stats.groups.cells import (
+    Codes,
+    Floats,
+    Integers,
+    Reason,
+    Table,
+    check_domains,
+)
+from biaswatch.shared.stats.groups.spreads import MEAN_RTOL, TIE_RTOL, against_null, spreads
 
 ANYWHERE = -1
-"""The stratum of units whose labels move among all others of this stratum."""
+"""Stratum of units whose labels move among all other units of this stratum."""
+MAX_BLOCK_VALUES = 1 << 18
+"""Values of one block of exchanges, so that a block fits the processor's cache."""
+NullColumns = tuple[Floats, Floats, Codes]
+"""Median under the null, p-value and reason."""
 
 
 @dataclass(frozen=True)
 class ExchangeUnits:
-    """The units of one domain, each with its group and with the stratum its label moves in."""
+    """Units of one domain, each with its group and the stratum in which its label moves."""
 
     of_row: Integers
     """[rows]: the unit of each row."""
@@ -27,11 +38,11 @@ class ExchangeUnits:
     """[units]: a set that several groups share, or ANYWHERE."""
 
     def totals(self, values: Floats) -> Floats:
-        """Return [units], or [units, columns]: the sums of each unit's rows."""
+        """Return [units], or [units, columns]: the sums over the rows of each unit."""
         if len(self.of_row) == len(self.labels):  # every row is a unit
-            found = np.empty_like(values)
-            found[self.of_row] = values
-            return found
+            totals = np.empty_like(values)
+            totals[self.of_row] = values
+            return totals
         return np.asarray(self._membership @ values)
 
     @cached_property
@@ -58,40 +69,45 @@ def exchange_units(
     sets
         [rows]: codes of sets, below 0 for none.
     rows
-        [rows]: what a row without a shared set is part of, such as a prompt's code; each row is
-        by itself where this is left out. Rows of one code and different labels stay apart.
+        [rows]: the unit of a row without a shared set, such as a prompt's code; by default each row
+        is its own unit. Rows of one code and different labels stay apart.
+
+    Examples
+    --------
+    >>> exchange_units(np.array([0, 1, 0, 0]), np.array([7, 7, 8, 8])).strata.tolist()
+    [7, -1, 7]
     """
     group: Integers = np.asarray(labels, dtype=np.intp)
     sets = _signed(sets)
     shared = _shared(group, sets)
     nested = (sets >= 0) & ~shared
-    # One number in the place of three sorts the same way, and much sooner.
+    # One number instead of three sorts the same way, and much faster.
     keys = group * 2
     keys += nested
     part = np.where(nested, sets, np.arange(len(group)) if rows is None else _signed(rows))
     part -= part.min(initial=0)
     keys *= int(part.max(initial=0)) + 1
     keys += part
-    del part  # of a million rows, each copy counts
+    del part  # each copy of a million rows counts
     _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
     strata = np.where(shared, sets, ANYWHERE)[first]
     return ExchangeUnits(of_row, group[first], strata)
 
 
 def _signed(codes: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Return codes as they are, where they can be below 0; unsigned ones would wrap around."""
-    found = np.asarray(codes)
-    return found if found.dtype.kind == "i" else found.astype(np.intp)
+    """Return codes as signed integers; unsigned ones would wrap around."""
+    array = np.asarray(codes)
+    return array if array.dtype.kind == "i" else array.astype(np.intp)
 
 
 def _shared(labels: Integers, sets: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return [rows]: whether a row's set has rows of several labels."""
     different, place = np.unique(sets, return_inverse=True)
-    most = np.full(len(different), -1)
-    least = np.full(len(different), np.iinfo(np.int64).max)
-    np.maximum.at(most, place, labels)
-    np.minimum.at(least, place, labels)
-    return np.asarray((sets >= 0) & (most > least)[place])
+    highest = np.full(len(different), -1)
+    lowest = np.full(len(different), np.iinfo(np.int64).max)
+    np.maximum.at(highest, place, labels)
+    np.minimum.at(lowest, place, labels)
+    return np.asarray((sets >= 0) & (highest > lowest)[place])
 
 
 @dataclass(frozen=True)
@@ -100,25 +116,25 @@ class LabelExchange:
 
     rows: int
     strata: tuple[Integers, ...]
-    """[strata, size] for each size: the places of a stratum's rows; only such as can change."""
+    """[strata, size] for each size: the rows of each stratum with several labels."""
 
     @classmethod
     def within(cls, strata: NDArray[np.integer], labels: NDArray[np.integer]) -> "LabelExchange":
-        """Return the exchanges within strata; a stratum all of one label is left out."""
+        """Return the exchanges within strata; a stratum of a single label is left out."""
         _, stratum = np.unique(strata, return_inverse=True)
         order = np.argsort(stratum, kind="stable")
         sizes = np.bincount(stratum)
         starts = np.cumsum(sizes) - sizes
         ranked = labels[order]
         mixed = np.maximum.reduceat(ranked, starts) > np.minimum.reduceat(ranked, starts)
-        found = []
+        members = []
         for size in np.unique(sizes[mixed]):
             chosen = starts[mixed & (sizes == size)]
-            found.append(order[chosen[:, None] + np.arange(size)])
-        return cls(len(labels), tuple(found))
+            members.append(order[chosen[:, None] + np.arange(size)])
+        return cls(len(labels), tuple(members))
 
     def draw(self, times: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return [times, rows]: the row at each place, after so many exchanges."""
+        """Return [times, rows]: the row at each place after each random exchange."""
         places = np.tile(np.arange(self.rows, dtype=np.int32), (times, 1))
         for members in self.strata:
             rows = np.tile(members.astype(np.int32), (times, 1, 1))
@@ -130,7 +146,7 @@ class LabelExchange:
 def group_sums(places: NDArray[np.int32], sizes: Integers, values: Floats) -> Floats:
     """Return [times, groups, columns]: sums of the rows at each group's places.
 
-    The product of a one-hot matrix with the values, but of a sparse one: a dense product would
+    The product of a one-hot matrix with the values. The matrix is sparse: a dense product would
     multiply by as many zeros as there are other groups.
     """
     ends = np.concatenate([[0], np.cumsum(np.tile(sizes, len(places)))]).astype(np.int32)
@@ -139,11 +155,44 @@ def group_sums(places: NDArray[np.int32], sizes: Integers, values: Floats) -> Fl
     return np.asarray(one_hot @ values).reshape(len(places), len(sizes), -1)
 
 
-def blocks_of(times: int, volume: int, limit: int = 1 << 18) -> Iterator[int]:
-    """Split so many exchanges into blocks of at most `limit` numbers, `volume` in each exchange."""
-    size = max(1, limit // max(volume, 1))
+def blocks_of(times: int, values_per_exchange: int) -> Iterator[int]:
+    """Yield the sizes of consecutive blocks of exchanges, each of bounded volume."""
+    size = max(1, MAX_BLOCK_VALUES // max(values_per_exchange, 1))
     for start in range(0, times, size):
         yield min(size, times - start)
+
+
+def check_exchange(
+    table: Table,
+    domain_of: NDArray[np.intp],
+    domains: Sequence[str],
+    permutations: int,
+    codes: Sequence[NDArray[np.integer] | None],
+) -> None:
+    """Raise ValueError unless labels of the table can be exchanged.
+
+    Parameters
+    ----------
+    table, domain_of, domains
+        Rows, [groups] the domain of each group, and the names of domains.
+    permutations
+        At least 1.
+    codes
+        [rows] each: codes of sets or units, or None.
+    """
+    if permutations < 1:
+        raise ValueError(f"a permutation test needs at least one permutation, not {permutations}")
+    check_domains(table.groups, domain_of, domains)
+    if any(of is not None and len(of) != len(table.codes) for of in codes):
+        raise ValueError(f"there are {len(table.codes)} rows, but sets or units for another number")
+
+
+def exchanged_rows(
+    table: Table, sets: NDArray[np.integer] | None, units: NDArray[np.integer] | None
+) -> tuple[Table, NDArray[np.integer]]:
+    """Return one row per unit and group, and the set of each; all rows without `units`."""
+    strata = np.full(len(table.codes), ANYWHERE) if sets is None else sets
+    return (table, strata) if units is None else unit_means(table, units, strata)
 
 
 def unit_means(
@@ -164,7 +213,7 @@ def unit_means(
     kept, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     if (strata[first][inverse] != strata).any():
         raise ValueError("rows of one unit and group lie in different counterfactual sets")
-    if len(kept) == len(keys):  # each row is one: no sums, which of a million take much memory
+    if len(kept) == len(keys):  # each row is a unit: sums of a million rows take much memory
         values = table.values[first]
         values[~np.isfinite(values)] = np.nan
         return Table(values, table.codes[first], table.groups, table.features), strata[first]
@@ -177,119 +226,75 @@ def unit_means(
     return Table(means, table.codes[first], table.groups, table.features), strata[first]
 
 
-@dataclass(frozen=True)
-class CentredFeature:
-    """One feature of the exchange units of a domain, centred on its mean."""
-
-    sums: Floats
-    """[units]: of the centred values that are present."""
-    total: int
-    centre: float
-    resolution: float
-    too_large: bool
-
-    @classmethod
-    def of(cls, values: Floats, units: ExchangeUnits) -> "CentredFeature":
-        """Return the sums of a feature's values by unit; values too large to square count as 0."""
-        present = np.isfinite(values)
-        known = np.where(present, values, 0.0)
-        with np.errstate(over="ignore"):  # what overflows here is refused by name
-            too_large = not np.isfinite((known * known).sum())
-        if too_large:
-            known[:] = 0.0
-        total = int(np.count_nonzero(present))
-        centre = float(known.sum()) / max(total, 1)
-        centred = np.where(present, known - centre, 0.0)
-        return cls(
-            sums=units.totals(centred),
-            total=total,
-            centre=centre,
-            resolution=max(TIES * float(np.abs(centred).max()), ROUNDING * abs(centre)),
-            too_large=too_large,
-        )
+def _value_counts(values: Floats, units: ExchangeUnits) -> NDArray[np.int32] | None:
+    """Return [units]: the number of values; None where each unit has one."""
+    counts = units.totals(np.isfinite(values).astype(np.float64)).astype(np.int32)
+    return None if (counts == 1).all() else counts
 
 
-def _counts(values: Floats, units: ExchangeUnits) -> NDArray[np.int32] | None:
-    """Return [units]: how many values are present, in few bytes; None where each has one."""
-    found = units.totals(np.isfinite(values).astype(np.float64)).astype(np.int32)
-    return None if (found == 1).all() else found
-
-
-class DomainSample:
-    """The exchange units of one domain, ordered by group, centred on each feature's mean."""
+class DomainMeans:
+    """Exchange units of one domain, ordered by group, centred on each feature's mean."""
 
     def __init__(
         self, table: Table, groups: Integers, rows: Integers, sets: NDArray[np.integer]
     ) -> None:
-        labels = np.searchsorted(groups, table.codes[rows])
-        units = exchange_units(labels, sets[rows])
+        units = exchange_units(np.searchsorted(groups, table.codes[rows]), sets[rows])
         self.sizes = np.bincount(units.labels, minlength=len(groups))
         self.exchange = LabelExchange.within(units.strata, units.labels)
         self.features = len(table.features)
-        self.total, self.centre, self.resolution = np.zeros((3, self.features))
+        self.centre, self.resolution = np.zeros((2, self.features))
         self.too_large = np.zeros(self.features, dtype=np.bool_)
-        counted = [_counts(table.values[rows, each], units) for each in range(self.features)]
-        self.partial = np.array(
-            [f for f, of in enumerate(counted) if of is not None], dtype=np.intp
-        )
+        counts: dict[int, NDArray[np.int32]] = {}
+        for feature in range(self.features):
+            if (count := _value_counts(table.values[rows, feature], units)) is not None:
+                counts[feature] = count
+        self.partial = np.array(list(counts), dtype=np.intp)
         self.columns = np.empty((len(units.labels), self.features + len(self.partial)))
-        for place, feature in enumerate(self.partial, self.features):
-            self.columns[:, place] = counted[feature]
-        del counted
-        for feature in range(self.features):  # one by one: of a million, each copy counts
-            found = CentredFeature.of(table.values[rows, feature], units)
-            self.columns[:, feature] = found.sums
-            self.total[feature], self.centre[feature] = found.total, found.centre
-            self.resolution[feature], self.too_large[feature] = found.resolution, found.too_large
+        for place, feature in enumerate(list(counts), self.features):
+            self.columns[:, place] = counts.pop(feature)
+        for feature in range(self.features):  # one by one: each copy of a million rows counts
+            self.columns[:, feature] = units.totals(
+                self._centred(feature, table.values[rows, feature])
+            )
 
-    def means(self, places: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """Return [times, groups, features]: centred means, nan without values, and counts."""
+    def _centred(self, feature: int, values: Floats) -> Floats:
+        """Return values less their mean, 0 where missing; values too large to square count as 0."""
+        present = np.isfinite(values)
+        known = np.where(present, values, 0.0)
+        with np.errstate(over="ignore"):  # an overflow becomes Reason.NOT_FINITE
+            self.too_large[feature] = not np.isfinite((known * known).sum())
+        if self.too_large[feature]:
+            known[:] = 0.0
+        centre = float(known.sum()) / max(int(np.count_nonzero(present)), 1)
+        centred = np.where(present, known - centre, 0.0)
+        self.centre[feature] = centre
+        self.resolution[feature] = max(
+            TIE_RTOL * float(np.abs(centred).max()), MEAN_RTOL * abs(centre)
+        )
+        return centred
+
+    def means(self, places: NDArray[np.int32]) -> Floats:
+        """Return [times, groups, features]: centred means, nan without values."""
         sums = group_sums(places, self.sizes, self.columns)
         sizes = self.sizes.astype(np.float64)[None, :, None]
         if not len(self.partial) and self.sizes.all():
-            return sums / sizes, sizes
+            return sums / sizes
         counts = np.repeat(np.repeat(sizes, len(sums), axis=0), self.features, axis=2)
         counts[:, :, self.partial] = sums[:, :, self.features :]
         sums = sums[:, :, : self.features]
-        return np.where(counts > 0, sums, np.nan) / np.maximum(counts, 1), counts
+        return np.where(counts > 0, sums, np.nan) / np.maximum(counts, 1)
 
-    def from_rest(self, means: Floats, counts: Floats) -> Floats:
-        """Return each group's mean minus that of the others, nan where there are no others.
-
-        All values together average 0, so that the others' mean follows from the group's own.
-        """
-        rest = self.total - counts
-        total = np.where(rest > 0, self.total, np.nan)
-        return np.asarray(means * total / np.maximum(rest, 1))
-
-
-@dataclass(frozen=True)
-class PermutedDomain:
-    """One domain, observed and under the null."""
-
-    means: Floats
-    """[groups, features]: centred."""
-    counts: Floats
-    """[groups, features] or [groups, 1]: values that are present."""
-    deviation: Floats
-    beyond: Floats
-    """[groups, features]: exchanges whose deviation reaches the observed one."""
-    null: Floats
-    """[metrics, exchanges, features]"""
-
-
-def permuted(sample: DomainSample, times: int, rng: np.random.Generator) -> PermutedDomain:
-    """Exchange labels so many times, in blocks that fit the cache."""
-    rows = sample.exchange.rows
-    means, counts = sample.means(np.arange(rows, dtype=np.int32)[None])
-    deviation = sample.from_rest(means, counts)[0]
-    reach = np.abs(deviation) - sample.resolution
-    beyond = np.zeros(deviation.shape)
-    null = []
-    for size in blocks_of(times, max(rows, deviation.size)):
-        drawn, drawn_counts = sample.means(sample.exchange.draw(size, rng))
-        gaps = np.abs(sample.from_rest(drawn, drawn_counts))
-        # Not less, rather than at least: what is undefined counts as reaching.
-        beyond += np.count_nonzero(~(gaps < reach), axis=0)
-        null.append(spreads(drawn, sample.centre, sample.resolution))
-    return PermutedDomain(means[0], counts[0], deviation, beyond, np.concatenate(null, axis=1))
+    def null(self, times: int, rng: np.random.Generator) -> NullColumns:
+        """Exchange labels `times` times; return [metrics, features] arrays."""
+        rows = self.exchange.rows
+        observed = self.means(np.arange(rows, dtype=np.int32)[None])[0]
+        null = [
+            spreads(self.means(self.exchange.draw(size, rng)), self.centre, self.resolution)
+            for size in blocks_of(times, max(rows, observed.size))
+        ]
+        median, p_values, codes = against_null(
+            observed, self.centre, self.resolution, np.concatenate(null, axis=1)
+        )
+        median[:, self.too_large] = p_values[:, self.too_large] = np.nan
+        codes[:, self.too_large] = Reason.NOT_FINITE
+        return median, p_values, codes

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from biaswatch.shared.stats.comparisons.compared_samples import (
-    LEAST_CLUSTERS,
-    LEAST_UNITS,
+    MIN_FAMILIES,
+    MIN_UNITS,
     Bounds,
     ComparedSamples,
     SamplePart,
@@ -19,11 +19,15 @@ from biaswatch.shared.stats.comparisons.confidence_curve import (
     lowest_gaps,
 )
 from biaswatch.shared.stats.comparisons.gap_test import sample_curve
-from biaswatch.shared.stats.comparisons.mean_interval import holding, independent_units, mean_curve
-from biaswatch.shared.stats.comparisons.means_and_rates import ROUNDING
+from biaswatch.shared.stats.comparisons.mean_interval import (
+    independent_units,
+    mean_curve,
+    widened_bounds,
+)
 from biaswatch.shared.stats.estimate import check_alpha
 from biaswatch.shared.stats.groups.cells import Floats, Integers
 from biaswatch.shared.stats.groups.group_means import GroupMeans
+from biaswatch.shared.stats.samples import FLAT_RTOL
 
 Order = NDArray[np.bool_]
 """[groups, groups]: whether the row's mean lies surely above the column's."""
@@ -85,10 +89,10 @@ def sure_orders(
 
 def _curve(values: Floats, sets: Integers, bounds: Bounds) -> Curve | None:
     units = independent_units(values, sets)
-    least = LEAST_UNITS if len(units) == len(values) else LEAST_CLUSTERS
+    least = MIN_UNITS if len(units) == len(values) else MIN_FAMILIES
     if len(units) < least:
         return None
-    wide = holding(units, bounds)
+    wide = widened_bounds(units, bounds)
     return mean_curve(SamplePart.of(units, wide), wide)
 
 
@@ -161,7 +165,7 @@ def ranks_of_means(found: GroupMeans, alpha: float, surely: Order | None = None)
     if surely is None:
         with np.errstate(invalid="ignore"):  # a group without a value is above and below none
             surely = gaps - _reach(found, alpha / max(k * (k - 1) // 2, 1)) > 0
-    rounding = ROUNDING * float(np.abs(found.means[known]).max(initial=0.0))
+    rounding = FLAT_RTOL * float(np.abs(found.means[known]).max(initial=0.0))
     above, below = surely.sum(axis=0), surely.sum(axis=1)
     with np.errstate(invalid="ignore"):
         larger = np.count_nonzero(gaps < -rounding, axis=1)

@@ -1,4 +1,4 @@
-"""What chance alone gives for the disparity of any statistic: labels are exchanged at random."""
+"""Disparity of any statistic under random exchanges of the group labels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -6,47 +6,90 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import (
-    Codes,
-    Columns,
-    Floats,
-    Integers,
-    Reason,
-    Table,
-    check_domains,
-)
+from biaswatch.shared.stats.groups.cells import Codes, Columns, Floats, Integers, Reason, Table
 from biaswatch.shared.stats.groups.descriptive import Mean
-from biaswatch.shared.stats.groups.exchanges import ANYWHERE, LabelExchange, exchange_units
-from biaswatch.shared.stats.groups.permutations import permute_labels
+from biaswatch.shared.stats.groups.exchanges import (
+    ANYWHERE,
+    DomainMeans,
+    LabelExchange,
+    NullColumns,
+    check_exchange,
+    exchange_units,
+    exchanged_rows,
+)
 from biaswatch.shared.stats.groups.registry import SelectionRate
-from biaswatch.shared.stats.groups.spreads import METRICS, ROUNDING, TIES, against_null, spreads
+from biaswatch.shared.stats.groups.spreads import (
+    MEAN_RTOL,
+    NULL_METRICS,
+    TIE_RTOL,
+    against_null,
+    spreads,
+)
 from biaswatch.shared.stats.groups.summary import Statistic, summarise
 
-LEAST_EXCHANGES = 199
-"""For statistics that are computed anew after each exchange, however large the table is."""
-MOST_VALUES = 1 << 23
-"""Beyond the least number, exchanges go on until so many values have been summarised."""
-AT_ONCE = 50
-VALUES_AT_ONCE = 1 << 20
-"""Exchanges that are summarised together hold at most so many values, or are one."""
+MIN_EXCHANGES = 199
+"""Exchanges for statistics that are recomputed after each one, however large the table is."""
+MAX_SUMMARISED_VALUES = 1 << 23
+"""Beyond the minimum, exchanges stop when this many values have been summarised."""
+MAX_BLOCK_EXCHANGES = 50
+MAX_BLOCK_VALUES = 1 << 20
+"""Values of exchanges that are summarised together, unless a single exchange has more."""
 Progress = Callable[[int, int], None]
-"""Takes the number of exchanges that are done, and of all."""
+"""Takes the number of exchanges done, and the number of all."""
 
 
 @dataclass(frozen=True)
 class DisparityNull:
-    """What `disparity_null` found; nan has its reason at the same place."""
+    """Disparities under exchanged labels; each nan has its reason at the same place."""
 
     metrics: tuple[str, ...]
     statistics: tuple[str, ...]
     permutations: tuple[int, ...]
-    """[statistics]: how many exchanges there were."""
+    """[statistics]: the number of exchanges."""
     null_median: Floats
-    """[metrics, domains, statistics, features]: what half of the exchanges give at most."""
+    """[metrics, domains, statistics, features]: the median over the exchanges."""
     p_values: Floats
     """The same shape: towards more disparity."""
     reasons: Codes
     """The same shape."""
+
+    @classmethod
+    def empty(
+        cls, table: Table, statistics: Sequence[Statistic], domains: int, permutations: int
+    ) -> "DisparityNull":
+        """Return a result without any number yet."""
+        shape = (len(NULL_METRICS), domains, len(statistics), len(table.features))
+        return cls(
+            NULL_METRICS,
+            tuple(statistic.name for statistic in statistics),
+            tuple(_exchanges(each, statistics, table, permutations) for each in statistics),
+            np.full(shape, np.nan),
+            np.full(shape, np.nan),
+            np.full(shape, Reason.NO_GROUPS, dtype=np.int8),
+        )
+
+    def save(self, domain: int, statistics: int | list[int], columns: NullColumns) -> None:
+        """Write the columns of one domain and some statistics."""
+        self.null_median[:, domain, statistics] = columns[0]
+        self.p_values[:, domain, statistics] = columns[1]
+        self.reasons[:, domain, statistics] = columns[2]
+
+    def save_means(
+        self,
+        statistic: int,
+        means: Table,
+        strata: NDArray[np.integer],
+        domain_of: NDArray[np.intp],
+        permutations: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Exchange the labels of unit means within each domain, and write the columns."""
+        for domain in range(self.p_values.shape[1]):
+            rows = np.flatnonzero(domain_of[means.codes] == domain)
+            if len(rows):
+                groups = np.flatnonzero(domain_of == domain)
+                null = DomainMeans(means, groups, rows, strata).null(permutations, rng)
+                self.save(domain, statistic, null)
 
 
 def disparity_null(
@@ -59,69 +102,77 @@ def disparity_null(
     sets: NDArray[np.integer] | None = None,
     units: NDArray[np.integer] | None = None,
     ddof: int = 0,
-    progress: Progress = lambda done, of: None,
+    progress: Progress = lambda done, total: None,
 ) -> DisparityNull:
-    """Return, for each statistic, what its disparity is where labels are exchanged at random.
+    """Return the disparity of each statistic under random exchanges of the group labels.
 
     Labels move as `exchange_units` says. Means and selection rates are over units, each the mean of
-    its rows (`permute_labels`), and take all `permutations`. Any other statistic is computed anew
-    from the rows of each group after whole units have moved; on large tables that takes fewer
-    exchanges, at least 199. p = (b + 1) / (m + 1), b of m exchanges giving at least as much.
+    its rows, and take all `permutations`. Any other statistic is recomputed from the rows of each
+    group after whole units have moved; on large tables that takes fewer exchanges, at least 199.
+    p = (b + 1) / (m + 1), b of m exchanges reaching the observed value: valid at any sample size
+    where labels are exchangeable. An exchange whose metric is undefined counts as reaching it.
+    Missing values, and a baseline, move with their row.
 
     Parameters
     ----------
-    table, domain_of, domains, permutations, sets, units
-        As `permute_labels` takes them; a baseline stays with its row.
+    table
+        One row per response.
+    statistics
+        As `summarise` takes them.
+    domain_of
+        [groups]: the domain of each group, an index into `domains`.
+    rng
+        Draws the exchanges.
+    permutations
+        m, at least 1; no p-value is below 1 / (m + 1).
+    sets
+        [rows]: codes of counterfactual sets, whose rows differ in their group alone, or of families
+        of prompts; below 0 for none.
+    units
+        [rows]: codes of units; rows of one unit and group move together.
     ddof
         As `summarise` takes it.
+    progress
+        Called after each block of recomputed statistics.
 
     Raises
     ------
     ValueError
-        As `permute_labels` does.
+        For fewer than one permutation, a group without a domain, codes of another length, or rows
+        of one unit in different sets.
 
     References
     ----------
     Phipson and Smyth (2010), Permutation p-values should never be zero.
     """
-    check_domains(table.groups, domain_of, domains)
-    shape = (len(METRICS), len(domains), len(statistics), len(table.features))
-    found = DisparityNull(
-        METRICS,
-        tuple(each.name for each in statistics),
-        tuple(_exchanges(each, statistics, table, permutations) for each in statistics),
-        np.full(shape, np.nan),
-        np.full(shape, np.nan),
-        np.full(shape, Reason.NO_GROUPS, dtype=np.int8),
-    )
-    others = []
+    check_exchange(table, domain_of, domains, permutations, (sets, units))
+    null = DisparityNull.empty(table, statistics, len(domains), permutations)
+    recomputed = []
     for place, statistic in enumerate(statistics):
-        values = _averaged(statistic, table)
-        if values is None:
-            others.append(place)
+        averaged = _averaged(statistic, table)
+        if averaged is None:
+            recomputed.append(place)
             continue
-        of = replace(table, values=values)
-        null = permute_labels(of, domain_of, domains, rng, permutations, sets, units)
-        found.null_median[:, :, place] = null.null_median
-        found.p_values[:, :, place], found.reasons[:, :, place] = null.p_values, null.reasons
-    if others:
-        again = [statistics[place] for place in others]
-        observed = summarise(table, again, ddof).values
+        rows_of = exchanged_rows(replace(table, values=averaged), sets, units)
+        del averaged  # each copy of a million rows counts
+        null.save_means(place, *rows_of, domain_of, permutations, rng)
+        del rows_of
+    if recomputed:
+        chosen = [statistics[place] for place in recomputed]
+        observed = summarise(table, chosen, ddof).values
         parts = {
-            domain: _DomainNull(table, np.flatnonzero(domain_of == domain), observed, sets, units)
+            domain: _AnyStatistic(table, np.flatnonzero(domain_of == domain), observed, sets, units)
             for domain in np.unique(domain_of[table.codes]).tolist()
         }
-        times = found.permutations[others[0]]
-        _exchange(table, again, list(parts.values()), rng, times, ddof, progress)
+        times = null.permutations[recomputed[0]]
+        _exchange(table, chosen, list(parts.values()), rng, times, ddof, progress)
         for domain, part in parts.items():
-            median, p_values, reasons = part.found()
-            found.null_median[:, domain, others] = median
-            found.p_values[:, domain, others], found.reasons[:, domain, others] = p_values, reasons
-    return found
+            null.save(domain, recomputed, part.null())
+    return null
 
 
 def _averaged(statistic: Statistic, table: Table) -> Floats | None:
-    """Return what the statistic is the mean of, where it is one."""
+    """Return the values whose mean the statistic is, or None."""
     if isinstance(statistic, Mean):
         return table.values
     return statistic.selected(table.values) if isinstance(statistic, SelectionRate) else None
@@ -132,13 +183,13 @@ def _exchanges(
 ) -> int:
     if isinstance(statistic, Mean | SelectionRate):
         return permutations
-    others = sum(not isinstance(each, Mean | SelectionRate) for each in statistics)
-    affordable = MOST_VALUES // max(table.values.size * others, 1)
-    return min(permutations, max(affordable, LEAST_EXCHANGES))
+    recomputed = sum(not isinstance(other, Mean | SelectionRate) for other in statistics)
+    affordable = MAX_SUMMARISED_VALUES // max(table.values.size * recomputed, 1)
+    return min(permutations, max(affordable, MIN_EXCHANGES))
 
 
-class _DomainNull:
-    """The groups of one domain: where labels may go, and the disparities they have led to."""
+class _AnyStatistic:
+    """Groups of one domain whose statistics are recomputed after each exchange."""
 
     def __init__(
         self,
@@ -151,38 +202,38 @@ class _DomainNull:
         self.groups = groups
         self.rows = np.flatnonzero(np.isin(table.codes, groups))
         labels = np.searchsorted(groups, table.codes[self.rows])
-        of = np.full(len(table.codes), ANYWHERE) if sets is None else np.asarray(sets)
+        strata = np.full(len(table.codes), ANYWHERE) if sets is None else np.asarray(sets)
         own = None if units is None else units[self.rows]
-        self.units = exchange_units(labels, of[self.rows], own)
+        self.units = exchange_units(labels, strata[self.rows], own)
         self.exchange = LabelExchange.within(self.units.strata, self.units.labels)
         values = observed[:, groups]
         count = np.count_nonzero(~np.isnan(values), axis=1)
         self.centre = np.nansum(values, axis=1) / np.maximum(count, 1)
         self.values = values - self.centre[:, None]
         largest = np.nan_to_num(np.fmax.reduce(np.abs(self.values), axis=1))
-        self.resolution = np.maximum(TIES * largest, ROUNDING * np.abs(self.centre))
-        self.null: list[Floats] = []
+        self.resolution = np.maximum(TIE_RTOL * largest, MEAN_RTOL * np.abs(self.centre))
+        self.spreads: list[Floats] = []
 
     def codes(self, times: int, rng: np.random.Generator) -> Integers:
-        """Return [times, rows]: the group of each row after so many exchanges."""
+        """Return [times, rows]: the group of each row after each exchange."""
         places = self.exchange.draw(times, rng)
         labels = np.empty(places.shape, dtype=np.intp)
         np.put_along_axis(labels, places.astype(np.intp), self.units.labels[None], axis=1)
         return np.asarray(self.groups[labels[:, self.units.of_row]])
 
     def add(self, values: Floats) -> None:
-        """Take what some exchanges have led to: [exchanges, statistics, all groups, features]."""
-        mine = values[:, :, self.groups] - self.centre[:, None]
-        times, statistics, groups, features = mine.shape
-        tables = (np.tile(each, (times, 1)) for each in (self.centre, self.resolution))
-        found = spreads(mine.reshape(-1, groups, features), *tables)
-        self.null.append(found.reshape(-1, times, statistics, features))
+        """Add statistics after exchanges: [exchanges, statistics, all groups, features]."""
+        own = values[:, :, self.groups] - self.centre[:, None]
+        times, statistics, groups, features = own.shape
+        tables = (np.tile(array, (times, 1)) for array in (self.centre, self.resolution))
+        metrics = spreads(own.reshape(-1, groups, features), *tables)
+        self.spreads.append(metrics.reshape(-1, times, statistics, features))
 
-    def found(self) -> tuple[Floats, Floats, Codes]:
-        """Return median, p and reason, [metrics, statistics, features] each."""
-        null = np.concatenate(self.null, axis=1)
-        shape = (len(METRICS), *self.centre.shape)
-        _, median, p_values, reasons = against_null(
+    def null(self) -> NullColumns:
+        """Return [metrics, statistics, features] arrays."""
+        null = np.concatenate(self.spreads, axis=1)
+        shape = (len(NULL_METRICS), *self.centre.shape)
+        median, p_values, reasons = against_null(
             self.values.transpose(1, 0, 2).reshape(len(self.groups), -1),
             self.centre.ravel(),
             self.resolution.ravel(),
@@ -194,29 +245,29 @@ class _DomainNull:
 def _exchange(
     table: Table,
     statistics: Sequence[Statistic],
-    domains: Sequence[_DomainNull],
+    domains: Sequence[_AnyStatistic],
     rng: np.random.Generator,
     times: int,
     ddof: int,
     progress: Progress,
 ) -> None:
-    """Compute the statistics of every group anew after each exchange in all domains."""
-    at_once = max(1, min(AT_ONCE, VALUES_AT_ONCE // max(table.values.size, 1)))
+    """Recompute the statistics of every group after each exchange in all domains."""
+    block = max(1, min(MAX_BLOCK_EXCHANGES, MAX_BLOCK_VALUES // max(table.values.size, 1)))
     columns = Columns(table.values)
-    for start in range(0, times, at_once):
-        size = min(at_once, times - start)
+    for start in range(0, times, block):
+        size = min(block, times - start)
         codes = np.repeat(table.codes[None], size, axis=0)
-        for each in domains:
-            codes[:, each.rows] = each.codes(size, rng)
-        found = summarise(_side_by_side(table, codes), statistics, ddof, columns).values
+        for domain in domains:
+            codes[:, domain.rows] = domain.codes(size, rng)
+        values = summarise(_side_by_side(table, codes), statistics, ddof, columns).values
         shape = (len(statistics), size, len(table.groups), len(table.features))
-        for each in domains:
-            each.add(found.reshape(shape).swapaxes(0, 1))
+        for domain in domains:
+            domain.add(values.reshape(shape).swapaxes(0, 1))
         progress(start + size, times)
 
 
 def _side_by_side(table: Table, codes: Integers) -> Table:
-    """Return one table with the groups of as many as there are rows of codes."""
+    """Return one table that holds a copy of the rows and groups for each row of codes."""
     times, groups = len(codes), len(table.groups)
     return Table(
         np.tile(table.values, (times, 1)),

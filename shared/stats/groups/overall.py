@@ -6,29 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import (
-    Codes,
-    Floats,
-    Integers,
-    Reason,
-    Table,
-    check_domains,
-    with_reasons,
-)
+from biaswatch.shared.stats.groups.cells import Codes, Floats, Integers, Reason, Table, with_reasons
 from biaswatch.shared.stats.groups.exchanges import (
-    ANYWHERE,
     LabelExchange,
     blocks_of,
+    check_exchange,
     exchange_units,
+    exchanged_rows,
     group_sums,
-    unit_means,
 )
 
 METHOD = "Welch-type statistic, labels permuted"
-FLAT = 1e-8
-"""Of the whole variance: the least that a group's own variance counts as."""
-CLOSE = 1e-9
-"""Relative: statistics that differ by less are equal, and equal ones count as reached."""
+MIN_VARIANCE_SHARE = 1e-8
+"""Least variance of a group, as a share of the variance of all."""
+TIE_RTOL = 1e-9
+"""Relative tolerance of ties: equal statistics count as reached."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ def overall_test(
     Parameters
     ----------
     table, domain_of, domains, permutations, sets, units
-        As `permute_labels` takes them.
+        As `disparity_null` takes them.
 
     Raises
     ------
@@ -86,14 +78,8 @@ def overall_test(
     Welch (1951), On the comparison of several mean values; Pauly, Brunner and Konietschke (2015),
     Asymptotic permutation tests in general factorial designs; Phipson and Smyth (2010).
     """
-    if permutations < 1:
-        raise ValueError(f"a permutation test needs at least one permutation, not {permutations}")
-    check_domains(table.groups, domain_of, domains)
-    if any(of is not None and len(of) != len(table.codes) for of in (sets, units)):
-        raise ValueError(f"there are {len(table.codes)} rows, but sets or units for another number")
-    strata = np.full(len(table.codes), ANYWHERE) if sets is None else sets
-    if units is not None:
-        table, strata = unit_means(table, units, strata)
+    check_exchange(table, domain_of, domains, permutations, (sets, units))
+    table, strata = exchanged_rows(table, sets, units)
     shape = (len(domains), len(table.features))
     statistic, p_values = np.full(shape, np.nan), np.full(shape, np.nan)
     reasons = np.full(shape, Reason.NO_GROUPS, dtype=np.int8)
@@ -144,7 +130,7 @@ class _Sample:
                 centred /= counts
                 centred -= (np.bincount(block, weights=centred) / np.bincount(block))[block]
                 self.squares[place] = total = (centred * centred).sum()
-            self.flat[place] = np.sqrt(total) <= CLOSE * largest
+            self.flat[place] = np.sqrt(total) <= TIE_RTOL * largest
             if not np.isfinite(total):
                 centred[:] = 0.0
             elif not self.flat[place]:
@@ -165,7 +151,7 @@ class _Sample:
         reached = np.zeros(features)
         for size in blocks_of(times, 2 * n):
             drawn = self._statistic(self.exchange.draw(size, rng))
-            reached += np.count_nonzero(drawn >= observed * (1 - CLOSE), axis=0)
+            reached += np.count_nonzero(drawn >= observed * (1 - TIE_RTOL), axis=0)
         first_of = [(~self.finite, Reason.NOT_FINITE), (self.flat, Reason.CONSTANT)]
         statistic, _ = with_reasons(observed, first_of=first_of)
         return statistic, *with_reasons((reached + 1) / (times + 1), first_of=first_of)
@@ -177,8 +163,8 @@ class _Sample:
         n = self.sizes.astype(np.float64)[None, :, None]
         mean = sums[:, :, :features] / n
         inner = sums[:, :, features:] - n * mean * mean
-        inner[inner < FLAT] = 0.0
+        inner[inner < MIN_VARIANCE_SHARE] = 0.0
         pooled = inner.sum(axis=1, keepdims=True) / (len(self.labels) - len(self.sizes))
-        weight = n * n / np.maximum(inner + pooled, FLAT)
+        weight = n * n / np.maximum(inner + pooled, MIN_VARIANCE_SHARE)
         total = (weight * mean).sum(axis=1)
         return np.asarray((weight * mean * mean).sum(axis=1) - total**2 / weight.sum(axis=1))

@@ -142,23 +142,6 @@ STANDARD_FORMS = (
 )
 
 
-@dataclass(frozen=True)
-class PerCell:
-    """A statistic from a plain function of one cell's values: simple to write, slower to run."""
-
-    name: str
-    function: Callable[[Floats], float | None]
-    """Takes the present values, at least one; returns None where it is undefined."""
-
-    def __call__(self, cells: Cells) -> Column:
-        """Undefined without values and where the function returns None."""
-        found = np.full(len(cells.values), np.nan)
-        for cell in np.flatnonzero(cells.count):
-            value = self.function(cells.values[cell, cells.present[cell]])
-            found[cell] = np.nan if value is None else value
-        return with_reasons(found, first_of=[(cells.count == 0, Reason.NO_VALUES)])
-
-
 def added(loaded: Iterable[Statistic]) -> dict[str, Statistic]:
     """Return a team's own statistics by name, for `parse_statistic`.
 

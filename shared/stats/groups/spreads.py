@@ -136,26 +136,41 @@ def extreme_z_scores(
     return (high - mean) / divisor, (low - mean) / divisor, bound
 
 
-METRICS = (
-    "Max-Min",
-    "Min/Max",
-    "Std",
-    "Max Z-Score",
-    "Min Z-Score",
-    "Max",
-    "Min",
-    "Dixon Q",
-    "Dixon Q Low",
-    "Dixon Q High",
+@dataclass(frozen=True)
+class SpreadMetric:
+    """A number that says how far the values of groups lie apart."""
+
+    name: str
+    grows: bool | None = None
+    """Whether more disparity makes it larger; None where exchanges of labels do not test it."""
+    has_unit: bool = False
+    """Whether it has the unit of the values; the others are pure numbers."""
+
+
+SPREAD_METRICS = (
+    SpreadMetric("Max", grows=True, has_unit=True),
+    SpreadMetric("Min", grows=False, has_unit=True),
+    SpreadMetric("Min/Max", grows=False),
+    SpreadMetric("Max-Min", grows=True, has_unit=True),
+    SpreadMetric("Avg"),
+    SpreadMetric("Std", grows=True, has_unit=True),
+    SpreadMetric("Max Z-Score", grows=True),
+    SpreadMetric("Min Z-Score", grows=False),
+    SpreadMetric("Z-Score Bound"),
+    SpreadMetric("Impact Ratio"),
+    SpreadMetric("Dixon Q", grows=True),
+    SpreadMetric("Dixon Q Low", grows=True),
+    SpreadMetric("Dixon Q High", grows=True),
+    SpreadMetric("Dixon p"),
 )
-GROWING = np.array([True, False, True, True, False, True, False, True, True, True])
-"""Whether more disparity makes the metric larger."""
-IN_UNITS = np.array([True, False, True, False, False, True, True, False, False, False])
-"""Whether the metric has the unit of the values; the others are pure numbers."""
-TIES = 1e-10
+METRICS = tuple(metric.name for metric in SPREAD_METRICS)
+_TESTED = tuple(metric for metric in SPREAD_METRICS if metric.grows is not None)
+NULL_METRICS = tuple(metric.name for metric in _TESTED)
+"""Metrics that exchanges of labels test, in the order of `spreads`."""
+TIE_RTOL = 1e-10
 """Relative to a feature's spread: closer statistics are equal, and equal ones count as reached."""
-ROUNDING = 1e-13
-"""Relative to the values: what averaging many equal ones may leave of a difference between them."""
+MEAN_RTOL = 1e-13
+"""Relative to the values: difference that averaging many equal values may leave."""
 
 
 def spreads(values: Floats, centre: Floats, resolution: Floats) -> Floats:
@@ -190,13 +205,13 @@ def spreads(values: Floats, centre: Floats, resolution: Floats) -> Floats:
     deviation = np.where(apart & (squares > 0), deviation, np.nan)
     found = np.stack(
         [
-            high - low,
+            high + centre,
+            low + centre,
             _ratio(low + centre, high + centre, resolution),
+            high - low,
             np.sqrt(squares / np.maximum(k - 1, 1)),
             (high - mean) / deviation,
             (low - mean) / deviation,
-            high + centre,
-            low + centre,
             *_dixon(values, k, apart, resolution),
         ]
     )
@@ -233,18 +248,18 @@ def why_undefined(values: Floats, centre: Floats, resolution: Floats) -> Codes:
     low = np.fmin.reduce(values, axis=0) + centre
     codes = np.zeros(found.shape, dtype=np.int8)
     codes[np.isnan(found)] = Reason.EQUAL_GROUPS
-    ratio = METRICS.index("Min/Max")
+    ratio = NULL_METRICS.index("Min/Max")
     below = np.where(low < -resolution, Reason.NEGATIVE, Reason.MAXIMUM_ZERO)
     codes[ratio] = np.where(np.isnan(found[ratio]), below, Reason.DEFINED)
-    codes[METRICS.index("Dixon Q") :, k == FEWEST - 1] = Reason.TWO_GROUPS
+    codes[NULL_METRICS.index("Dixon Q") :, k == FEWEST - 1] = Reason.TWO_GROUPS
     codes[:, k < 2] = np.where(k[k < 2] == 1, Reason.ONE_GROUP, Reason.NO_GROUPS)
     return codes
 
 
 def against_null(
     values: Floats, centre: Floats, resolution: Floats, null: Floats
-) -> tuple[Floats, Floats, Floats, Codes]:
-    """Return each metric, its median under the null, its p and why there is none.
+) -> tuple[Floats, Floats, Codes]:
+    """Return the median of each metric under the null, its p-value and its reason.
 
     Parameters
     ----------
@@ -256,22 +271,22 @@ def against_null(
     Returns
     -------
     tuple
-        Four arrays [metrics, features]. p = (b + 1) / (m + 1), towards more disparity. What is
+        Three arrays [metrics, features]. p = (b + 1) / (m + 1), towards more disparity. What is
         undefined after an exchange counts as reaching the observed value.
     """
     observed = spreads(values[None], centre, resolution)[:, 0]
     codes = why_undefined(values, centre, resolution)
-    rounding = np.where(IN_UNITS[:, None], resolution, TIES)
-    towards = np.where(GROWING, 1.0, -1.0)[:, None]
+    has_unit = np.array([[metric.has_unit] for metric in _TESTED])
+    rounding = np.where(has_unit, resolution, TIE_RTOL)
+    towards = np.array([[1.0 if metric.grows else -1.0] for metric in _TESTED])
     short = towards[:, None] * null < (towards * observed - rounding)[:, None]
     times = null.shape[1]
     p_values = (times - np.count_nonzero(short, axis=1) + 1) / (times + 1)
     undefined: list[tuple[NDArray[np.bool_], Reason]] = [
         (codes == reason, reason) for reason in Reason if reason != Reason.DEFINED
     ]
-    defined = codes == Reason.DEFINED
-    observed, median = (np.where(defined, x, np.nan) for x in (observed, _median(null)))
-    return observed, median, *with_reasons(p_values, first_of=undefined)
+    median = np.where(codes == Reason.DEFINED, _median(null), np.nan)
+    return median, *with_reasons(p_values, first_of=undefined)
 
 
 def _median(null: Floats) -> Floats:

@@ -1,1 +1,1 @@
-"""What people's labels say of an instrument, and of the findings that were made with it."""
+"""Labels of people: agreement, sampling, and findings corrected for an instrument's error."""

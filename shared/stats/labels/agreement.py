@@ -1,4 +1,4 @@
-"""How far people agree who labelled the same answers, and who answers as if at random."""
+"""Agreement of people who labelled the same answers, and the error of an instrument."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,23 +15,24 @@ from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 from biaswatch.shared.stats.samples import Vector
 
-LEAST_TWICE = 10
-"""Answers that two people labelled, before an interval or a doubt is worth anything."""
-LEAST_SHARED = 20
-"""Answers that a person must share with others before chance can be told from agreement."""
-LEVEL = 0.05
+MIN_LABELLED_TWICE = 10
+"""Answers labelled twice that an interval needs."""
+MIN_SHARED_ANSWERS = 20
+"""Answers a person must share with the others for a test of agreement."""
+DOUBT_LEVEL = 0.05
+"""P-value above which a person's labels are doubtful."""
 
 
 def agreement(units: Sequence[Sequence[float | None]], alpha: float) -> Estimate:
     """Return Krippendorff's alpha for interval data, with an interval over answers.
 
-    The interval is the jackknife's: what alpha becomes without each answer in turn shows how much
-    it hangs on which answers were labelled; with Student's t of answers less 1, at most 1.
+    The interval is the jackknife's, from alpha without each answer in turn, with Student's t of
+    answers less 1 degrees of freedom; at most 1.
 
     Parameters
     ----------
     units
-        For each answer the labels it got; None where a person gave none.
+        The labels of each answer; None where a person gave none.
     alpha
         1 minus the coverage, in (0, 1).
 
@@ -41,15 +42,16 @@ def agreement(units: Sequence[Sequence[float | None]], alpha: float) -> Estimate
     An introduction to the bootstrap, 11.5, for the jackknife's standard error.
     """
     check_alpha(alpha)
-    twice = [found for unit in units if len(found := [v for v in unit if v is not None]) > 1]
+    labels = ([value for value in unit if value is not None] for unit in units)
+    twice = [unit for unit in labels if len(unit) > 1]
     value, reason = krippendorff_alpha(twice)
     if value is None:
         return undefined(reason or "alpha is undefined")
-    if len(twice) < LEAST_TWICE:
-        return undefined(f"{len(twice)} answers were labelled twice; {LEAST_TWICE} are needed for"
-                         " an interval", value=value)  # fmt: skip
+    if len(twice) < MIN_LABELLED_TWICE:
+        reason = f"{len(twice)} answers were labelled twice; {MIN_LABELLED_TWICE} are needed"
+        return undefined(f"{reason} for an interval", value=value)
     without = [krippendorff_alpha([*twice[:n], *twice[n + 1 :]])[0] for n in range(len(twice))]
-    left = np.array([each for each in without if each is not None])
+    left = np.array([value for value in without if value is not None])
     n = len(left)
     error = sqrt((n - 1) / n * float(((left - left.mean()) ** 2).sum()))
     reach = -float(special.stdtrit(n - 1, alpha / 2)) * error
@@ -58,31 +60,37 @@ def agreement(units: Sequence[Sequence[float | None]], alpha: float) -> Estimate
 
 @dataclass(frozen=True)
 class PersonAgreement:
-    """How one person's labels go with those of the others."""
+    """Association of one person's labels with those of the others."""
 
     person: str
     labels: int
     shared: int
     """Answers that others labelled too."""
     p_value: float | None
-    """For labels that have nothing to do with those of others; None where too few are shared."""
+    """P-value of labels unrelated to those of others; None where too few answers are shared."""
     doubtful: bool
-    """Whether this person could as well have answered at random."""
+    """True where this person's labels are compatible with answering at random."""
 
 
-def people(
-    labels: Mapping[str, Mapping[str, float]], doubted_above: float = LEVEL
+def rater_agreement(
+    labels: Mapping[str, Mapping[str, float]], doubted_above: float = DOUBT_LEVEL
 ) -> list[PersonAgreement]:
-    """Return how each person's labels go with the mean of the others', by name.
+    """Return the association of each person's labels with the mean of the others', by name.
 
-    Tested by exchanging which answers a person's higher and lower labels were given to: with labels
-    at random, what others said of the answers that got the person's higher labels is no higher than
-    of the rest. One-sided in effect: whoever goes against all others is doubtful too.
+    Tested by exchanging the answers to which a person gave higher and lower labels: with labels at
+    random, the others' labels of the answers that got the person's higher labels are as high as
+    those of the rest. One-sided in effect: a person who contradicts all others is doubtful too.
 
     Parameters
     ----------
     labels
         By person, the label of each answer, by its id.
+    doubted_above
+        P-value above which a person is doubtful, in (0, 1).
+
+    References
+    ----------
+    Fisher (1935), The Design of Experiments, for the exchange.
     """
     return [_person(name, labels, doubted_above) for name in sorted(labels)]
 
@@ -90,35 +98,37 @@ def people(
 def _person(
     name: str, labels: Mapping[str, Mapping[str, float]], doubted_above: float
 ) -> PersonAgreement:
-    mine = labels[name]
-    others = {
-        answer: [each[answer] for who, each in labels.items() if who != name and answer in each]
-        for answer in mine
+    own_labels = labels[name]
+    by_answer = {
+        answer: [
+            given[answer] for rater, given in labels.items() if rater != name and answer in given
+        ]
+        for answer in own_labels
     }
-    shared = [answer for answer in mine if others[answer]]
-    if len(shared) < LEAST_SHARED:
-        return PersonAgreement(name, len(mine), len(shared), None, False)
-    own = np.array([mine[answer] for answer in shared])
-    of_others = np.array([np.mean(others[answer]) for answer in shared])
-    p_value = _association(own, of_others)
-    return PersonAgreement(name, len(mine), len(shared), p_value, p_value > doubted_above)
+    shared = [answer for answer in own_labels if by_answer[answer]]
+    if len(shared) < MIN_SHARED_ANSWERS:
+        return PersonAgreement(name, len(own_labels), len(shared), None, False)
+    own_values = np.array([own_labels[answer] for answer in shared])
+    other_means = np.array([np.mean(by_answer[answer]) for answer in shared])
+    p_value = _association(own_values, other_means)
+    return PersonAgreement(name, len(own_labels), len(shared), p_value, p_value > doubted_above)
 
 
-def _association(own: np.ndarray, others: np.ndarray) -> float:
-    """Return a one-sided p-value for others' labels being higher where one's own are."""
+def _association(own: np.ndarray, other_means: np.ndarray) -> float:
+    """Return the one-sided p-value that others' labels are higher where one's own are."""
     middle = float(np.median(own))
     high = own > middle if (own > middle).any() else own >= middle
     if high.all() or not high.any():
-        return 1.0  # who always says the same tells nothing of the answers
-    a, b = np.sort(others[high]), np.sort(others[~high])
+        return 1.0  # constant labels carry no information on the answers
+    a, b = np.sort(other_means[high]), np.sort(other_means[~high])
     p = exchange_p(a, b)
     if p is None or a.mean() <= b.mean():
         return 1.0
     return p / 2
 
 
-LEAST_JUDGED = 5
-"""Labelled answers that a number of the instrument's error needs at the least."""
+MIN_JUDGED = 5
+"""Labelled answers that a measure of an instrument's error needs."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +145,7 @@ class LabelledReadings:
 
 @dataclass(frozen=True)
 class InstrumentError:
-    """How wrong an instrument is in one group; what is undefined has its reason."""
+    """Error of an instrument in one group; what is undefined has its reason."""
 
     bias: Estimate
     """Mean of reading less label: above 0 where it reads too high."""
@@ -150,16 +160,18 @@ class InstrumentError:
 def instrument_error(
     group: LabelledReadings, bounds: Bounds, alpha: float, *, selected_at_least: float | None = None
 ) -> InstrumentError:
-    """Return how wrong an instrument is in one group.
+    """Return the error of an instrument in one group.
 
     Parameters
     ----------
+    group
+        Readings and labels of the same answers.
     bounds
-        The ends of the scale; readings and labels lie within.
+        The ends of the scale of readings and labels.
     alpha
         1 minus the coverage of every interval, each by itself.
     selected_at_least
-        From which value on an answer counts as selected; sensitivity and specificity need it.
+        Least value of a selected answer; sensitivity and specificity need it.
     """
     width = bounds[1] - bounds[0]
     off = group.readings - group.labels
@@ -181,23 +193,23 @@ def instrument_error(
 def bias_difference(
     a: LabelledReadings, b: LabelledReadings, bounds: Bounds, alpha: float
 ) -> tuple[Estimate, float | None]:
-    """Return how much higher an instrument reads in one group than in another, beside the labels.
+    """Return the difference of an instrument's bias between two groups, and its p-value.
 
-    With the p-value for no difference: an instrument whose error differs between groups makes, or
-    hides, gaps of the model. Groups with fewer than `LEAST_JUDGED` labels have no test.
+    An instrument whose error differs between groups makes, or hides, gaps of the model. Groups with
+    fewer than `MIN_JUDGED` labels have no test.
     """
-    if min(len(a.labels), len(b.labels)) < LEAST_JUDGED:
-        return undefined(f"a group has fewer than {LEAST_JUDGED} labels"), None
+    if min(len(a.labels), len(b.labels)) < MIN_JUDGED:
+        return undefined(f"a group has fewer than {MIN_JUDGED} labels"), None
     width = bounds[1] - bounds[0]
-    units = [weighed(each.readings - each.labels, each.weights) for each in (a, b)]
+    units = [weighted_units(group.readings - group.labels, group.weights) for group in (a, b)]
     every = np.concatenate(units)
     ends = min(-width, float(every.min())), max(width, float(every.max()))
     samples = ComparedSamples(only_a=units[0], only_b=units[1], bounds=ends)
-    found = compare_samples(samples, alpha=alpha, tolerance=0.0)
-    return found.marginal, found.p_disparity
+    gap = compare_samples(samples, alpha=alpha, tolerance=0.0)
+    return gap.marginal, gap.p_disparity
 
 
-def weighed(values: Vector, weights: Vector) -> Vector:
+def weighted_units(values: Vector, weights: Vector) -> Vector:
     """Return units whose plain mean is the weighted one, with the variance of a weighted mean.
 
     Each value's distance from the weighted mean counts by its weight (the linearised ratio of
@@ -212,6 +224,6 @@ def weighed(values: Vector, weights: Vector) -> Vector:
 def _mean(
     values: Vector, weights: Vector, of: np.ndarray, bounds: Bounds, alpha: float
 ) -> Estimate:
-    if (n := int(of.sum())) < LEAST_JUDGED:
-        return undefined(f"{n} labelled answers are such; {LEAST_JUDGED} are needed")
-    return mean_interval(weighed(values[of], weights[of]), bounds, alpha)
+    if (n := int(of.sum())) < MIN_JUDGED:
+        return undefined(f"{n} labelled answers are such; {MIN_JUDGED} are needed")
+    return mean_interval(weighted_units(values[of], weights[of]), bounds, alpha)

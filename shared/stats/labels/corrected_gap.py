@@ -1,4 +1,4 @@
-"""Means and gaps of corrected values: the confidence curves of readings, for what labels say."""
+"""Means, gaps and ratios of values corrected by labels, by the confidence curves of readings."""
 
 from dataclasses import dataclass, replace
 from math import exp, inf, isfinite, log
@@ -16,12 +16,13 @@ from biaswatch.shared.stats.comparisons.confidence_curve import (
     score_at,
 )
 from biaswatch.shared.stats.comparisons.gap_test import (
-    DIFFERENCES_AT_ENDS,
+    END_DIFFERENCE_WEIGHT,
     NO_VALUES,
     ONE_UNIT,
     GapResult,
     gap_result,
     mean_gap,
+    untested_gap,
 )
 from biaswatch.shared.stats.comparisons.mean_interval import student_with_ends
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
@@ -35,7 +36,7 @@ _FITTED = 2
 
 @dataclass(frozen=True)
 class CorrectedSide:
-    """What is known of one side's corrected values beside the values themselves."""
+    """Range and degrees of freedom of one side's corrected values."""
 
     bounds: Bounds
     usual_bounds: Bounds
@@ -44,11 +45,11 @@ class CorrectedSide:
 
     @classmethod
     def of(cls, corrected: CorrectedValues) -> "CorrectedSide":
-        """Return what is known of a group's corrected values."""
+        """Return the side of a group's corrected values."""
         return cls(corrected.bounds, corrected.usual_bounds, corrected.regular, corrected.labelled)
 
     def times(self, factor: float) -> "CorrectedSide":
-        """Return what is known of the values times a factor above 0."""
+        """Return the side of the values times a factor above 0."""
         (low, high), (least, most) = self.bounds, self.usual_bounds
         return replace(
             self, bounds=(factor * low, factor * high), usual_bounds=(factor * least, factor * most)
@@ -56,22 +57,24 @@ class CorrectedSide:
 
     @property
     def dof(self) -> int:
-        """Degrees of freedom: chance comes from the labels, and some of it went into the fit."""
+        """Degrees of freedom: the labels less the fitted parameters."""
         return self.labelled - _FITTED
 
 
 def corrected_mean(values: Vector, side: CorrectedSide, bounds: Bounds, alpha: float) -> Estimate:
     """Return the mean of a group's corrected units, with an interval within the scale.
 
-    Chance can take the mean a little beyond the scale: it is then the end of it. Gaps are made of
-    the values themselves.
+    A mean that chance takes beyond the scale is the end of the scale. Gaps use the values
+    themselves.
 
     Parameters
     ----------
     values
         One corrected value for each independent unit, such as the mean of a prompt's answers.
+    side
+        Range and degrees of freedom of these values.
     bounds
-        The least and the largest value that a label can be; the interval does not leave it.
+        The range of labels, which the interval does not leave.
     alpha
         1 minus the coverage, in (0, 1).
     """
@@ -93,25 +96,28 @@ def corrected_gap(
     tolerance: float,
     family: int = 1,
 ) -> GapResult:
-    """Return the gap of two groups as their labels correct it, its intervals and its tests.
+    """Return the gap of two groups corrected by their labels, with its intervals and tests.
 
-    Where what labels differ by from their expectation is spread, the curves are Student's, with
-    degrees of freedom by the number of labels; elsewhere those of bounded means, which know what a
-    few labels cannot have shown: that all agreed with the instrument does not prove that others do.
+    Where the residuals of labels are spread, the curves are Student's, with degrees of freedom by
+    the number of labels; elsewhere those of bounded means, which allow for labels that were not
+    seen: a few labels that all agree with the instrument do not prove that the others would.
 
     Parameters
     ----------
     samples
         The corrected values of both groups by unit, in pairs where twins share a set.
     a, b
-        What is known of both sides' values.
+        Range and degrees of freedom of both sides' values.
     alpha, tolerance, family
-        As `compare_samples` takes them.
+        As in `compare_samples`.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic (2023), PPI++; Zou and Donner (2008) for the difference.
     """
     value = mean_gap(samples)
     if not samples.testable:
-        nothing = undefined(NO_VALUES if value is None else ONE_UNIT, value=value)
-        return GapResult(nothing, nothing, None, None)
+        return untested_gap(NO_VALUES if value is None else ONE_UNIT, value)
     curve = corrected_curve(samples, a, b)
     p_values = p_values_of(curve_tails(curve), tolerance)
     kind = "over pairs and single units" if samples.weight < 1 else "over pairs"
@@ -133,31 +139,31 @@ def corrected_curve(samples: ComparedSamples, a: CorrectedSide, b: CorrectedSide
 def _paired_curve(differences: Vector, a: CorrectedSide, b: CorrectedSide) -> Curve:
     if a.regular and b.regular:
         ends = _difference(a.usual_bounds, b.usual_bounds)
-        return student_with_ends(differences, ends, DIFFERENCES_AT_ENDS, dof=a.dof + b.dof)
-    return bounded_mean_curve(differences, *_holding(differences, _difference(a.bounds, b.bounds)))
+        return student_with_ends(differences, ends, END_DIFFERENCE_WEIGHT, dof=a.dof + b.dof)
+    return bounded_mean_curve(differences, *_widened(differences, _difference(a.bounds, b.bounds)))
 
 
 def _mean_curve(values: Vector, side: CorrectedSide) -> Curve:
     if side.regular and len(values) > 1:
         dof = min(side.dof, len(values) - 1)
         return student_with_ends(np.sort(values), side.usual_bounds, dof=dof)
-    return bounded_mean_curve(values, *_holding(values, side.bounds))
+    return bounded_mean_curve(values, *_widened(values, side.bounds))
 
 
 def _difference(a: Bounds, b: Bounds) -> Bounds:
     return a[0] - b[1], a[1] - b[0]
 
 
-def _holding(values: Vector, bounds: Bounds) -> Bounds:
-    """Return the range, as wide as large families of prompts need, which weigh more."""
+def _widened(values: Vector, bounds: Bounds) -> Bounds:
+    """Return the range, wide enough for large families of prompts, which weigh more."""
     slack = 1e-9 * max(map(abs, bounds), default=inf)
     low, high = float(values.min()), float(values.max())
     return min(bounds[0] - slack, low), max(bounds[1] + slack, high)
 
 
 RATIO_METHOD = "ratio of corrected rates, by the curve of a - ratio x b"
-WIDEST = 1000.0
-"""Ratios beyond it, or below its inverse, are not told apart from none and endless."""
+MAX_RATIO = 1000.0
+"""A larger ratio is infinite, and one below its inverse is 0."""
 _STEPS = 40
 """Halvings of the range of logarithms: to the ninth digit."""
 
@@ -167,23 +173,23 @@ def corrected_ratio(
 ) -> Estimate:
     """Return mean(a) / mean(b) of corrected values, with the interval of Fieller's kind.
 
-    A ratio r is in the interval where the curve of a - r b, made as that of a gap is, does not rule
-    0 out at alpha. So it holds where corrected gaps hold, and knows when the rate of b could be 0:
-    then there is no upper limit, and no interval.
+    A ratio r is in the interval where the curve of a - r b, computed like that of a gap, does not
+    exclude 0 at alpha. It is valid where corrected gaps are. Where the rate of b could be 0, it is
+    undefined, since it has an infinite upper limit.
 
     Parameters
     ----------
     samples
-        Corrected values of both groups by unit, of numbers that are at least 0; pairs by sets.
+        Corrected values of both groups by unit, at least 0; pairs by sets.
     a, b
-        What is known of both sides' values.
+        Range and degrees of freedom of both sides' values.
     alpha
         1 minus the coverage, in (0, 1).
 
     References
     ----------
-    Fieller (1954), Some problems in interval estimation; here with the curves of `corrected_gap` in
-    place of Student's alone.
+    Fieller (1954), Some problems in interval estimation; here with the curves of `corrected_gap`
+    instead of Student's alone.
     """
     check_alpha(alpha)
     if not samples.testable:
@@ -201,8 +207,8 @@ def corrected_ratio(
 
 
 def _crossing(samples: ComparedSamples, a: CorrectedSide, b: CorrectedSide, score: float) -> float:
-    """Return the ratio at which 0 has this score; the surer it is that a - r b < 0, the higher."""
-    low, high = -log(WIDEST), log(WIDEST)
+    """Return the ratio at which 0 has this score, which rises with the ratio."""
+    low, high = -log(MAX_RATIO), log(MAX_RATIO)
     if _score(samples, a, b, exp(low)) >= score:
         return 0.0
     if _score(samples, a, b, exp(high)) <= score:

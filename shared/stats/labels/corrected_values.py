@@ -1,10 +1,10 @@
-"""Values of answers as labels correct them: by design unbiased, however wrong the instrument is.
+"""Values of answers corrected by labels: unbiased by design, however wrong the instrument is.
 
-Of N answers an instrument reads all, and people label some, which were drawn with known
-probabilities. Each answer gets the value m + w (label - m): m is what the reading lets expect, w is
-1 over the probability for an answer that was labelled, and 0 for all others. The mean of these
-values is that of the labels that nobody made, up to chance, for every m; a good m makes chance
-small. So means, gaps and pairs of corrected values are made as those of readings are.
+An instrument reads all N answers, and people label some of them, drawn with known probabilities.
+Each answer gets the value m + w (label - m): m is the expectation given the reading, w is 1 over
+the probability for an answer that was labelled, and 0 for all others. The mean of these values is
+an unbiased estimate of the mean label of all answers, for every m; a good m makes its variance
+small. Means, gaps and pairs of corrected values are computed like those of readings.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, SamplePart
-from biaswatch.shared.stats.samples import Vector, stretches
+from biaswatch.shared.stats.samples import Vector, chunks
 
 Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
 Places = NDArray[np.intp]
@@ -22,39 +22,38 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class DrawnLabels:
-    """What people said of drawn answers, among [N] answers of strata.
+    """Labels of drawn answers, among [N] answers of strata.
 
-    Answers of one stratum that were not drawn were all as probable, so that nothing is kept for
-    each of them but its stratum.
+    Answers of one stratum that were not drawn all had the same probability, so that only the
+    stratum of each is stored.
     """
 
     rows: Places
-    """[drawn], where the drawn answers stand among all, from the first to the last."""
+    """[drawn]: the rows of the drawn answers, ascending."""
     labels: Vector
-    """[drawn]; NaN for those that nobody labelled."""
+    """[drawn]; NaN where there is no label yet."""
     probabilities: Vector
-    """[drawn], in (0, 1]: how probable it was that the answer would be labelled; NaN where that is
-    not known."""
+    """[drawn], in (0, 1]: the probability that the answer would be labelled; NaN where unknown."""
     strata: NDArray[np.integer]
     """[N]: the stratum of each answer, -1 for none."""
-    others: Vector
+    undrawn: Vector
     """[strata + 1]: the probability of an answer of each stratum that was not drawn, the last one
-    for those of no stratum; NaN where it could not be drawn."""
+    for those without a stratum; NaN where it could not be drawn."""
 
-    def among(self, chosen: Bools) -> "DrawnLabels":
-        """Return what is known of some of the answers; `chosen` is [N]."""
-        there = chosen[self.rows]
-        places = np.cumsum(chosen, dtype=np.int32)[self.rows[there]] - 1
+    def subset(self, chosen: Bools) -> "DrawnLabels":
+        """Return the labels of the chosen answers; `chosen` is [N]."""
+        kept = chosen[self.rows]
+        places = np.cumsum(chosen, dtype=np.int32)[self.rows[kept]] - 1
         return replace(
             self,
             rows=places.astype(np.intp),
-            labels=self.labels[there],
-            probabilities=self.probabilities[there],
+            labels=self.labels[kept],
+            probabilities=self.probabilities[kept],
             strata=self.strata[chosen],
         )
 
     def labelled(self) -> "DrawnLabels":
-        """Return the same without the drawn answers that have no label: for their labels alone."""
+        """Return the drawn answers that have a label."""
         known = np.isfinite(self.labels)
         return replace(
             self,
@@ -64,44 +63,44 @@ class DrawnLabels:
         )
 
     def possible(self) -> Bools:
-        """Return [N]: which answers could be drawn, with a known probability."""
-        found = np.empty(len(self.strata), dtype=np.bool_)
-        could = np.isfinite(self.others)
-        for some in stretches(len(found)):
-            found[some] = could[self.strata[some]]
-        found[self.rows] = np.isfinite(self.probabilities)
-        return found
+        """Return [N]: a mask of answers that could be drawn, with a known probability."""
+        mask = np.empty(len(self.strata), dtype=np.bool_)
+        could = np.isfinite(self.undrawn)
+        for chunk in chunks(len(mask)):
+            mask[chunk] = could[self.strata[chunk]]
+        mask[self.rows] = np.isfinite(self.probabilities)
+        return mask
 
-    def probabilities_of(self, some: slice) -> Vector:
-        """Return the probabilities of a stretch of all answers."""
-        found: Vector = self.others[self.strata[some]]
-        first, after = np.searchsorted(self.rows, (some.start, some.stop))
-        found[self.rows[first:after] - some.start] = self.probabilities[first:after]
-        return found
+    def probabilities_of(self, chunk: slice) -> Vector:
+        """Return the probabilities of a chunk of all answers."""
+        probabilities: Vector = self.undrawn[self.strata[chunk]]
+        first, after = np.searchsorted(self.rows, (chunk.start, chunk.stop))
+        probabilities[self.rows[first:after] - chunk.start] = self.probabilities[first:after]
+        return probabilities
 
 
-LEAST_LABELS = 20
-"""Of a group: with fewer, how far readings can be relied on is hardly known."""
+MIN_LABELS = 20
+"""Labels of a group that a correction needs."""
 _FITTED = 2
-"""Numbers that are fitted to the labels of a group: the weight of a reading, and an offset."""
+"""Parameters fitted to the labels of a group: the weight of a reading, and an offset."""
 
 
 @dataclass(frozen=True)
 class CorrectedValues:
-    """One group's answers, as its labels correct them."""
+    """The answers of one group, corrected by its labels."""
 
     values: Vector
     """[N]: one value for each answer that has a reading, in their order; their mean is the group's.
-    A single one means nothing, and may lie far outside the range."""
+    A single value has no meaning, and may lie far outside the range."""
     tuning: float
-    """How much a reading counts, from 0 (only labels do) to 1."""
+    """Weight of a reading, from 0 (labels alone) to 1."""
     labelled: int
     bounds: Bounds
-    """Within which every corrected value lies, whatever the answers had been labelled."""
+    """The range of corrected values over all possible labels."""
     usual_bounds: Bounds
-    """The same, for an answer of the usual probability whose reading is the group's mean."""
+    """The same for an answer with the mean probability and the group's mean reading."""
     regular: bool
-    """Whether what labels differ by from their expectation is spread enough for Student's t."""
+    """True where the residuals of labels are spread enough for Student's t."""
 
 
 def corrected_values(readings: Vector, drawn: DrawnLabels, bounds: Bounds) -> CorrectedValues:
@@ -110,17 +109,17 @@ def corrected_values(readings: Vector, drawn: DrawnLabels, bounds: Bounds) -> Co
     Parameters
     ----------
     readings
-        [N], what the instrument read, finite.
+        [N], the instrument's readings, finite.
     drawn
-        What people said of some of these answers, on the same scale, and how probable it was of
-        each answer, in (0, 1], that it would be labelled.
+        Labels of some of these answers, on the same scale, and the probability of each answer to be
+        labelled, in (0, 1].
     bounds
-        The least and the largest value that a label can be.
+        The range of labels.
 
     Raises
     ------
     ValueError
-        There are fewer labels than `LEAST_LABELS`, or a label or a probability cannot be.
+        There are fewer labels than `MIN_LABELS`, or a label or a probability cannot be.
 
     References
     ----------
@@ -133,11 +132,11 @@ def corrected_values(readings: Vector, drawn: DrawnLabels, bounds: Bounds) -> Co
     known = drawn.labelled()
     _check(known.labels, drawn, bounds)
     rows, labels, weights = known.rows, known.labels, 1 / known.probabilities
-    tuning = tuned(readings[rows], labels, weights)
+    tuning = tuned_weight(readings[rows], labels, weights)
     share = weights / weights.sum()
     offset = float(share @ (labels - tuning * readings[rows]))
     values = tuning * readings
-    values += offset  # what is expected of each answer
+    values += offset  # the expectation of each label
     beyond = labels - values[rows]
     mean, ends = float(values.mean()), _ends(values, drawn, bounds)
     # Labels that were fitted lie nearer to the fit than others would; their mean stays 0.
@@ -152,11 +151,11 @@ def corrected_values(readings: Vector, drawn: DrawnLabels, bounds: Bounds) -> Co
     )
 
 
-def tuned(readings: Vector, labels: Vector, weights: Vector) -> float:
-    """Return how much a reading should count: the slope of labels on readings, within [0, 1].
+def tuned_weight(readings: Vector, labels: Vector, weights: Vector) -> float:
+    """Return the weight of a reading: the slope of labels on readings, within [0, 1].
 
-    Answers count w (w - 1), as their distance from the line does in the variance of the mean; all
-    alike where every answer was labelled. A flat reading says nothing and counts 0.
+    Answers count w (w - 1), like their distance from the line in the variance of the mean; equally
+    where every answer was labelled. A flat reading has weight 0.
     """
     counts = weights * (weights - 1)
     counts = counts / counts.sum() if counts.sum() > 0 else np.full(len(weights), 1 / len(weights))
@@ -168,22 +167,22 @@ def tuned(readings: Vector, labels: Vector, weights: Vector) -> float:
 
 
 def _check(labels: Vector, drawn: DrawnLabels, bounds: Bounds) -> None:
-    if len(labels) < LEAST_LABELS:
-        raise ValueError(f"a group has {len(labels)} labels; a correction needs {LEAST_LABELS}")
+    if len(labels) < MIN_LABELS:
+        raise ValueError(f"a group has {len(labels)} labels; a correction needs {MIN_LABELS}")
     if not bounds[0] <= float(labels.min()) <= float(labels.max()) <= bounds[1]:
         raise ValueError(f"a label lies outside the scale from {bounds[0]:g} to {bounds[1]:g}")
-    every = map(drawn.probabilities_of, stretches(len(drawn.strata)))
-    if not all(((each > 0) & (each <= 1)).all() for each in every):
-        raise ValueError("a probability of being labelled lies in (0, 1]")
+    parts = map(drawn.probabilities_of, chunks(len(drawn.strata)))
+    if not all(((part > 0) & (part <= 1)).all() for part in parts):
+        raise ValueError("a probability of being labelled is not in (0, 1]")
 
 
 def _ends(expected: Vector, drawn: DrawnLabels, bounds: Bounds) -> Bounds:
-    """Return between what values of answers lie, whatever each had been labelled."""
+    """Return the range of corrected values over all possible labels."""
     low, high = inf, -inf
-    for some in stretches(len(expected)):
-        mine, weights = expected[some], 1 / drawn.probabilities_of(some)
-        low = min(low, float((mine + weights * (bounds[0] - mine)).min()))
-        high = max(high, float((mine + weights * (bounds[1] - mine)).max()))
+    for chunk in chunks(len(expected)):
+        values, weights = expected[chunk], 1 / drawn.probabilities_of(chunk)
+        low = min(low, float((values + weights * (bounds[0] - values)).min()))
+        high = max(high, float((values + weights * (bounds[1] - values)).max()))
     return low, high
 
 

@@ -1,9 +1,9 @@
 """A gap over rounds that people label, valid however often it is looked at: bets on pairs.
 
-Each drawn answer of one group is paired with the drawn answer of the other that stands at the same
-place of the queue. Every drawn answer has a block of its own: itself, and an equal share of the
-answers of its group that were not drawn. Its corrected value is label less reading plus the mean
-reading of its block: on average that is what the model's answers to the group truly are. No answer
+Each drawn answer of one group is paired with the drawn answer of the other at the same place of the
+queue. Every drawn answer has a block of its own: itself, and an equal share of the answers of its
+group that were not drawn. Its corrected value is label less reading plus the mean reading of its
+block: its expectation is the mean label of the model's answers to the group. No answer
 is in two blocks, so that pairs are independent, and bets on their differences hold for the model,
 not only for the answers that it happened to give. The better the instrument, the less they vary,
 and the sooner a gap is found.
@@ -14,16 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
 from biaswatch.shared.stats.anytime.units import uniforms
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
-from biaswatch.shared.stats.samples import Vector, stretches
+from biaswatch.shared.stats.samples import Vector, chunks
 
 METHOD = "bets on pairs of label less reading, plus mean readings of their blocks"
 SPAN = 3.0
 """Widths of the scale that a corrected difference spans: of both labels, and of the means."""
-BINS = 129
 Counts = Sequence[int]
 
 
@@ -34,19 +33,19 @@ class LabelledGroup:
     readings: Vector
     """[drawn], in the order of the queue."""
     labels: Vector
-    """[drawn], NaN where nobody has labelled it yet."""
-    others: Vector
-    """[not drawn], the readings of all other answers, in an order that nothing they say decides."""
+    """[drawn], NaN where there is no label yet."""
+    undrawn: Vector
+    """[not drawn], the readings of all other answers, in an order independent of their content."""
 
     def corrected(self, places: int) -> Vector:
-        """Return the corrected value of the drawn answer at each of the first so many places."""
-        sums, others = np.zeros(places), 0
-        for part in (self.readings[places:], self.others):
-            for some in stretches(len(part)):
-                blocks = (others + np.arange(some.start, some.stop)) % places
-                np.add.at(sums, blocks, part[some])
-            others += len(part)
-        counts = others // places + (np.arange(places) < others % places)
+        """Return [places]: the corrected values of the first drawn answers."""
+        sums, rest = np.zeros(places), 0
+        for part in (self.readings[places:], self.undrawn):
+            for chunk in chunks(len(part)):
+                blocks = (rest + np.arange(chunk.start, chunk.stop)) % places
+                np.add.at(sums, blocks, part[chunk])
+            rest += len(part)
+        counts = rest // places + (np.arange(places) < rest % places)
         means = (self.readings[:places] + sums) / (1 + counts)
         return np.asarray(self.labels[:places] - self.readings[:places] + means)
 
@@ -54,36 +53,40 @@ class LabelledGroup:
 def pair_counts(
     a: LabelledGroup, b: LabelledGroup, bounds: Bounds, names: Sequence[str]
 ) -> tuple[int, ...]:
-    """Return the pairs of a round that are labelled, counted by their corrected difference.
+    """Return the labelled pairs of a round, counted by their corrected difference.
 
     Parameters
     ----------
+    a, b
+        The answers of both groups.
     bounds
-        The ends of the scale; readings and labels lie within.
+        The ends of the scale of readings and labels.
     names
-        [pairs]: a name for each place of the queue, which decides how its pair is rounded.
+        [pairs]: a name for each place of the queue, which seeds the rounding of its pair.
     """
     places = min(len(a.labels), len(b.labels))
     if not places:
         return (0,) * BINS
     differences = a.corrected(places) - b.corrected(places)
     known = np.isfinite(differences)
-    luck = uniforms([name for name, there in zip(names, known, strict=False) if there])
-    return PairHistogram.of(differences[known] / _width(bounds), luck, bins=BINS).counts
+    jitter = uniforms([name for name, labelled in zip(names, known, strict=False) if labelled])
+    return PairHistogram.of(differences[known] / _width(bounds), jitter, bins=BINS).counts
 
 
 def running_gap(counts: Sequence[Counts], bounds: Bounds, alpha: float) -> Estimate:
     """Return the gap over rounds from the sum of their counts, at every look at once.
 
-    The claim is about the model as it answered in these rounds: the mean of their gaps, weighed by
+    The claim is about the model as it answered in these rounds: the mean of their gaps, weighted by
     labelled pairs.
 
     Parameters
     ----------
     counts
-        Of each round, as `pair_counts` returns them.
+        The counts of each round, from `pair_counts`.
+    bounds
+        The ends of the scale.
     alpha
-        The chance that the interval misses the gap at any look, ever, in (0, 1).
+        Probability that the interval misses the gap at any look, ever, in (0, 1).
 
     References
     ----------
@@ -106,8 +109,10 @@ def running_log_e(counts: Sequence[Counts], bounds: Bounds, tolerance: float) ->
 
     Parameters
     ----------
+    counts, bounds
+        As in `running_gap`.
     tolerance
-        In the number's units, at least 0.
+        In the unit of the scale, at least 0.
     """
     summed = _summed(counts)
     return summed.log_e_beyond(_share(tolerance, bounds)) if summed.units else 0.0
@@ -116,7 +121,7 @@ def running_log_e(counts: Sequence[Counts], bounds: Bounds, tolerance: float) ->
 def _summed(counts: Sequence[Counts]) -> PairHistogram:
     if not counts:
         return PairHistogram.empty(BINS)
-    return PairHistogram(tuple(int(each) for each in np.sum([*counts], axis=0)))
+    return PairHistogram(tuple(np.sum([*counts], axis=0).tolist()))
 
 
 def _width(bounds: Bounds) -> float:
@@ -124,5 +129,5 @@ def _width(bounds: Bounds) -> float:
 
 
 def _share(tolerance: float, bounds: Bounds) -> float:
-    """Return a tolerance in widths of a difference; no gap is wider than the scale."""
+    """Return a tolerance in widths of a difference, at most that of the scale."""
     return min(tolerance, bounds[1] - bounds[0]) / _width(bounds)

@@ -1,8 +1,8 @@
-"""Which answers to label: drawn with known probabilities, more of them where more is to be learnt.
+"""Sampling of answers to label, with known probabilities, and the precision to expect of labels.
 
 The draw is sequential Poisson sampling: each answer has a uniform number of its own, and those with
-the smallest number over size are taken. So a larger sample holds every smaller one, an answer that
-is labelled is never in vain, and the first k of the queue are themselves a sample of k.
+the smallest number over size are taken. So a larger sample holds every smaller one, no label is
+wasted, and the first k of the queue are themselves a sample of k.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,33 +15,33 @@ from scipy import special
 from biaswatch.shared.stats.estimate import check_alpha
 from biaswatch.shared.stats.samples import Vector
 
-LEAST_SHARE = 0.5
-"""Of a sample that is drawn evenly: no answer weighs more than twice what it would then."""
-Stretches = Callable[[], Iterable[Vector]]
-"""Goes through numbers of many answers, some at a time, each time from the first."""
+EVEN_SHARE = 0.5
+"""Share of a sample that is drawn evenly: no answer weighs more than twice what it would then."""
+SizeChunks = Callable[[], Iterable[Vector]]
+"""Returns the sizes of all answers, chunk by chunk, from the first at each call."""
 
 
 def uncertainty(readings: Vector, low: float, high: float) -> Vector:
-    """Return how unsure an instrument is of each answer: most in the middle of the scale.
+    """Return the uncertainty of each reading, largest in the middle of the scale.
 
-    It is the spread of yes and no with the probability that the reading is, so between 0 and 1/2.
+    It is the standard deviation of a yes or no with the reading as its probability, in [0, 1/2].
     """
     shares = np.clip((readings - low) / (high - low), 0.0, 1.0)
     return np.asarray(np.sqrt(shares * (1 - shares)))
 
 
 def sizes_by_uncertainty(unsure: Vector, mean: float) -> Vector:
-    """Return how much each answer should count in the draw; their mean is 1.
+    """Return the size of each answer in the draw; their mean is 1.
 
-    Half of it is the same for all; half grows with uncertainty. Where an instrument is sure of all
-    answers, all count the same.
+    Half of it is equal for all; half grows with uncertainty. Where an instrument is certain of all
+    answers, all sizes are equal.
 
     Parameters
     ----------
     unsure
-        Of some answers, as `uncertainty` returns it.
+        The `uncertainty` of some answers.
     mean
-        Of all answers that are drawn from.
+        The mean uncertainty of all answers of the draw.
 
     References
     ----------
@@ -50,44 +50,46 @@ def sizes_by_uncertainty(unsure: Vector, mean: float) -> Vector:
     """
     if not mean > 0:
         return np.ones(len(unsure))
-    return np.asarray(LEAST_SHARE + (1 - LEAST_SHARE) * unsure / mean)
+    return np.asarray(EVEN_SHARE + (1 - EVEN_SHARE) * unsure / mean)
 
 
-def mean_of(stretches: Iterable[Vector]) -> float:
-    """Return the mean of numbers that are gone through some at a time."""
+def mean_of(chunks: Iterable[Vector]) -> float:
+    """Return the mean of numbers that come in chunks."""
     sums, count = [], 0
-    for some in stretches:
-        sums.append(float(some.sum()))
-        count += len(some)
+    for chunk in chunks:
+        sums.append(float(chunk.sum()))
+        count += len(chunk)
     return fsum(sums) / count
 
 
 @dataclass(frozen=True)
 class Inclusion:
-    """How probable each answer is to be in a sample, by its size."""
+    """The inclusion probability of each answer, by its size."""
 
     least_certain: float
-    """Answers of this size, and larger ones, are certain."""
+    """Size from which on answers are certain to be in the sample."""
     left: int
-    """How many of the sample are drawn from the others."""
+    """Answers of the sample that are drawn from the others."""
     total: float
     """The sum of the sizes of the others."""
 
     def of(self, sizes: Vector) -> Vector:
         """Return the probabilities of answers of these sizes."""
-        found = np.minimum(1.0, self.left * sizes / self.total)
-        return np.where(sizes >= self.least_certain, 1.0, found)
+        probabilities = np.minimum(1.0, self.left * sizes / self.total)
+        return np.where(sizes >= self.least_certain, 1.0, probabilities)
 
 
-def inclusion(sizes: Stretches, n: int) -> Inclusion:
-    """Return how probable answers are to be in a sample of n: n sizes / sum, at most 1.
+def inclusion(sizes: SizeChunks, n: int) -> Inclusion:
+    """Return the inclusion probabilities of a sample of n: n sizes / sum, at most 1.
 
-    Answers that would exceed 1 are certain, and the others share what is left.
+    Answers that would exceed 1 are certain, and the others share the rest of the sample.
 
     Parameters
     ----------
     sizes
-        Of all answers, above 0.
+        The sizes of all answers, above 0.
+    n
+        The size of the sample.
 
     References
     ----------
@@ -98,14 +100,14 @@ def inclusion(sizes: Stretches, n: int) -> Inclusion:
     least_certain = inf
     while True:
         certain, sums = 0, []
-        for some in sizes():
-            others = some[some < least_certain]
-            certain += len(some) - len(others)
-            sums.append(float(others.sum()))
+        for chunk in sizes():
+            uncertain = chunk[chunk < least_certain]
+            certain += len(chunk) - len(uncertain)
+            sums.append(float(uncertain.sum()))
         left, total = n - certain, fsum(sums)
         beyond = inf
-        for some in sizes():
-            over = some[(some < least_certain) & (left * some / total > 1)]
+        for chunk in sizes():
+            over = chunk[(chunk < least_certain) & (left * chunk / total > 1)]
             beyond = min(beyond, float(over.min(initial=inf)))
         if beyond == inf:
             return Inclusion(least_certain, left, total)
@@ -113,35 +115,41 @@ def inclusion(sizes: Stretches, n: int) -> Inclusion:
 
 
 def drawn(sizes: Vector, uniform: Vector, n: int) -> list[int]:
-    """Return the places of n answers, in the order in which they should be labelled.
+    """Return the places of n answers, in the order of the queue of labels.
 
     Parameters
     ----------
     sizes
         [N], above 0.
     uniform
-        [N], in (0, 1): a number for each answer that was drawn once and for all.
+        [N], in (0, 1): a number for each answer, drawn once and never again.
 
     References
     ----------
     Ohlsson (1998), Sequential Poisson sampling, Journal of Official Statistics 14.
     """
     order = np.argsort(uniform / sizes, kind="stable")
-    return [int(each) for each in order[:n]]
+    return [int(place) for place in order[:n]]
 
 
 def shares_of_groups(sizes: Sequence[int], n: int) -> list[int]:
-    """Return how many of n labels each group gets: as many for all, small groups whole."""
-    found = [0] * len(sizes)
+    """Return the number of n labels for each group: equal numbers, small groups whole.
+
+    Examples
+    --------
+    >>> shares_of_groups([100, 3], 20)
+    [17, 3]
+    """
+    shares = [0] * len(sizes)
     left, open_ = min(n, sum(sizes)), [place for place, size in enumerate(sizes) if size]
     while left and open_:
-        each, more = divmod(left, len(open_))
+        share, more = divmod(left, len(open_))
         for turn, place in enumerate(open_):
-            added = min(each + (turn < more), sizes[place] - found[place])
-            found[place] += added
+            added = min(share + (turn < more), sizes[place] - shares[place])
+            shares[place] += added
             left -= added
-        open_ = [place for place in open_ if found[place] < sizes[place]]
-    return found
+        open_ = [place for place in open_ if shares[place] < sizes[place]]
+    return shares
 
 
 POWER = 0.8
@@ -149,21 +157,21 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class PlannedLabels:
-    """What is to be expected of so many labels of each of two groups."""
+    """Precision to expect from a number of labels of each of two groups."""
 
     labels_of_a_group: int
     correlation: float
-    """Of labels and readings; 0 is labels alone."""
+    """Correlation of labels and readings; 0 is labels alone."""
     half_width: float
-    """Half of the interval of a gap of two groups, in the number's units."""
+    """Half of the interval of a gap of two groups, in the unit of the labels."""
     smallest_gap: float
-    """The gap that is found four times in five."""
+    """The gap that is detected four times in five."""
 
 
 def planned_labels(
     spread: float, answers: int, labels: int, correlation: float, alpha: float
 ) -> PlannedLabels:
-    """Return what so many labels of each of two groups are to bring, before any is made.
+    """Return the precision to expect from labels of two groups, before any is made.
 
     The variance of a corrected mean is s^2 (1 - r^2) / n + s^2 r^2 / N, with n of N answers
     labelled, as in prediction-powered inference with the best tuning.
@@ -173,9 +181,9 @@ def planned_labels(
     spread
         Standard deviation of labels within a group; before there are any, that of readings.
     answers, labels
-        Of each group: N and n, at least 1.
+        Answers N and labels n of each group, at least 1.
     correlation
-        Of labels and readings, from 0 to 1.
+        Correlation of labels and readings, from 0 to 1.
     alpha
         1 minus the coverage, in (0, 1).
 
@@ -194,16 +202,16 @@ def planned_labels(
 
 
 def widest_share(answers: int, units: int, labels: int, alpha: float) -> float:
-    """Return how far a corrected mean's interval reaches on one side where labels hardly vary.
+    """Return the one-sided width of a corrected mean's interval where labels hardly vary.
 
     As a share of the scale, at most 1. Labels that all agree do not show that the others do: each
-    labelled answer stands for answers / labels others, and the mean of so many prompts, which could
-    each be as far off as that, is known to within their Clopper-Pearson limit.
+    labelled answer represents answers / labels others, and the mean over prompts, which could each
+    be off by that much, is known to within their Clopper-Pearson limit.
 
     Parameters
     ----------
     answers, units, labels
-        Of each group: answers, the prompts that they are answers to, and labels; at least 1.
+        Answers of each group, their prompts, and labels; at least 1.
     alpha
         1 minus the coverage, in (0, 1).
 
@@ -216,25 +224,25 @@ def widest_share(answers: int, units: int, labels: int, alpha: float) -> float:
     return float(min(1.0, answers / n * (1 - alpha ** (1 / units))))
 
 
-def labels_for_share(share: float, answers: int, units: int, alpha: float) -> int | None:
-    """Return the labels of a group from which on `widest_share` is at most a share.
+def labels_needed(share: float, answers: int, units: int, alpha: float) -> int | None:
+    """Return the least number of labels of a group with a `widest_share` of at most this share.
 
-    None where not even all answers labelled are enough: it takes more prompts.
+    None where not even labels of all answers are enough: it takes more prompts.
     """
     if widest_share(answers, units, answers, alpha) > share:
         return None
     return min(answers, ceil(answers * float(1 - alpha ** (1 / units)) / share))
 
 
-def units_for_share(share: float, labelled_share: float, alpha: float) -> int:
-    """Return the prompts of a group from which on `widest_share` is at most a share.
+def units_needed(share: float, labelled_share: float, alpha: float) -> int:
+    """Return the least number of prompts of a group with a `widest_share` of at most this share.
 
     Parameters
     ----------
     share
-        Of the scale, in (0, 1).
+        Share of the scale, in (0, 1).
     labelled_share
-        Of the answers that are labelled, in (0, 1]: as many of those to more prompts.
+        Share of the answers that are labelled, in (0, 1], also with more prompts.
     alpha
         1 minus the coverage, in (0, 1).
     """

@@ -1,4 +1,4 @@
-"""Pairs of answers in numbers: how many agree, how many are flagged, and of how many."""
+"""Shares of answer pairs that agree or are flagged, and McNemar's tests of two models."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ class PairedTable:
     statistic: float | None
     """McNemar's chi-square, one degree of freedom, uncorrected."""
     p_value: float | None
-    """Of the uncorrected chi-square."""
+    """P-value of the uncorrected chi-square."""
     corrected_statistic: float | None
     """McNemar's chi-square with Edwards' continuity correction."""
     corrected_p_value: float | None
@@ -37,9 +37,16 @@ class PairedTable:
 def paired_table(both: int, first: int, second: int, neither: int, *, alpha: float) -> PairedTable:
     """Return McNemar's tests of counts of pairs: both, only the first, only the second, neither.
 
-    Only discordant pairs tell of a difference: given their number, under the null `first` is
-    binomial with p = 1/2. The odds ratio first / second has the exact interval that follows from
-    Clopper and Pearson's. Pairs are independent units; repeats of a pair are not.
+    Only discordant pairs are informative: given their number, under the null `first` is binomial
+    with p = 1/2. The odds ratio first / second has the exact interval derived from Clopper and
+    Pearson's. Pairs are independent units; repeats of a pair are not.
+
+    Parameters
+    ----------
+    both, first, second, neither
+        Counts of pairs with the outcome in both members, in one alone, in none.
+    alpha
+        1 minus the coverage, in (0, 1).
 
     Raises
     ------
@@ -56,8 +63,8 @@ def paired_table(both: int, first: int, second: int, neither: int, *, alpha: flo
     difference = (table.b - table.c) / table.n if table.n else None
     odds_ratio = _odds_ratio(table.b, table.c, alpha)
     if not table.b + table.c:
-        nothing = (None, None, None, None, None)
-        return PairedTable(table.n, difference, odds_ratio, *nothing, NO_DISCORDANT)
+        undefined_tests = (None, None, None, None, None)
+        return PairedTable(table.n, difference, odds_ratio, *undefined_tests, NO_DISCORDANT)
     exact = stats.binomtest(table.b, table.b + table.c)
     plain, corrected = (_chi_square(table.b, table.c, by) for by in (0, 1))
     tests = (float(exact.pvalue), *plain, *corrected)
@@ -88,14 +95,15 @@ def _odds_ratio(first: int, second: int, alpha: float) -> Estimate:
 
 @dataclass(frozen=True)
 class PairShare:
-    """How many pairs something is true of."""
+    """Share of pairs for which a statement is true."""
 
     count: int
     of: int
-    """Pairs for which it is known; the others are counted as without a verdict."""
+    """Pairs with a verdict."""
     without: int
+    """Pairs without a verdict."""
     share: Estimate
-    """Between 0 and 1, of those for which it is known."""
+    """In [0, 1], of pairs with a verdict."""
 
 
 @dataclass(frozen=True)
@@ -111,15 +119,15 @@ class PairDifference:
 
 
 Statements = Mapping[str, bool | None]
-"""What is true of one pair, by name; None where it is not known."""
+"""Verdicts on one pair, by name; None where unknown."""
 
 
 def shares_of(
     pairs: Sequence[Statements], names: Iterable[str], alpha: float
 ) -> dict[str, PairShare]:
-    """Count for each statement the pairs of which it is true, with Wilson's interval.
+    """Return the share of pairs for each statement, with Wilson's interval.
 
-    Pairs for which it is not known are in no numerator and in no denominator: they are counted.
+    Pairs without a verdict are counted apart, in no numerator and no denominator.
     """
     check_alpha(alpha)
     return {name: _share([pair.get(name) for pair in pairs], alpha) for name in names}
@@ -128,8 +136,11 @@ def shares_of(
 def _share(values: Sequence[bool | None], alpha: float) -> PairShare:
     known = [value for value in values if value is not None]
     count, of = sum(known), len(known)
-    nothing = undefined("no pair has a verdict", method="Wilson")
-    share = selection_rate(count, of, alpha) if of else nothing
+    share = (
+        selection_rate(count, of, alpha)
+        if of
+        else undefined("no pair has a verdict", method="Wilson")
+    )
     return PairShare(count, of, len(values) - of, share)
 
 
@@ -137,9 +148,12 @@ def compared(
     a: Mapping[str, Statements], b: Mapping[str, Statements], names: Sequence[str], alpha: float
 ) -> list[PairDifference]:
     """Compare two models on the pairs both have a verdict for: McNemar's exact test, Holm."""
-    found = [_difference(a, b, name, alpha) for name in names]
-    adjusted = holm([each.p_value for each in found])
-    return [replace(each, p_adjusted=p) for each, p in zip(found, adjusted, strict=True)]
+    differences = [_difference(a, b, name, alpha) for name in names]
+    adjusted = holm([difference.p_value for difference in differences])
+    return [
+        replace(difference, p_adjusted=p)
+        for difference, p in zip(differences, adjusted, strict=True)
+    ]
 
 
 def _difference(

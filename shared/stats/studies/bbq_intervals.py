@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +13,11 @@ from biaswatch.shared.stats.studies.bbq import BbqAnswer, BbqScore, Condition, s
 
 Floats = NDArray[np.float64]
 METHOD = "percentile bootstrap of contexts"
-LEAST_CONTEXTS = 10
+MIN_CONTEXTS = 10
 RESAMPLES = 1999
 _CHUNK = 1_000_000
-_UNDEFINED_DRAWS = 0.01
-"""More draws without a value than this, and the interval would be of something else."""
+_MAX_UNDEFINED_SHARE = 0.01
+"""Share of draws without a value up to which an interval is given."""
 SCORED, CORRECT, NAMED, BIASED = range(4)
 
 
@@ -41,25 +42,36 @@ def with_intervals(
 ) -> BbqIntervals:
     """Score the answers of one condition, given by context, and draw contexts for the intervals.
 
-    No interval where fewer than 10 contexts have an answer, where no context differs from another
-    (a share of 0 or 1 has no spread to draw), or where many draws have no score. The result does
-    not depend on the order or the names of contexts.
+    No interval where fewer than 10 contexts have an answer, where all contexts are equal (a share
+    of 0 or 1 has no spread to draw), or where many draws have no score. The result does not depend
+    on the order or the names of contexts.
+
+    Parameters
+    ----------
+    answers
+        The answers of each context.
+    condition
+        Ambiguous or disambiguated contexts.
+    alpha
+        1 minus the coverage, in (0, 1).
+    rng, resamples
+        For the draws of contexts.
 
     References
     ----------
     Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 13.
     """
     check_alpha(alpha)
-    found = score((each for some in answers.values() for each in some), condition)
-    rows = sorted(counts for some in answers.values() if any(counts := _counts(some, condition)))
+    counts = score(chain.from_iterable(answers.values()), condition)
+    rows = sorted(filter(any, (_counts(context, condition) for context in answers.values())))
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
     drawn = scores(_draws(table, rng, resamples), condition) if len(table) else np.empty((0, 3))
-    values = (found.accuracy, found.s_dis, found.bias)
+    values = (counts.accuracy, counts.s_dis, counts.bias)
     intervals = [
-        _estimate(value, drawn[:, i], len(table), alpha, found.reason)
+        _estimate(value, drawn[:, i], len(table), alpha, counts.reason)
         for i, value in enumerate(values)
     ]
-    return BbqIntervals(found, len(table), *intervals)
+    return BbqIntervals(counts, len(table), *intervals)
 
 
 def scores(sums: Floats, condition: Condition) -> Floats:
@@ -83,8 +95,18 @@ def swap_p_values(
 ) -> tuple[float | None, float | None]:
     """Test whether two models differ in accuracy and in bias, on the contexts both answered.
 
-    Were they alike, it would not matter whose answers to a context are whose: they are exchanged at
-    random, (b + 1) / (m + 1) of the exchanges differ as much. None where a score is undefined.
+    Under the null the answers of both models to a context are exchangeable: they are exchanged at
+    random, and p is the share of exchanges with at least the observed difference, itself included.
+    None where a score is undefined.
+
+    Parameters
+    ----------
+    a, b
+        The answers of each model, by context.
+    condition
+        Ambiguous or disambiguated contexts.
+    rng, swaps
+        For the random exchanges.
 
     References
     ----------
@@ -96,7 +118,7 @@ def swap_p_values(
         return None, None
     total, half = (x + y).sum(axis=0) / 2, (x - y) / 2
     signs = rng.choice(np.array([-1.0, 1.0]), (swaps, len(keys)))
-    signs[0] = 1  # the first is what was seen
+    signs[0] = 1  # the first is the observed one
     moved = signs @ half
     gaps = np.abs(scores(total + moved, condition) - scores(total - moved, condition))
     return _share(gaps[:, 0]), _share(gaps[:, 2])
@@ -109,8 +131,8 @@ def _share(gaps: Floats) -> float | None:
 
 
 def _counts(answers: Iterable[BbqAnswer], condition: Condition) -> tuple[int, int, int, int]:
-    found = score(answers, condition)
-    return found.scored, found.correct, found.not_unknown, found.biased
+    scores = score(answers, condition)
+    return scores.scored, scores.correct, scores.not_unknown, scores.biased
 
 
 def _draws(table: Floats, rng: np.random.Generator, resamples: int) -> Floats:
@@ -129,12 +151,12 @@ def _estimate(
 ) -> Estimate:
     if value is None:
         return undefined(reason or "undefined", method=METHOD)
-    if contexts < LEAST_CONTEXTS:
-        return undefined(f"fewer than {LEAST_CONTEXTS} contexts", value=value, method=METHOD)
-    there = drawn[np.isfinite(drawn)]
-    if len(there) < (1 - _UNDEFINED_DRAWS) * len(drawn):
+    if contexts < MIN_CONTEXTS:
+        return undefined(f"fewer than {MIN_CONTEXTS} contexts", value=value, method=METHOD)
+    defined = drawn[np.isfinite(drawn)]
+    if len(defined) < (1 - _MAX_UNDEFINED_SHARE) * len(drawn):
         return undefined("many draws of contexts have no score", value=value, method=METHOD)
-    low, high = (float(q) for q in np.quantile(there, [alpha / 2, 1 - alpha / 2]))
+    low, high = (float(q) for q in np.quantile(defined, [alpha / 2, 1 - alpha / 2]))
     if low == high:
         return undefined("the contexts do not differ", value=value, method=METHOD)
     return Estimate(value, low, high, METHOD)
@@ -142,13 +164,13 @@ def _estimate(
 
 def by_context(answers: Iterable[tuple[str, BbqAnswer]]) -> dict[str, list[BbqAnswer]]:
     """Return the answers of each context."""
-    found: dict[str, list[BbqAnswer]] = defaultdict(list)
+    contexts: dict[str, list[BbqAnswer]] = defaultdict(list)
     for context, answer in answers:
-        found[context].append(answer)
-    return dict(found)
+        contexts[context].append(answer)
+    return dict(contexts)
 
 
 def conditions(answers: Iterable[BbqAnswer]) -> Iterator[Condition]:
     """Return the conditions that occur, the ambiguous first."""
-    there = {answer.condition for answer in answers}
-    yield from (each for each in ("ambig", "disambig") if each in there)
+    present = {answer.condition for answer in answers}
+    yield from (condition for condition in ("ambig", "disambig") if condition in present)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from biaswatch.shared.stats.samples import Sample, Vector, present
 
 Whole = NDArray[np.intp]
-LEAST_SHARED_SETS = 2
-"""Where conclusions are about more than these texts, one shared set is no sample of sets."""
-POINTS_LOST = 20.0
-"""Quality lost for each point of mean absolute error: a scale of 1 to 4 then spans 40 to 100."""
+MIN_SHARED_SETS = 2
+"""Shared sets needed where conclusions are about more than these texts."""
+QUALITY_PER_POINT = 20.0
+"""Quality lost per point of mean absolute error: a scale of 1 to 4 then spans 40 to 100."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class RatingBias:
 
 @dataclass(frozen=True)
 class RatingQuality:
-    """How near ratings are to the right ones: 100 - 20 MAE."""
+    """Closeness of ratings to the true ones: 100 - 20 MAE."""
 
     value: float | None
     """100 is perfect; a mean error of 5 points and more gives 0 and less."""
@@ -63,12 +63,12 @@ class RatingQuality:
 
 @dataclass(frozen=True)
 class RatingConsistency:
-    """How much ratings of the same text differ from one time to the next."""
+    """Spread of repeated ratings of the same text."""
 
     mean_sd: float | None
     """Mean over cells of the standard deviation within the cell."""
     one_answer: float | None
-    """Share of those cells in which every rating is the same."""
+    """Share of those cells whose ratings are all equal."""
     cells: int
     """Cells with enough ratings to differ."""
     left_out: int
@@ -88,10 +88,10 @@ def total_bias(variants: Sequence[CvVariant], *, fixed: bool) -> RatingBias:
     Parameters
     ----------
     variants
-        Of one model under one scaffold.
+        The variants of one model under one scaffold.
     fixed
-        Whether conclusions are about these texts alone: gaps are then within sets, where there are
-        any, however few. Otherwise two groups with fewer than two shared sets are compared by
+        True where conclusions are about these texts alone: gaps are then within sets, where there
+        are any, however few. Otherwise two groups with fewer than two shared sets are compared by
         their variants.
 
     Returns
@@ -106,45 +106,45 @@ def total_bias(variants: Sequence[CvVariant], *, fixed: bool) -> RatingBias:
         if len(levels) < 2:
             return RatingBias(None, gaps, "fewer than two groups")
         pairs = [(dimension, a, b) for a, b in combinations(levels, 2)]
-        found = cells.gaps(cells.labels[:, place], len(levels), fixed)
-        if np.isnan(found).any():
-            _, a, b = pairs[int(np.flatnonzero(np.isnan(found))[0])]
+        differences = cells.gaps(cells.labels[:, place], len(levels), fixed)
+        if np.isnan(differences).any():
+            _, a, b = pairs[int(np.flatnonzero(np.isnan(differences))[0])]
             return RatingBias(None, gaps, f"no ratings by which to compare {a} and {b}")
-        gaps |= dict(zip(pairs, found.tolist(), strict=True))
-        value += float(np.abs(found).mean())
+        gaps |= dict(zip(pairs, differences.tolist(), strict=True))
+        value += float(np.abs(differences).mean())
     return RatingBias(value, gaps)
 
 
 def total_bias_by_chance(
     variants: Sequence[CvVariant], rng: np.random.Generator, *, fixed: bool, times: int = 1000
 ) -> Vector:
-    """Return the total bias of variants whose labels were exchanged at random within their sets.
+    """Return the total bias after random exchanges of labels within sets.
 
-    What is left when a name means nothing: the texts, their ratings and the number of repeats stay
-    as they are. Exchanges that leave two groups nothing to be compared by give nan.
+    Its distribution under the null that names have no effect: the texts, their ratings and the
+    number of repeats stay. Exchanges that leave two groups without a comparison give NaN.
 
     Parameters
     ----------
     variants, fixed
         As in `total_bias`.
-    times
-        How often labels are exchanged.
+    rng, times
+        For the random exchanges.
     """
     cells = _RatedCells.of(variants)
     places: dict[str | None, list[int]] = defaultdict(list)
     for place, variant in enumerate(variants):
         places[variant.set].append(place)
     sizes = [len(levels) for levels in cells.levels.values()]
-    found = np.empty(times)
+    biases = np.empty(times)
     for draw in range(times):
         exchanged = cells.labels.copy()
-        for mine in places.values():
-            exchanged[mine] = cells.labels[rng.permutation(mine)]
-        found[draw] = sum(
+        for members in places.values():
+            exchanged[members] = cells.labels[rng.permutation(members)]
+        biases[draw] = sum(
             np.abs(cells.gaps(codes, size, fixed)).mean()
             for codes, size in zip(exchanged.T, sizes, strict=True)
         )
-    return found
+    return biases
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class _RatedCells:
     levels: Mapping[str, Sequence[str]]
     """The groups of each dimension, sorted."""
     labels: Whole
-    """[variants, dimensions]: which group each variant has."""
+    """[variants, dimensions]: the group of each variant."""
     rated: Whole
     """[rated]: the places of variants with a rating."""
     means: Vector
@@ -169,9 +169,11 @@ class _RatedCells:
         levels: dict[str, list[str]] = {}
         codes = []
         for dimension in sorted(variants[0].groups):
-            found, mine = np.unique([v.groups[dimension] for v in variants], return_inverse=True)
-            levels[dimension] = found.tolist()
-            codes.append(mine)
+            names_of, group_codes = np.unique(
+                [v.groups[dimension] for v in variants], return_inverse=True
+            )
+            levels[dimension] = names_of.tolist()
+            codes.append(group_codes)
         names = sorted({variant.set for variant in variants if variant.set is not None})
         numbered = {name: number for number, name in enumerate(names)} | {None: -1}
         return cls(
@@ -197,7 +199,7 @@ class _RatedCells:
         shared = np.isfinite(differences).sum(axis=0)
         sums = np.nansum(differences, axis=0)
         inside = np.divide(sums, shared, out=np.full(len(first), np.nan), where=shared > 0)
-        return np.asarray(inside if fixed else np.where(shared >= LEAST_SHARED_SETS, inside, plain))
+        return np.asarray(inside if fixed else np.where(shared >= MIN_SHARED_SETS, inside, plain))
 
 
 def _means(values: Vector, codes: Whole, rows: Whole, columns: int, height: int) -> Vector:
@@ -215,49 +217,49 @@ def quality(ratings: Iterable[CvRating], truth: Mapping[str, float]) -> RatingQu
     Parameters
     ----------
     ratings
-        Of identified and anonymised variants; filter them for either alone.
+        Ratings of identified and anonymised variants; filter them for either alone.
     truth
-        The right rating of each `Rating.cv`, on the same scale.
+        The true rating of each `CvRating.cv`, on the same scale.
 
     Raises
     ------
     ValueError
-        For a CV without a right rating.
+        For a CV without a true rating.
     """
-    given = list(ratings)
-    if unknown := sorted({rating.cv for rating in given} - truth.keys()):
+    all_ratings = list(ratings)
+    if unknown := sorted({rating.cv for rating in all_ratings} - truth.keys()):
         raise ValueError(f"there is no right rating for {', '.join(unknown)}")
     errors = [
         abs(rating.value - truth[rating.cv])
-        for rating in given
+        for rating in all_ratings
         if rating.value is not None and isfinite(rating.value)
     ]
-    unparsed = len(given) - len(errors)
+    unparsed = len(all_ratings) - len(errors)
     if not errors:
         return RatingQuality(None, None, 0, unparsed, "no rating could be read")
     mae = float(np.mean(errors))
-    return RatingQuality(100 - POINTS_LOST * mae, mae, len(errors), unparsed)
+    return RatingQuality(100 - QUALITY_PER_POINT * mae, mae, len(errors), unparsed)
 
 
 def consistency(ratings: Iterable[CvRating], *, ddof: int = 1) -> RatingConsistency:
     """Return the mean standard deviation within cells, and the share of cells with one answer.
 
-    A cell holds the ratings of one variant of a CV, so that what differs inside it is the model's
-    own randomness. Cells with fewer than two ratings that could be read are left out and counted.
+    A cell holds the ratings of one variant of a CV, so that its spread is the model's own
+    randomness. Cells with fewer than two ratings that could be read are left out and counted.
 
     Parameters
     ----------
     ratings
-        Of one model under one scaffold.
+        The variants of one model under one scaffold.
     ddof
         1 (sample) or 0 (population, as in the published study's figures).
     """
     cells: dict[str, list[float | None]] = defaultdict(list)
     for rating in ratings:
         cells[rating.cv].append(rating.value)
-    found = [present(values)[0] for values in cells.values()]
-    repeated = [values for values in found if len(values) >= 2]
-    left_out = len(found) - len(repeated)
+    cell_values = [present(values)[0] for values in cells.values()]
+    repeated = [values for values in cell_values if len(values) >= 2]
+    left_out = len(cell_values) - len(repeated)
     if not repeated:
         return RatingConsistency(None, None, 0, left_out, "no variant has two ratings")
     spread = float(np.mean(sorted(float(values.std(ddof=ddof)) for values in repeated)))

@@ -15,8 +15,8 @@ UNKNOWN_LABELS = frozenset(
     | {"not stated", "declined to state", "prefer not to say", "n/a", "na", "nan", "null", "none"}
 )
 """Labels, in any case, that say that a category is not known."""
-NOBODY = "nobody is selected in any category"
-NOBODY_OF_LARGE = "nobody is selected in any category that is large enough"
+NO_SELECTION = "nobody is selected in any category"
+NO_SELECTION_IN_LARGE = "nobody is selected in any category that is large enough"
 Measure = Literal["selection", "scoring"]
 Labels = Sequence[str | None]
 
@@ -30,13 +30,13 @@ class ImpactRow:
     applicants: int
     """At least 1."""
     selected: int
-    """Those selected, or those whose score is above the median."""
+    """Applicants who are selected, or whose score is above the median."""
     rate: float
     """selected / applicants, in [0, 1]."""
     impact_ratio: float | None
     """The rate over the highest rate of the table, in [0, 1]."""
     reason: str | None = None
-    """Why there is no impact ratio."""
+    """Why the impact ratio is undefined."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ class ImpactTables:
 
 
 def applicant_score(answers: Sequence[float | None]) -> float | None:
-    """Return the mean of an applicant's scores; None and what is not finite are left out.
+    """Return the mean of an applicant's finite scores; None without any.
 
-    The sum is rounded once, so that the mean of equal scores is that score, in whatever order
-    they came: a threshold is never missed by arithmetic.
+    The sum is rounded once, so that the mean of equal scores is that score, in any order: rounding
+    never makes a score miss a threshold.
     """
-    there = [answer for answer in answers if answer is not None and isfinite(answer)]
-    return fsum(there) / len(there) if there else None
+    known = [answer for answer in answers if answer is not None and isfinite(answer)]
+    return fsum(known) / len(known) if known else None
 
 
 def unused_unknown_labels(named: Iterable[str], labels: Iterable[str | None]) -> list[str]:
@@ -96,14 +96,14 @@ def impact_tables(
     small_share: float = SMALL_SHARE,
     unknown_labels: Collection[str] = UNKNOWN_LABELS,
 ) -> ImpactTables:
-    """Return the tables of applicants, of whom each has one score.
+    """Return the impact tables of applicants with one score each.
 
     Parameters
     ----------
     scores
-        One for each applicant; None where there is none.
+        One for each applicant; None where it is missing.
     labels
-        By dimension, the category of each applicant; None where it is not known.
+        By dimension, the category of each applicant; None where it is unknown.
     selected_at_least
         Scores from here on are selections. Without it the rates are scoring rates: the share of a
         category's scores above the median of all, those of unknown category included.
@@ -116,7 +116,8 @@ def impact_tables(
     Raises
     ------
     ValueError
-        A dimension has not as many labels as there are scores, or the share is not in [0, 1).
+        A dimension has another number of labels than there are scores, or the share is not in
+        [0, 1).
 
     References
     ----------
@@ -128,18 +129,19 @@ def impact_tables(
     least = selected_at_least
     threshold = least if least is not None else median(known) if known else None
     meets = [_meets(score, threshold, strictly=least is None) for score in scores]
-    found = {name: _categories(of, unknown_labels) for name, of in labels.items()}
-    sizes = range(1, len(found) + 1)
-    crossed = [names for size in sizes for names in combinations(found, size)]
+    categories = {name: _categories(of, unknown_labels) for name, of in labels.items()}
+    sizes = range(1, len(categories) + 1)
+    crossed = [names for size in sizes for names in combinations(categories, size)]
     return ImpactTables(
         measure="scoring" if least is None else "selection",
         threshold=threshold,
         applicants=len(scores),
         without_score=len(scores) - len(known),
-        unknown_labels=_taken_for_unknown(labels, found),
+        unknown_labels=_taken_for_unknown(labels, categories),
         small_share=small_share,
         tables=tuple(
-            _table(names, [found[name] for name in names], meets, small_share) for names in crossed
+            _table(names, [categories[name] for name in names], meets, small_share)
+            for names in crossed
         ),
     )
 
@@ -159,9 +161,9 @@ def _categories(labels: Labels, unknown_labels: Collection[str]) -> list[str | N
 
 
 def _taken_for_unknown(
-    labels: Mapping[str, Labels], found: Mapping[str, Sequence[str | None]]
+    labels: Mapping[str, Labels], categories: Mapping[str, Sequence[str | None]]
 ) -> tuple[str, ...]:
-    both = (pair for name in labels for pair in zip(labels[name], found[name], strict=True))
+    both = (pair for name in labels for pair in zip(labels[name], categories[name], strict=True))
     return tuple(sorted({label for label, category in both if label and category is None}))
 
 
@@ -188,17 +190,17 @@ def _rows(
     by_category: Mapping[tuple[str, ...], Sequence[bool]], small_share: float
 ) -> list[ImpactRow]:
     total = sum(map(len, by_category.values()))
-    rates = {each: sum(chosen) / len(chosen) for each, chosen in by_category.items()}
+    rates = {name: sum(chosen) / len(chosen) for name, chosen in by_category.items()}
     # A share and its quotient are rounded alike; a product may miss a boundary that is met exactly.
-    large = {each for each, chosen in by_category.items() if len(chosen) / total >= small_share}
-    highest = max((rates[each] for each in large), default=0.0)
-    nobody = NOBODY_OF_LARGE if any(rates.values()) else NOBODY
+    large = {name for name, chosen in by_category.items() if len(chosen) / total >= small_share}
+    highest = max((rates[name] for name in large), default=0.0)
+    no_selection = NO_SELECTION_IN_LARGE if any(rates.values()) else NO_SELECTION
     rows = []
-    for each, chosen in sorted(by_category.items()):
-        reason = nobody if not highest else None
-        if each not in large:
+    for name, chosen in sorted(by_category.items()):
+        reason = no_selection if not highest else None
+        if name not in large:
             share = f"{len(chosen)} of {total} applicants"
             reason = f"{share}, fewer than {100 * small_share:g} %: left out"
-        ratio = rates[each] / highest if reason is None else None
-        rows.append(ImpactRow(each, len(chosen), sum(chosen), rates[each], ratio, reason))
+        ratio = rates[name] / highest if reason is None else None
+        rows.append(ImpactRow(name, len(chosen), sum(chosen), rates[name], ratio, reason))
     return rows

@@ -113,8 +113,8 @@ def test_however_many_rows_are_worked_on_together_the_numbers_are_the_same(
         return counts, corrections([answers.without_ids()], [sample], given, AnalysisPlan())
 
     whole = found()
-    monkeypatch.setattr("biaswatch.shared.stats.samples.AT_ONCE", together)
-    monkeypatch.setattr("biaswatch.shared.analysis.findings.units.AT_ONCE", together)
+    monkeypatch.setattr("biaswatch.shared.stats.samples.CHUNK_VALUES", together)
+    monkeypatch.setattr("biaswatch.shared.analysis.findings.units.CHUNK_VALUES", together)
     assert found() == whole
 
 
@@ -132,7 +132,7 @@ def test_a_probability_by_group_is_that_of_each_of_its_answers(seed: int) -> Non
     by_stratum, by_answer = (
         corrected_values(rows.readings[possible], drawn, BOUNDS)
         for drawn in (
-            rows.drawn.among(possible),
+            rows.drawn.subset(possible),
             every_drawn(said[possible], probabilities[possible]),
         )
     )

@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.comparisons.always_alike import always_alike_p
-from biaswatch.shared.stats.comparisons.changes import Sets
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.fixed_prompts import (
-    Answers,
+    PromptAnswers,
+    PromptSets,
+    constant_prompts_p_bound,
     fixed_prompts_gap,
     fixed_prompts_mean,
 )
@@ -64,10 +64,10 @@ def test_twins_a_tolerance_apart_have_a_known_gap_by_chance_as_rarely_as_promise
 
 
 def test_answers_that_arithmetic_alone_made_different_have_no_known_gap() -> None:
-    sets: Sets = {(side, n): n for side in "ab" for n in range(20)}
-    a: Answers = {("a", n): [0.1 + 0.2] * 3 for n in range(20)}
-    b: Answers = {("b", n): [0.3] * 3 for n in range(20)}
-    same: Answers = {("b", n): [0.7] * 3 for n in range(7)}
+    sets: PromptSets = {(side, n): n for side in "ab" for n in range(20)}
+    a: PromptAnswers = {("a", n): [0.1 + 0.2] * 3 for n in range(20)}
+    b: PromptAnswers = {("b", n): [0.3] * 3 for n in range(20)}
+    same: PromptAnswers = {("b", n): [0.7] * 3 for n in range(7)}
     found = [
         fixed_prompts_gap(a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0),
         fixed_prompts_gap(
@@ -91,16 +91,18 @@ def test_the_bound_holds_for_answers_of_any_distribution() -> None:
 
 
 def test_a_p_value_is_one_within_the_tolerance_and_counts_both_directions() -> None:
-    assert always_alike_p(0.1, 0.1, 40.0) == 1.0
-    assert always_alike_p(0.0, 0.0, 40.0) == 1.0
-    assert always_alike_p(0.5, 0.0, 10.0) == pytest.approx(2 * np.exp(-5))
-    assert always_alike_p(-0.5, 0.1, 10.0) == pytest.approx(np.exp(-4) + np.exp(-6))
+    assert constant_prompts_p_bound(0.1, 0.1, 40.0) == 1.0
+    assert constant_prompts_p_bound(0.0, 0.0, 40.0) == 1.0
+    assert constant_prompts_p_bound(0.5, 0.0, 10.0) == pytest.approx(2 * np.exp(-5))
+    assert constant_prompts_p_bound(-0.5, 0.1, 10.0) == pytest.approx(np.exp(-4) + np.exp(-6))
 
 
-def steady_bank(sets: int = 10, repeats: int = 2) -> tuple[Answers, Answers, Sets]:
+def steady_bank(
+    sets: int = 10, repeats: int = 2
+) -> tuple[PromptAnswers, PromptAnswers, PromptSets]:
     """Return groups whose answers never vary and lie .02 apart, far from the ends of a scale."""
-    a: Answers = {("a", n): [0.5] * repeats for n in range(sets)}
-    b: Answers = {("b", n): [0.52] * repeats for n in range(sets)}
+    a: PromptAnswers = {("a", n): [0.5] * repeats for n in range(sets)}
+    b: PromptAnswers = {("b", n): [0.52] * repeats for n in range(sets)}
     return a, b, {(side, n): n for side in "ab" for n in range(sets)}
 
 
@@ -119,9 +121,9 @@ def test_a_gap_is_not_known_by_how_far_apart_the_seen_answers_are(
 
 
 def test_a_guessed_range_makes_no_gap_known_and_says_what_to_do() -> None:
-    a: Answers = {("a", n): [1.0] * 4 for n in range(20)}
-    b: Answers = {("b", n): [0.0] * 4 for n in range(20)}
-    sets: Sets = {(side, n): n for side in "ab" for n in range(20)}
+    a: PromptAnswers = {("a", n): [1.0] * 4 for n in range(20)}
+    b: PromptAnswers = {("b", n): [0.0] * 4 for n in range(20)}
+    sets: PromptSets = {(side, n): n for side in "ab" for n in range(20)}
     declared, found = (
         fixed_prompts_gap(
             a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.1, guessed=guessed
@@ -137,7 +139,7 @@ def test_a_guessed_range_makes_no_gap_known_and_says_what_to_do() -> None:
 
 
 def test_equal_groups_within_a_guessed_range_still_have_an_interval() -> None:
-    a: Answers = {("a", n): [1.0] * 4 for n in range(30)}
+    a: PromptAnswers = {("a", n): [1.0] * 4 for n in range(30)}
     found = fixed_prompts_gap(
         a, a, sets=None, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.2, guessed=True
     )
@@ -147,8 +149,8 @@ def test_equal_groups_within_a_guessed_range_still_have_an_interval() -> None:
 
 
 def test_a_range_of_one_value_makes_nothing_known() -> None:
-    a: Answers = {("a", n): [0.3] * 4 for n in range(7)}
-    b: Answers = {("b", n): [0.3] * 4 for n in range(3)}
+    a: PromptAnswers = {("a", n): [0.3] * 4 for n in range(7)}
+    b: PromptAnswers = {("b", n): [0.3] * 4 for n in range(3)}
     found = fixed_prompts_gap(a, b, sets=None, bounds=(0.3, 0.3), alpha=ALPHA, tolerance=0.0)
     assert not found.known
 
@@ -173,7 +175,7 @@ def test_rare_far_answers_make_a_gap_known_in_few_studies() -> None:
     rng = np.random.default_rng(3)
     known = 0
     for _ in range(200):
-        a: Answers = {
+        a: PromptAnswers = {
             ("a", n): np.where(rng.random(2) < 0.04, 1.0, 0.5).tolist() for n in range(10)
         }
         found = fixed_prompts_gap(a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0)

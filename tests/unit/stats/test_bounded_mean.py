@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from biaswatch.shared.stats.comparisons.bounded_mean import MOST_VALUES, bounded_mean_curve
+from biaswatch.shared.stats.comparisons.bounded_mean import MAX_NODES, bounded_mean_curve
 from biaswatch.shared.stats.comparisons.confidence_curve import LADDER, confidence_limits
 from biaswatch.shared.stats.samples import Vector
 
@@ -125,9 +125,9 @@ def test_a_flat_sample_excludes_what_as_many_equal_values_can_exclude() -> None:
 
 
 def test_bins_of_a_large_sample_change_the_limits_by_less_than_a_thousandth() -> None:
-    values = np.random.default_rng(4).beta(0.4, 2.0, MOST_VALUES + 1)
+    values = np.random.default_rng(4).beta(0.4, 2.0, MAX_NODES + 1)
     whole = bounded_mean_curve(values[:-1], 0.0, 1.0)
-    many = np.repeat(values[:-1], 3) + np.tile([-1e-9, 0.0, 1e-9], MOST_VALUES)
+    many = np.repeat(values[:-1], 3) + np.tile([-1e-9, 0.0, 1e-9], MAX_NODES)
     binned, counted = (
         bounded_mean_curve(np.clip(each, 0, 1), 0.0, 1.0)
         for each in (many, np.repeat(values[:-1], 3))

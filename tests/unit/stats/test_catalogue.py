@@ -6,13 +6,13 @@ from biaswatch.shared.stats.groups.baseline import Correlation, Divergence, Mode
 from biaswatch.shared.stats.groups.descriptive import QuantileRange
 from biaswatch.shared.stats.groups.registry import (
     PLAIN,
-    PerCell,
     SelectionRate,
     SelectionStandard,
     added,
     parse_statistic,
 )
 from biaswatch.shared.stats.groups.summary import Statistic
+from tests.support.own_statistics import PerCell
 
 PARSED: dict[str, Statistic] = {
     **PLAIN,

@@ -14,8 +14,8 @@ from biaswatch.shared.stats.comparisons.confidence_curve import (
     confidence_limits,
     gap_curve,
     joined_curve,
+    one_sided_p,
     score_at,
-    shares_around,
     student_curve,
 )
 
@@ -35,8 +35,8 @@ def test_students_curve_has_scipys_interval_and_p_value(dof: int, alpha: float) 
     reach = 0.5 * stats.t.isf(alpha / 2, dof)
     found = confidence_limits(curve, alpha)
     assert found == pytest.approx((-reach, reach), rel=0.025 if dof == 1 else 3e-3)
-    assert shares_around(curve, -1.0)[0] == pytest.approx(stats.t.sf(2.0, dof), rel=5e-3)
-    assert shares_around(curve, 0.6)[1] == pytest.approx(stats.t.sf(1.2, dof), rel=5e-3)
+    assert one_sided_p(curve, -1.0)[0] == pytest.approx(stats.t.sf(2.0, dof), rel=5e-3)
+    assert one_sided_p(curve, 0.6)[1] == pytest.approx(stats.t.sf(1.2, dof), rel=5e-3)
 
 
 @pytest.mark.parametrize("errors", [(1.0, 1.0), (0.1, 2.0), (3.0, 0.01)])
@@ -87,22 +87,22 @@ def test_an_interval_leaves_a_value_out_where_its_test_rejects_it(
 ) -> None:
     curve = student_curve(0.3, 0.5, 4)
     low, high = confidence_limits(curve, alpha)
-    p_value = 2 * min(shares_around(curve, value))
+    p_value = 2 * min(one_sided_p(curve, value))
     if abs(p_value - alpha) > 1e-9:
         assert (p_value < alpha) == (not low <= value <= high)
 
 
 def test_beyond_its_ends_a_value_is_as_sure_as_can_be_said() -> None:
     curve = np.clip(normal(0.5, 0.1), 0.0, 1.0)
-    assert shares_around(curve, -0.1)[0] == 0.0
-    assert shares_around(curve, 1.1)[1] == 0.0
-    assert shares_around(curve, 1.1)[0] == 1.0
+    assert one_sided_p(curve, -0.1)[0] == 0.0
+    assert one_sided_p(curve, 1.1)[1] == 0.0
+    assert one_sided_p(curve, 1.1)[0] == 1.0
 
 
 def test_the_end_of_a_range_that_holds_half_of_the_confidence_is_not_excluded() -> None:
     curve = np.maximum(normal(0.0, 1.0), 0.5)
-    assert shares_around(curve, 0.5)[0] == pytest.approx(0.5)
-    assert shares_around(curve, 0.5)[1] == pytest.approx(0.5)
+    assert one_sided_p(curve, 0.5)[0] == pytest.approx(0.5)
+    assert one_sided_p(curve, 0.5)[1] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -114,7 +114,7 @@ def test_a_single_value_has_the_score_that_it_has_among_many(seed: int) -> None:
     for curve in (level, endless, np.full(len(LADDER), 0.5)):
         values = np.concatenate([rng.choice(curve, 50), rng.normal(0.5, 30, 50)])
         scores = score_at(curve, values)
-        found = [shares_around(curve, value) for value in values.tolist()]
+        found = [one_sided_p(curve, value) for value in values.tolist()]
         assert [each for each, _ in found] == [
             0.0 if score <= LADDER[0] else special.ndtr(score) for score in scores
         ]

@@ -8,7 +8,7 @@ import pytest
 
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_gap, corrected_mean
-from biaswatch.shared.stats.labels.corrected_values import LEAST_LABELS, corrected_values
+from biaswatch.shared.stats.labels.corrected_values import MIN_LABELS, corrected_values
 from tests.support.drawn_labels import every_drawn
 from tests.support.golden import golden
 
@@ -79,7 +79,7 @@ def test_unequal_probabilities_are_weighed_out() -> None:
 
 def test_few_labels_or_labels_beyond_the_scale_are_refused_in_a_sentence() -> None:
     labels = np.full(100, np.nan)
-    labels[: LEAST_LABELS - 1] = 0.0
+    labels[: MIN_LABELS - 1] = 0.0
     with pytest.raises(ValueError, match="has 19 labels; a correction needs 20"):
         corrected_values(np.zeros(100), every_drawn(labels, np.full(100, 0.2)), (0.0, 1.0))
     with pytest.raises(ValueError, match="a label lies outside the scale"):

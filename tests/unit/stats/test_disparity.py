@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from biaswatch.shared.stats.groups.cells import Reason, sentence
-from biaswatch.shared.stats.groups.disparity import METRICS, NOBODY, Disparity, disparities
+from biaswatch.shared.stats.groups.disparity import NOBODY, Disparity, disparities
+from biaswatch.shared.stats.groups.spreads import METRICS
 from biaswatch.shared.stats.groups.summary import Summary
 
 Floats = NDArray[np.float64]

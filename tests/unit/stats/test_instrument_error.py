@@ -8,7 +8,7 @@ from biaswatch.shared.stats.labels.agreement import (
     LabelledReadings,
     bias_difference,
     instrument_error,
-    weighed,
+    weighted_units,
 )
 
 
@@ -48,8 +48,8 @@ def test_an_error_that_differs_between_groups_is_found_and_one_that_does_not_is_
 
 def test_weights_undo_unequal_probabilities() -> None:
     values, weights = np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 4.0])
-    assert weighed(values, weights).mean() == pytest.approx(4 / 6)
-    assert weighed(values, np.full(3, 2.0)).tolist() == values.tolist()
+    assert weighted_units(values, weights).mean() == pytest.approx(4 / 6)
+    assert weighted_units(values, np.full(3, 2.0)).tolist() == values.tolist()
 
 
 def test_numbers_of_a_handful_of_labels_are_null_with_a_reason() -> None:

@@ -6,28 +6,34 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.stats.anytime.discordant import DiscordantPairs
-from biaswatch.shared.stats.anytime.judging import Asked, CurrentDecision
+from biaswatch.shared.stats.anytime.gap_tables import GapState, GapTable, StateTable
+from biaswatch.shared.stats.anytime.judging import CurrentDecision, TestParameters
 from biaswatch.shared.stats.anytime.judging import judge as judge_all
 from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.single_states import GapEvidence, SingleStates
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 from biaswatch.shared.stats.estimate import Verdict
 
+State = GapState | PairHistogram
+
 
 def judge(
-    evidence: GapEvidence,
+    evidence: State,
     *,
     tolerance: float,
     alpha: float,
     family: int = 1,
-    shown: GapEvidence | None = None,
+    shown: State | None = None,
     shown_share: float = 1.0,
 ) -> CurrentDecision:
     """Judge one state alone; that many at once are judged like each alone has its own tests."""
-    asked = Asked(np.array([tolerance]), np.array([alpha]), family, shown_share)
-    [found] = judge_all(SingleStates([evidence]), asked, SingleStates([shown or evidence]))
-    return found
+    parameters = TestParameters(np.array([tolerance]), np.array([alpha]), family, shown_share)
+    [decision] = judge_all(table_of(evidence), parameters, table_of(shown or evidence))
+    return decision
+
+
+def table_of(evidence: State) -> GapTable:
+    return evidence.table if isinstance(evidence, PairHistogram) else StateTable([evidence])
 
 
 def gaps(mean: float, units: int, seed: int = 1) -> PairHistogram:
@@ -41,7 +47,7 @@ def groups(shift: float, units: int) -> TwoHistograms:
     return TwoHistograms.of(first, rng.beta(4, 4, units), rng.random(units), rng.random(units))
 
 
-STATES: list[tuple[GapEvidence, float, Verdict]] = [
+STATES: list[tuple[State, float, Verdict]] = [
     (gaps(0.1, 2000), 0.02, Verdict.DISPARITY),
     (gaps(0.0, 20_000), 0.02, Verdict.NO_DISPARITY),
     (gaps(0.02, 50), 0.02, Verdict.NOT_ENOUGH),
@@ -60,7 +66,7 @@ STATES: list[tuple[GapEvidence, float, Verdict]] = [
 
 @pytest.mark.parametrize(("evidence", "tolerance", "verdict"), STATES)
 def test_a_verdict_follows_from_the_evidence(
-    evidence: GapEvidence, tolerance: float, verdict: Verdict
+    evidence: State, tolerance: float, verdict: Verdict
 ) -> None:
     found = judge(evidence, tolerance=tolerance, alpha=0.05)
     assert found.conclusion.verdict == verdict
@@ -109,7 +115,8 @@ def test_a_forecast_is_about_when_the_decision_comes_if_things_go_on(units: int)
     assert found.more_units is not None
     factor = 1 + found.more_units / units
     times = factor * np.array([0.9, 1.03])
-    assert early.beyond_at(times, 0.02, log(20)).tolist() == [False, True]
+    first = early.table.first_beyond(np.array([0.02]), np.array([log(20)]), times)
+    assert first.tolist() == [times[1]]
 
 
 def test_equality_is_forecast_too_and_a_gap_at_the_tolerance_is_not() -> None:

@@ -7,14 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Floats
-from biaswatch.shared.stats.anytime.matching import (
-    MOST_USERS,
-    Match,
-    MatchedUsers,
-    matches_in_time,
-    sides_of,
-)
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.matching import MOST_USERS, Match, matches_in_time, sides_of
 
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S
@@ -108,17 +101,3 @@ def test_sides_are_the_means_of_a_matchs_users() -> None:
     a, b = sides_of([Match((0,), (1, 2)), Match((3,), (2,))], values)
     assert (a.tolist(), b.tolist()) == ([1.0, 0.0], [0.375, 0.25])
     assert [len(each) for each in sides_of([], values)] == [0, 0]
-
-
-def test_the_evidence_is_that_of_the_differences_and_the_units_are_users() -> None:
-    differences = PairHistogram.of(np.array([0.5, 0.25, 0.5]), np.zeros(3))
-    state = MatchedUsers(differences, users=9) + MatchedUsers(differences, users=11)
-    twice = differences + differences
-    assert (state.units, state.estimate) == (20, twice.estimate)
-    assert state.log_e(0.1) == twice.log_e(0.1)
-    assert state.log_e_beyond(0.1) == twice.log_e_beyond(0.1)
-    assert state.interval(0.05) == twice.interval(0.05)
-    assert state.within(0.9, 0.1) == twice.within(0.9, 0.1)
-    times = np.array([1.0, 10.0, 100.0])
-    assert (state.beyond_at(times, 0.1, 3.0) == twice.beyond_at(times, 0.1, 3.0)).all()
-    assert (state.within_at(times, 0.9, 3.0) == twice.within_at(times, 0.9, 3.0)).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from biaswatch.shared.stats.comparisons.means_and_rates import is_flat
+from biaswatch.shared.stats.samples import is_flat
 
 
 def test_values_near_the_largest_number_are_told_apart_without_a_warning() -> None:

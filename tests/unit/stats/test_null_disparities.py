@@ -11,8 +11,9 @@ from biaswatch.shared.stats.groups import null_disparities
 from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
 from biaswatch.shared.stats.groups.disparity import disparities
 from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
-from biaswatch.shared.stats.groups.registry import PerCell, parse_statistic
+from biaswatch.shared.stats.groups.registry import parse_statistic
 from biaswatch.shared.stats.groups.summary import summarise
+from tests.support.own_statistics import PerCell
 
 TIMES = 1000
 NOISE = 0.06
@@ -118,8 +119,8 @@ def test_on_a_large_table_statistics_computed_anew_take_fewer_exchanges(
 ) -> None:
     table = table_of(*some())
     assert null_of(table, times=300).permutations == (300,) * 5
-    monkeypatch.setattr(null_disparities, "MOST_VALUES", table.values.size)
-    few = null_disparities.LEAST_EXCHANGES
+    monkeypatch.setattr(null_disparities, "MAX_SUMMARISED_VALUES", table.values.size)
+    few = null_disparities.MIN_EXCHANGES
     assert null_of(table, times=300).permutations == (300, few, few, 300, few)
     assert null_of(table, times=20).permutations == (20,) * 5
 

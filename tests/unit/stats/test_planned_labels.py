@@ -5,7 +5,7 @@ import pytest
 
 from biaswatch.shared.stats.labels.corrected_gap import CorrectedSide, corrected_mean
 from biaswatch.shared.stats.labels.corrected_values import corrected_values
-from biaswatch.shared.stats.labels.sampling import labels_for_share, widest_share
+from biaswatch.shared.stats.labels.sampling import labels_needed, widest_share
 from tests.support.drawn_labels import every_drawn
 
 ALPHA = 0.05
@@ -37,12 +37,12 @@ def test_an_interval_reaches_as_far_as_was_said_beforehand(
 
 
 def test_the_labels_that_a_tenth_takes_are_enough_and_one_in_ten_fewer_are_not() -> None:
-    labels = labels_for_share(0.1, 400, 80, ALPHA)
+    labels = labels_needed(0.1, 400, 80, ALPHA)
     assert labels is not None
     assert reached(80, 5, labels) <= 0.1
     assert reached(80, 5, round(0.9 * labels)) > 0.1
 
 
 def test_few_prompts_are_not_enough_however_many_answers_are_labelled() -> None:
-    assert labels_for_share(0.1, 120, 24, ALPHA) is None
+    assert labels_needed(0.1, 120, 24, ALPHA) is None
     assert widest_share(120, 24, 120, ALPHA) > 0.1

@@ -3,15 +3,15 @@
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from biaswatch.shared.stats.comparisons.means_and_rates import impact_ratio
+from biaswatch.shared.stats.comparisons.mean_interval import impact_ratio_of_means
 from biaswatch.shared.stats.comparisons.multiplicity import holm
 
 
 def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:
     a, b = [1.0] * 5 + [0.0] * 5, [1.0] * 8 + [0.0] * 2
-    found = impact_ratio(a, b, 0.05)
+    found = impact_ratio_of_means(a, b, 0.05)
     assert found.value == pytest.approx(0.625)
-    assert found == impact_ratio(b, a, 0.05)
+    assert found == impact_ratio_of_means(b, a, 0.05)
     assert found.low is not None
     assert found.high is not None
     assert found.low < 0.625 < found.high
@@ -30,7 +30,7 @@ def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:
 def test_an_undefined_ratio_says_why(
     a: list[float], b: list[float], value: float | None, reason: str
 ) -> None:
-    found = impact_ratio(a, b, 0.05)
+    found = impact_ratio_of_means(a, b, 0.05)
     assert (found.value, found.reason, found.low, found.high) == (value, reason, None, None)
 
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
-from biaswatch.shared.stats.groups.registry import PerCell, parse_statistic
+from biaswatch.shared.stats.groups.registry import parse_statistic
 from biaswatch.shared.stats.groups.summary import Summary, summarise
+from tests.support.own_statistics import PerCell
 
 GROUPS = ("ant", "bee", "cat", "dog", "elk")
 FEATURES = ("sentiment", "toxicity", "length")

@@ -6,7 +6,7 @@ from scipy import stats
 
 from biaswatch.shared.stats.comparisons.confidence_curve import student_curve
 from biaswatch.shared.stats.comparisons.tolerance_tests import (
-    KEPT,
+    FAR_LIMIT_ALPHA_SHARE,
     Limits,
     agreeing_limits,
     curve_tails,
@@ -62,7 +62,7 @@ def test_an_interval_lies_beyond_or_within_the_tolerance_where_the_verdict_says_
 
 
 def test_with_a_wide_tolerance_each_verdict_has_nearly_all_of_alpha() -> None:
-    nearly = -stats.norm.ppf(0.05 * (1 - KEPT))
+    nearly = -stats.norm.ppf(0.05 * (1 - FAR_LIMIT_ALPHA_SHARE))
     assert found(5 + nearly + 0.01, 5.0, 0.05)[1] <= 0.05 < found(5 + nearly - 0.01, 5.0, 0.05)[1]
     assert found(5 - nearly - 0.01, 5.0, 0.05)[2] <= 0.05 < found(5 - nearly + 0.01, 5.0, 0.05)[2]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.stats.anytime import pairs
-from biaswatch.shared.stats.anytime.inversion import GAP
+from biaswatch.shared.stats.anytime.inversion import MAX_LOSS
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.two_groups import BINS, STAKES, TwoHistograms
 
@@ -39,7 +39,7 @@ def test_the_lowest_evidence_is_below_all_and_near_the_lowest(null: float) -> No
     grid = np.linspace(low, high, 20_003)[1:-1]
     lowest = min(plain(state, null, float(mu)) for mu in grid[::10])
     found = state.log_e(null)
-    assert lowest - 2 * GAP <= found <= lowest
+    assert lowest - 2 * MAX_LOSS <= found <= lowest
 
 
 @pytest.mark.parametrize("tolerance", [0.05, 0.3])
@@ -58,7 +58,7 @@ def test_evidence_beyond_a_tolerance_is_the_mean_of_both_one_sided_lowest_ones(
 
     sides = one_sided(high.first, high.second), one_sided(high.second, high.first)
     exact = log(sum(sides) / 2)
-    assert exact - 3 * GAP <= high.log_e_beyond(tolerance) <= exact
+    assert exact - 3 * MAX_LOSS <= high.log_e_beyond(tolerance) <= exact
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.8])
@@ -94,14 +94,14 @@ def test_no_mean_is_sought_beyond_the_ends() -> None:
     """All ones: bets that the mean is higher are as good as none, bets that it is lower lose."""
     ones = TwoHistograms.of(np.ones(20), np.ones(20), np.zeros(20), np.zeros(20))
     exact = log(np.mean([(1 - c) ** 20 for c in STAKES]))
-    assert exact - 2 * GAP <= ones.log_e_beyond(0.3) <= exact + 1e-9
+    assert exact - 2 * MAX_LOSS <= ones.log_e_beyond(0.3) <= exact + 1e-9
 
 
 def test_values_at_the_ends_and_empty_groups_are_no_trouble() -> None:
     ends = TwoHistograms.of(np.ones(40), np.zeros(40), np.zeros(40), np.zeros(40))
     assert ends.log_e() > log(20)
     assert ends.interval(0.05)[1] == 1.0
-    assert TwoHistograms().log_e() == pytest.approx(0, abs=GAP)
+    assert TwoHistograms().log_e() == pytest.approx(0, abs=MAX_LOSS)
     assert TwoHistograms().interval(0.05) == (-1.0, 1.0)
     assert TwoHistograms().estimate is None
     with pytest.raises(ValueError, match="lies between -1 and 1"):
@@ -122,8 +122,8 @@ def test_twins_alone_are_evidence_as_pairs_are() -> None:
     gaps = [0.5, 0.25, 0.0, -0.125, 0.5, 0.75]
     state, as_pairs = twins_of(gaps), PairHistogram.of(np.array(gaps), np.zeros(6))
     for null in (-0.2, 0.0, 0.1):
-        assert state.log_e(null) == pytest.approx(as_pairs.log_e(null), abs=2 * GAP)
-    assert state.log_e_beyond(0.1) == pytest.approx(as_pairs.log_e_beyond(0.1), abs=2 * GAP)
+        assert state.log_e(null) == pytest.approx(as_pairs.log_e(null), abs=2 * MAX_LOSS)
+    assert state.log_e_beyond(0.1) == pytest.approx(as_pairs.log_e_beyond(0.1), abs=2 * MAX_LOSS)
     assert (state.units, state.estimate) == (12, as_pairs.estimate)
 
 

@@ -5,18 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from biaswatch.shared.analysis.monitors.method import (
-    MonitorMethod,
-    PlannedGap,
-    SortedRound,
-    row_by_row,
-)
+from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap, SortedRound
 from biaswatch.shared.analysis.monitors.methods.two_groups import SIDES
+from biaswatch.shared.analysis.monitors.pair_counts import pair_table
 from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts
 from biaswatch.shared.contracts import Comparison, Estimate, UserCounts, WatchedFeature
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
-from biaswatch.shared.stats.anytime.matching import MatchedUsers
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.planning import PlannedUnits
 from biaswatch.shared.stats.anytime.two_groups import BINS
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
@@ -60,9 +55,11 @@ def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, 
     raise ValueError(f"{comparisons[0].key}: users are matched in traffic, which asks no suite")
 
 
-def _evidence(counts: Counts) -> MatchedUsers:
-    first, second, *_ = counts[USERS]
-    return MatchedUsers(PairHistogram(counts[DIFFERENCES]), first + second)
+def _evidence(counts: Sequence[Counts]) -> PairHistograms:
+    """Return the differences of matches, whose units are the users of both groups in them."""
+    users = [sum(row[USERS][:2]) for row in counts]
+    differences = pair_table(counts, [DIFFERENCES] * len(counts))
+    return replace(differences, users=np.array(users, dtype=np.float64))
 
 
 def _planned_units(
@@ -77,4 +74,4 @@ def _planned_units(
     )  # fmt: skip
 
 
-METHOD = MonitorMethod(_count, row_by_row(_evidence), _planned_units)
+METHOD = MonitorMethod(_count, _evidence, _planned_units)

@@ -12,9 +12,9 @@ from biaswatch.shared.stats.comparisons.gaps_from_sums import (
     gap_from_sums,
     joined,
     mean_from_sums,
-    moments_of,
 )
 from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
+from tests.support.own_statistics import moments_of
 
 RNG = np.random.default_rng(5)
 VALUES = np.column_stack([RNG.normal(1e6, 2, 4000), RNG.beta(2, 5, 4000)])
