@@ -3,7 +3,6 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from threading import Lock
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -83,20 +82,15 @@ class ContentCache(Generic[T]):
     """
 
     def __init__(self, max_entries: int) -> None:
-        self._results: OrderedDict[Hashable, T] = OrderedDict()
+        self._results: OrderedDict[Hashable, tuple[T]] = OrderedDict()
         self._max_entries = max_entries
-        self._lock = Lock()
 
     def get(self, values: Vector, parameters: Hashable, compute: Callable[[], T]) -> T:
         """Return the result for these values, in this order, and parameters."""
         key = blake2b(values.tobytes(), digest_size=16).digest(), parameters
-        with self._lock:
-            if key in self._results:
-                self._results.move_to_end(key)
-                return self._results[key]
-        result = compute()
-        with self._lock:
-            self._results[key] = result
-            if len(self._results) > self._max_entries:
-                self._results.popitem(last=False)
-        return result
+        # Each step on the dictionary is atomic: threads may compute a result twice, never lose one.
+        entry = self._results.pop(key, None) or (compute(),)
+        self._results[key] = entry
+        if len(self._results) > self._max_entries:
+            self._results.popitem(last=False)
+        return entry[0]
