@@ -23,7 +23,7 @@ def main() -> None:
     try:
         app()
     except BiaswatchError as error:
-        from biaswatch.render.tables import printable
+        from biaswatch.render.terminal import printable
 
         sys.stderr.write(f"biaswatch: {printable(str(error))}\n")
         sys.exit(error.exit_code)

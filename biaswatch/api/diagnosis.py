@@ -20,9 +20,7 @@ from biaswatch.checks import (
 )
 from biaswatch.readers.labels import label_warnings, labelled_columns, named_labels
 from biaswatch.readers.tables import TableColumns, frame_observations
-from biaswatch.render.all_groups import overall_sentences
-from biaswatch.render.corrections import ASSUMED, table_correction_rows, table_correction_sentences
-from biaswatch.render.table_diagnosis import Parts, result_rows
+from biaswatch.render.table_rows import Parts, overall_sentences, result_rows
 from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
@@ -30,6 +28,11 @@ from biaswatch.shared.analysis.labels.table_corrections import table_corrections
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
+from biaswatch.shared.presentation.corrections import (
+    SAMPLING_ASSUMPTION,
+    table_correction_rows,
+    table_correction_sentences,
+)
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.groups.registry import parse_statistic
 
@@ -213,7 +216,7 @@ def diagnose(
         parts["corrections"] = table_correction_rows(corrected)
     missing = measurement_warnings(checked_table(parts["comparisons"]), CheckRule())
     warnings = [*warnings, *label_warnings(labelled, rows), *missing]
-    said = [*table_correction_sentences(corrected), *([ASSUMED] if corrected else [])]
+    said = [*table_correction_sentences(corrected), *([SAMPLING_ASSUMPTION] if corrected else [])]
     return FrameDiagnosis(parts, warnings, backend, said, listed(group))
 
 

@@ -23,12 +23,16 @@ from biaswatch.local.runs import RunResults, run_results, run_table
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
-from biaswatch.render.corrections import corrected_columns, corrected_gaps, correction_rows
 from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Suite, Verdict
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.conclusions import conclusions
-from biaswatch.shared.presentation.corrections import correction_sentences
+from biaswatch.shared.presentation.corrections import (
+    corrected_columns,
+    corrected_gaps,
+    correction_rows,
+    correction_sentences,
+)
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from biaswatch.api.frames import html_of, native_frame
 from biaswatch.measuring import TextMeasurer
-from biaswatch.render.all_groups import conclusion_of
+from biaswatch.render.table_rows import conclusion_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 

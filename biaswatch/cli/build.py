@@ -14,7 +14,7 @@ from rich.console import Console
 from biaswatch.cli.options import Json, is_there
 from biaswatch.local.connections import AddressFile
 from biaswatch.readers.targets import read_target
-from biaswatch.render.tables import escape
+from biaswatch.render.terminal import escape
 from biaswatch.shared.runtime.settings import load_settings
 from biaswatch.shared.telemetry import configure_logs
 

@@ -10,7 +10,7 @@ from biaswatch.cli.options import Json, Server, Token
 from biaswatch.local.client import POLL_EVERY_S
 from biaswatch.local.connections import connected
 from biaswatch.render.monitors import channel_in_words, delivered_in_words
-from biaswatch.render.tables import print_json, printable
+from biaswatch.render.terminal import print_json, printable
 from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState
 from biaswatch.shared.requests.platform import ChannelView
 

@@ -79,6 +79,7 @@ def compare(
     from biaswatch.cli.diagnose import check_levels
     from biaswatch.diagnosis.comparison import RunPart, comparison_input
     from biaswatch.render import run_changes
+    from biaswatch.render.table_rows import write_frame
     from biaswatch.shared.analysis.changes.run_changes import ChangePlan, compare_runs
     from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
     from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
@@ -119,7 +120,7 @@ def compare(
         *measurement_warnings(compared, rule or CheckRule(verdict=CHANGED)),
     ]
     if output:
-        run_changes.write_changes(rows, output)
+        write_frame(rows, output)
         typer.echo(f"Wrote {output}.", err=True)
     if as_json:
         said = {"answer": answer, "changes": rows, "about": about, "warnings": warnings}

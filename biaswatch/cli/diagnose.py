@@ -124,8 +124,10 @@ def diagnose(
     from biaswatch.diagnosis.rows import DiagnosisOptions, corrected_rows, diagnosed_rows
     from biaswatch.diagnosis.sources import declared_ranges
     from biaswatch.readers.tables import TableColumns
-    from biaswatch.render import table_diagnosis
-    from biaswatch.render.corrections import print_table_corrections, table_correction_rows
+    from biaswatch.render.labels import print_table_corrections
+    from biaswatch.render.table_diagnosis import print_tables
+    from biaswatch.render.table_rows import result_rows, write_rows
+    from biaswatch.shared.presentation.corrections import table_correction_rows
 
     rule = check_rule(fail_on, min_measured)
     if (permutations or 0) < 0 or seed < 0:
@@ -152,7 +154,7 @@ def diagnose(
         if given.summed
         else diagnosed_rows(given.rows, asked)
     )
-    found = table_diagnosis.result_rows(diagnosed, given.unit) | given.corrected_parts
+    found = result_rows(diagnosed, given.unit) | given.corrected_parts
     corrected = corrected_rows(given, asked)
     if given.labelled:
         found["corrections"] = table_correction_rows(corrected)
@@ -160,13 +162,13 @@ def diagnose(
     checked = checked_table(found["comparisons"])
     warnings = [*given.warnings, *measurement_warnings(checked, rule or CheckRule())]
     if output:
-        for path in table_diagnosis.write_rows(found, output):
+        for path in write_rows(found, output):
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
         said = {**found, "about": about, "warnings": warnings}
         typer.echo(json.dumps(said, indent=2, allow_nan=False))
     elif not output:
-        table_diagnosis.print_tables(found, about, warnings, everything=everything)
+        print_tables(found, about, warnings, everything=everything)
         given.print_corrections()
         if corrected:
             print_table_corrections(Console(emoji=False), corrected)

@@ -14,13 +14,13 @@ from rich.console import Console
 from biaswatch.cli.extractors import app
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
-from biaswatch.render.tables import escape, print_table, terminal_table
+from biaswatch.render.terminal import escape, print_table, terminal_table
 from biaswatch.shared.bus.jetstream import Requester
 from biaswatch.shared.contracts import OwnGap
 from biaswatch.shared.contracts.dropin import endpoint
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.formatting import coverage, p_value
-from biaswatch.shared.presentation.columns import estimate_text
+from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.runtime.settings import load_settings
 from biaswatch.shared.store import Store, migrate
 

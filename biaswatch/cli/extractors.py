@@ -13,7 +13,7 @@ from rich.console import Console
 
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
-from biaswatch.render.tables import print_table, printable, terminal_table
+from biaswatch.render.terminal import print_table, printable, terminal_table
 from biaswatch.shared.bus.jetstream import JetStreamPublisher, Requester, serve_endpoints
 from biaswatch.shared.bus.permissions import DROP_IN
 from biaswatch.shared.contracts import ExtractorStatus, Purpose, Response

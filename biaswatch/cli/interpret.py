@@ -29,7 +29,7 @@ from biaswatch.local.connections import connected
 from biaswatch.local.runs import InterpretedGap
 from biaswatch.readers.targets import sent_target
 from biaswatch.render.interpretations import evaluation_lines
-from biaswatch.render.tables import print_json, print_lines
+from biaswatch.render.terminal import print_json, print_lines
 from biaswatch.shared.contracts import Diagnosis, Evaluation, Verdict
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text

@@ -26,12 +26,12 @@ from biaswatch.local.connections import connected
 from biaswatch.local.runs import corrections_of
 from biaswatch.readers.labels import labels_in
 from biaswatch.render.labels import (
-    MOST_DISAGREEMENTS,
+    MAX_DISAGREEMENTS,
     print_corrected,
     print_label_plan,
     print_progress,
 )
-from biaswatch.render.tables import print_json
+from biaswatch.render.terminal import print_json
 from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.contracts import LabelDraw
 from biaswatch.shared.contracts.pair_verdict import JUDGES
@@ -223,7 +223,7 @@ def show(
             labels = await stored_labels(client, run_id)
             differing = disagreements(labels)
             judged = {each.response_id for each in labels if each.extractor in JUDGES}
-            shown = [] if as_json else list(differing)[:MOST_DISAGREEMENTS]
+            shown = [] if as_json else list(differing)[:MAX_DISAGREEMENTS]
             ids = [id_ for id_ in shown if id_ not in judged]  # those are no answers
             return found, differing, await read_answers(client, run_id, ids)
 

@@ -13,7 +13,7 @@ from biaswatch.cli.options import Server, Token
 from biaswatch.local.connections import connected
 from biaswatch.local.runs import may_name_run, neither_run_nor_file, whole_run_id
 from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
-from biaswatch.render.tables import write_document
+from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.studies.local_law_144 import (
     SMALL_SHARE,

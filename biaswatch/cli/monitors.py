@@ -20,7 +20,7 @@ from biaswatch.render.monitors import (
     print_monitor,
     print_window,
 )
-from biaswatch.render.tables import print_json, print_rows, print_sentence, printable
+from biaswatch.render.terminal import print_json, print_rows, print_sentence, printable
 from biaswatch.shared.contracts import comparison_titles
 from biaswatch.shared.requests.evidence import WindowView
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView

@@ -160,7 +160,7 @@ def end_check(
     if rule is None:
         return
     from biaswatch.checks import check_result
-    from biaswatch.render.tables import printable
+    from biaswatch.render.terminal import printable
 
     result = check_result(compared, rule, incomplete)
     typer.echo(printable(result.sentence), err=True)

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from biaswatch.cli.options import Json, Server, SuiteFile, Token
 from biaswatch.readers.suites import load_suite
-from biaswatch.render.tables import print_rows
+from biaswatch.render.terminal import print_rows
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 

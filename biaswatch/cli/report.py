@@ -35,7 +35,7 @@ from biaswatch.local.connections import connected
 from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_background
 from biaswatch.render.figures import can_draw, check_can_draw, draw
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
-from biaswatch.render.tables import write_document
+from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.run_views import FlaggedPair
 

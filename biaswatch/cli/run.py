@@ -48,7 +48,7 @@ from biaswatch.readers.targets import (
     sent_target,
 )
 from biaswatch.render.run_results import DEMO_JUDGES, DEMO_WRITER, print_results
-from biaswatch.render.tables import print_json, printable
+from biaswatch.render.terminal import print_json, printable
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target
 from biaswatch.shared.errors import TransientError, UsageError

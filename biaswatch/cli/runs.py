@@ -24,7 +24,7 @@ from biaswatch.local.connections import AddressFile, RunningPlatform, connected
 from biaswatch.local.runs import RunResults, run_results, whole_run_id
 from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.render.run_results import print_results
-from biaswatch.render.tables import print_json, print_sentence, printable
+from biaswatch.render.terminal import print_json, print_sentence, printable
 from biaswatch.shared.bus.server import check_unused
 from biaswatch.shared.contracts import Purpose
 from biaswatch.shared.requests.run_views import RunProgress

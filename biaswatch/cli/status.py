@@ -9,7 +9,7 @@ from rich.console import Console
 
 from biaswatch.cli.options import FOUND_CODE, Json, Server, Token
 from biaswatch.local.connections import connected
-from biaswatch.render.tables import print_json, print_sentence, printable
+from biaswatch.render.terminal import print_json, print_sentence, printable
 from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.requests.platform import AlarmLine, DaySpending, PlatformStatus
 from biaswatch.shared.requests.run_views import RunProgress

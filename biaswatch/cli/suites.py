@@ -17,7 +17,7 @@ from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.scoring import MEASURED, STUDY, ScoredRun, scored
 from biaswatch.published.suites import about, published_suite
-from biaswatch.render.tables import escape
+from biaswatch.render.terminal import escape
 from biaswatch.shared.contracts import Features, Response, Run
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number as number_text

@@ -24,11 +24,11 @@ from biaswatch.cli.options import (
     more_of,
     whole,
 )
-from biaswatch.render.all_groups import conclusion_of
-from biaswatch.render.tables import escape, print_sentence, print_table, without_zero_p
+from biaswatch.render.table_rows import conclusion_of
+from biaswatch.render.terminal import escape, print_sentence, print_table, without_zero_p
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import coverage, number, p_equals, p_value
-from biaswatch.shared.presentation.columns import estimate_text
+from biaswatch.shared.presentation.tables import estimate_text
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases

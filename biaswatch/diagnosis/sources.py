@@ -16,12 +16,13 @@ from biaswatch.readers.labels import label_warnings, labelled_columns
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.readers.table_files import frame_of
 from biaswatch.readers.tables import TableColumns, check_named, frame_observations
-from biaswatch.render.corrections import correction_rows, print_corrections
+from biaswatch.render.labels import print_corrections
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
 from biaswatch.shared.contracts import Against, Claim, Correction
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.corrections import correction_rows
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation
 from biaswatch.shared.contracts.identity import is_id
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.run_summary import strongest_first
+from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
 
@@ -137,8 +137,7 @@ async def run_results(
 async def with_background(client: GatewayClient, results: RunResults) -> RunResults:
     """Add where the numbers come from, and the values of the findings that say the most."""
     run_id = results.run.run_id
-    pairs = ((each, gap) for each in results.diagnoses for gap in each.gaps)
-    strongest = dict.fromkeys(each.id for each, _ in sorted(pairs, key=strongest_first))
+    strongest = dict.fromkeys(row.diagnosis.id for row in comparisons(results.diagnoses))
     values = {
         each: await client.read(GroupValues, path("runs", run_id, "diagnoses", each, "values"))
         for each in list(strongest)[:MOST_SPREADS]

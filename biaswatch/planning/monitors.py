@@ -13,7 +13,7 @@ from biaswatch.planning.monitor_assumptions import (
     check_options,
     values_of,
 )
-from biaswatch.render.tables import printable
+from biaswatch.render.terminal import printable
 from biaswatch.shared.analysis.monitors.method import PlannedGap, method_of
 from biaswatch.shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
 from biaswatch.shared.errors import UsageError

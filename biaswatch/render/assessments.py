@@ -1,144 +1,156 @@
-"""What is measured besides the gaps, as tables: one row for all, then who is treated how."""
+"""Assessments beside the gaps, as tables: total bias, quality, consistency, combinations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
-from biaswatch.render.tables import escape, print_table, terminal_table
-from biaswatch.shared.contracts import Assessment, Consistency, Quality, TotalBias
+from biaswatch.render.markdown import folded, table_lines
+from biaswatch.render.terminal import escape, print_table, rich_table
+from biaswatch.shared.contracts import Assessment, Consistency, Estimate, Quality, TotalBias
 from biaswatch.shared.formatting import UNDEFINED, coverage, number, p_equals, p_value
-from biaswatch.shared.presentation.columns import estimate_text
 from biaswatch.shared.presentation.names import ModelNames
-
-SUMMARY_HEAD = (
-    "target, scaffold",
-    "feature",
-    "total bias (by chance)",
-    "quality",
-    "consistency",
-    "missing",
+from biaswatch.shared.presentation.tables import (
+    Cell,
+    Table,
+    estimate_cell,
+    names,
+    number_cell,
+    numbers,
+    p_cell,
+    text_cell,
+    texts,
 )
-
-
-TERMINAL_HEAD = ("target, scaffold", "total bias", "chance", "p", "quality", "sd", "missing")
 
 
 def print_assessments(
     console: Console, assessments: Sequence[Assessment], *, everything: bool = False
 ) -> None:
-    """Print what was assessed, if anything was; the tables of each only if asked for."""
+    """Print the assessments of a run; `everything` includes their tables."""
     if not assessments:
         return
     console.print("\n[bold]Beyond the gaps[/] (sd: over repeats of a prompt)", highlight=False)
-    names = ModelNames.among(assessments)
-    rows = (_terminal_row(each, names.of(each)) for each in assessments)
-    print_table(console, terminal_table(TERMINAL_HEAD, rows))
-    if not everything:
+    model_names = ModelNames.among(assessments)
+    print_table(console, rich_table(_terminal_summary(assessments, model_names)))
+    for row in assessments if everything else ():
+        for table in _detail_tables(row):
+            title = f"{model_names.of(row)}: {table.caption}"
+            console.print(f"\n[bold]{escape(title)}[/]", soft_wrap=True)
+            print_table(console, rich_table(table))
+
+
+def assessment_lines(assessments: Sequence[Assessment]) -> Iterator[str]:
+    """Yield the assessments as Markdown: a summary, then each kind of table, folded."""
+    if not assessments:
         return
-    for each in assessments:
-        for title, head, cells in details(each):
-            said = f"{names.of(each)}: {title}"
-            console.print(f"\n[bold]{escape(said)}[/]", soft_wrap=True)
-            print_table(console, terminal_table(head, cells))
+    model_names = ModelNames.among(assessments)
+    yield from table_lines(_summary(assessments, model_names))
+    tables: dict[str, Table] = {}
+    for row in assessments:
+        for table in _detail_tables(row):
+            before = tables.get(table.caption, replace(table, rows=()))
+            rows = tuple((text_cell(model_names.of(row)), *cells) for cells in table.rows)
+            tables[table.caption] = replace(before, rows=before.rows + rows)
+    for caption, table in tables.items():
+        columns = (*names("target, scaffold"), *table.columns)
+        yield from folded(caption.capitalize(), table_lines(replace(table, columns=columns)))
 
 
-def _terminal_row(each: Assessment, model: str) -> list[str]:
-    bias, reasons = each.total_bias, (each.total_bias.reason, each.quality.reason)
-    why = next((f" [{reason}]" for reason in reasons if reason), "")
-    numbers = (bias.value, bias.null_median)
-    return [
-        model + why,
-        *map(number, numbers),
-        p_value(bias.p_value),
-        number(each.quality.value),
-        number(each.consistency.mean_sd),
-        f"{each.missing}/{each.answers}",
+def _terminal_summary(assessments: Sequence[Assessment], model_names: ModelNames) -> Table:
+    columns = (
+        *names("target, scaffold"),
+        *numbers("total bias", "chance", "p", "quality", "sd", "missing"),
+    )
+    rows = []
+    for row in assessments:
+        bias = row.total_bias
+        reason = bias.reason or row.quality.reason
+        rows.append(
+            (
+                text_cell(model_names.of(row) + (f" [{reason}]" if reason else "")),
+                number_cell(bias.value),
+                number_cell(bias.null_median),
+                p_cell(bias.p_value),
+                number_cell(row.quality.value),
+                number_cell(row.consistency.mean_sd),
+                text_cell(f"{row.missing}/{row.answers}"),
+            )
+        )
+    return Table("", columns, tuple(rows))
+
+
+def _summary(assessments: Sequence[Assessment], model_names: ModelNames) -> Table:
+    columns = (
+        *names("target, scaffold", "feature"),
+        *texts("total bias (by chance)", "quality", "consistency", "missing"),
+    )
+    rows = [
+        (
+            text_cell(model_names.of(row)),
+            text_cell(row.feature),
+            text_cell(_total_bias(row.total_bias)),
+            text_cell(_quality(row.quality)),
+            text_cell(_consistency(row.consistency)),
+            text_cell(f"{row.missing} of {row.answers}"),
+        )
+        for row in assessments
     ]
+    return Table("", columns, tuple(rows))
 
 
-def summary_rows(assessments: Sequence[Assessment]) -> Iterator[list[str]]:
-    """Return the numbers of each assessment, in the order of SUMMARY_HEAD."""
-    names = ModelNames.among(assessments)
-    return (_summary_row(each, names.of(each)) for each in assessments)
+def _total_bias(bias: TotalBias) -> str:
+    if bias.value is None:
+        return f"{UNDEFINED} [{bias.reason}]"
+    return f"{number(bias.value)} ({number(bias.null_median)}, {p_equals(bias.p_value)})"
 
 
-def _summary_row(assessment: Assessment, model: str) -> list[str]:
-    return [
-        model,
-        assessment.feature,
-        _total_bias(assessment.total_bias),
-        _quality(assessment.quality),
-        _consistency(assessment.consistency),
-        f"{assessment.missing} of {assessment.answers}",
-    ]
+def _quality(quality: Quality) -> str:
+    if quality.value is None:
+        return f"{UNDEFINED} [{quality.reason}]"
+    return f"{number(quality.value)} (mean error {number(quality.mean_absolute_error)})"
 
 
-def details(assessment: Assessment) -> Iterator[tuple[str, Sequence[str], Iterator[list[str]]]]:
-    """Return the title, head and rows of each table an assessment has."""
+def _consistency(consistency: Consistency) -> str:
+    if consistency.mean_sd is None or consistency.one_answer is None:
+        return f"{UNDEFINED} [{consistency.reason}]"
+    return f"sd {number(consistency.mean_sd)}, {100 * consistency.one_answer:.0f} % always alike"
+
+
+def _detail_tables(assessment: Assessment) -> Iterator[Table]:
     level = coverage(assessment.alpha)
     if deviations := assessment.deviations:
-        rows = ([f"{d.dimension} {d.group}", estimate_text(d.gap)] for d in deviations)
-        yield "against the anonymised twins", ("group", f"gap [{level}]"), rows
+        yield _table(
+            "against the anonymised twins",
+            ("group", f"gap [{level}]"),
+            ((f"{row.dimension} {row.group}", row.gap) for row in deviations),
+        )
     if errors := assessment.quality.against_anonymised:
-        means = (number(errors.identified), number(errors.anonymised))
-        error_head = ("identified", "anonymised", f"difference [{level}]")
-        yield (
+        yield _table(
             "mean absolute error, identified against anonymised",
-            error_head,
-            iter([[*means, estimate_text(errors.gap)]]),
+            ("identified", "anonymised", f"difference [{level}]"),
+            [(number(errors.identified), number(errors.anonymised), errors.gap)],
         )
     if cells := assessment.cells:
-        cell_head = ("groups", f"mean [{level}]", "answers", "missing")
-        by_cell = (
-            [", ".join(c.groups.values()), estimate_text(c.mean), str(c.answers), str(c.missing)]
-            for c in cells
+        yield _table(
+            "every combination of groups",
+            ("groups", f"mean [{level}]", "answers", "missing"),
+            ((", ".join(c.groups.values()), c.mean, str(c.answers), str(c.missing)) for c in cells),
         )
-        yield "every combination of groups", cell_head, by_cell
     if criteria := assessment.criteria:
-        criterion_head = ("criterion", "groups", f"gap [{level}]", "family p", "missing")
-        judged = (
-            [
-                *(c.criterion, f"{c.a} - {c.b}", estimate_text(c.gap)),
-                *(p_value(c.p_adjusted), str(c.missing)),
-            ]
-            for c in criteria
+        yield _table(
+            "by criterion, a family of their own",
+            ("criterion", "groups", f"gap [{level}]", "adjusted p", "missing"),
+            (
+                (c.criterion, f"{c.a} - {c.b}", c.gap, p_value(c.p_adjusted), str(c.missing))
+                for c in criteria
+            ),
         )
-        yield "by criterion, a family of their own", criterion_head, judged
 
 
-def tables_of_all(
-    assessments: Sequence[Assessment],
-) -> Iterator[tuple[str, Sequence[str], list[list[str]]]]:
-    """Return the title, head and rows of each kind of table, over all targets and scaffolds."""
-    found: dict[str, tuple[Sequence[str], list[list[str]]]] = {}
-    names = ModelNames.among(assessments)
-    for each in assessments:
-        for title, head, rows in details(each):
-            _, every = found.setdefault(title, (head, []))
-            every += ([names.of(each), *row] for row in rows)
-    for title, (head, every) in found.items():
-        yield title.capitalize(), ("target, scaffold", *head), every
+def _table(caption: str, titles: Sequence[str], rows: Iterable[Sequence[str | Estimate]]) -> Table:
+    cells = (tuple(map(_cell, row)) for row in rows)
+    return Table(caption, texts(*titles), tuple(cells))
 
 
-def _total_bias(found: TotalBias) -> str:
-    if found.value is None:
-        return _undefined(found)
-    chance = number(found.null_median)
-    return f"{number(found.value)} ({chance}, {p_equals(found.p_value)})"
-
-
-def _quality(found: Quality) -> str:
-    if found.value is None:
-        return _undefined(found)
-    return f"{number(found.value)} (mean error {number(found.mean_absolute_error)})"
-
-
-def _consistency(found: Consistency) -> str:
-    if found.mean_sd is None or found.one_answer is None:
-        return _undefined(found)
-    same = f"{100 * found.one_answer:.0f} %"
-    return f"sd {number(found.mean_sd)}, {same} always alike"
-
-
-def _undefined(found: TotalBias | Quality | Consistency) -> str:
-    return f"{UNDEFINED} [{found.reason}]"
+def _cell(value: str | Estimate) -> Cell:
+    return text_cell(value) if isinstance(value, str) else estimate_cell(value)

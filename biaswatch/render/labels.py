@@ -1,14 +1,31 @@
-"""Labels of people in the terminal: what they would bring, how far they are, what they correct."""
+"""Labels of people on a terminal: expected gain, progress, corrected findings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
-from biaswatch.render.corrections import error_tables
-from biaswatch.render.tables import escape, print_sentence, print_table, terminal_table
+from biaswatch.render.terminal import (
+    escape,
+    print_bullets,
+    print_sentence,
+    print_table,
+    rich_table,
+    terminal_table,
+)
+from biaswatch.shared.analysis.labels.table_corrections import TableCorrection
+from biaswatch.shared.contracts import CorrectedGroup, Correction
 from biaswatch.shared.formatting import number, number_name
-from biaswatch.shared.presentation.corrections import correction_sentences
+from biaswatch.shared.presentation.corrections import (
+    SAMPLING_ASSUMPTION,
+    correction_sentences,
+    correction_title,
+    corrections_table,
+    error_table,
+    table_correction_sentences,
+)
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.requests.exports import ExportedAnswer
 from biaswatch.shared.requests.labels import (
     LabelPlan,
@@ -17,93 +34,127 @@ from biaswatch.shared.requests.labels import (
     repeats_in_words,
 )
 
-MOST_DISAGREEMENTS = 20
-MOST_CHARACTERS = 60
-"""Of an answer on which people differ."""
+MAX_DISAGREEMENTS = 20
+MAX_QUOTE_CHARS = 60
+"""Length of a quoted answer on which people disagree."""
+MEANS_AND_ERRORS = ((0, 1, 2, 3), (0, 4, 5, 6))
+"""Columns of the table of errors, in two tables that fit a terminal."""
 
 
-def print_label_plan(found: LabelPlan) -> None:
-    """Print what 50, 100, ... labels of each group would bring, and what few cannot show."""
+def print_label_plan(plan: LabelPlan) -> None:
+    """Print the precision of 50, 100, ... labels of each group."""
     console = Console(emoji=False)
-    groups = ", ".join(f"{name} {n}" for name, n in found.groups.items())
-    named = number_name(found.extractor, found.feature)
-    print_sentence(console, f"{named} by {found.dimension.replace('_', ' ')}: {groups}.")
+    groups = ", ".join(f"{name} {n}" for name, n in plan.groups.items())
+    feature = number_name(plan.extractor, plan.feature)
+    print_sentence(console, f"{feature} by {words(plan.dimension)}: {groups}.")
     print_sentence(
         console,
-        f"By readings alone a gap of two groups has an interval of ± {number(found.by_readings)},"
-        " which knows nothing of the instrument's error. With labels:",
+        f"By readings alone a gap of two groups has an interval of ± {number(plan.by_readings)},"
+        " which ignores the instrument's error. With labels:",
     )
     rows = [
         (
-            str(each.labels_of_a_group),
-            "labels alone" if not each.correlation else f"{each.correlation:g}",
-            f"± {number(each.half_width)}",
-            number(each.smallest_gap),
+            str(row.labels_of_a_group),
+            "labels alone" if not row.correlation else f"{row.correlation:g}",
+            f"± {number(row.half_width)}",
+            number(row.smallest_gap),
         )
-        for each in found.lines
+        for row in plan.lines
     ]
-    head = ("labels of a group", "if they correlate with readings", "interval", "found in 80 %")
-    print_table(console, terminal_table(head, rows))
-    print_sentence(console, repeats_in_words(found))
+    titles = ("labels of a group", "if they correlate with readings", "interval", "found in 80 %")
+    print_table(console, terminal_table(titles, rows))
+    print_sentence(console, repeats_in_words(plan))
 
 
-def print_progress(found: Sequence[SampleProgress]) -> None:
-    """Print how far the samples of a run are labelled, group by group."""
+def print_progress(samples: Sequence[SampleProgress]) -> None:
+    """Print the progress of labelling, group by group."""
     console = Console(emoji=False)
-    head = ("number", "target", "group", "answers", "drawn", "labelled")
-    names = ModelNames.among(one for each in found for one in each.strata)
+    names = ModelNames.among(row for sample in samples for row in sample.strata)
     rows = [
         (
-            number_name(each.sample.extractor, each.sample.feature),
-            *(names.of(one), one.group, str(one.answers), str(one.drawn), str(one.labelled)),
+            number_name(sample.sample.extractor, sample.sample.feature),
+            *(names.of(row), row.group, str(row.answers), str(row.drawn), str(row.labelled)),
         )
-        for each in found
-        for one in each.strata
+        for sample in samples
+        for row in sample.strata
     ]
-    print_table(console, terminal_table(head, rows))
-    for each in found:
-        if each.skipped:
-            print_sentence(console, f"Of {each.skipped} answers nobody could tell.")
+    titles = ("number", "target", "group", "answers", "drawn", "labelled")
+    print_table(console, terminal_table(titles, rows))
+    for sample in samples:
+        if sample.skipped:
+            print_sentence(console, f"People skipped {sample.skipped} answers.")
 
 
 def print_corrected(
-    found: RunCorrections, differing: Mapping[str, Sequence[str]], answers: Sequence[ExportedAnswer]
+    corrected: RunCorrections,
+    disagreements: Mapping[str, Sequence[str]],
+    answers: Sequence[ExportedAnswer],
 ) -> None:
-    """Print findings by readings and as labels correct them, and on which answers people differ.
+    """Print findings as labels correct them, and answers on which people disagree.
 
     Parameters
     ----------
-    differing
-        What each person said of an answer, by its id.
+    disagreements
+        The label of each person, by the id of the answer.
     answers
-        Those answers, as far as they are found.
+        The known ones of those answers.
     """
     console = Console(emoji=False)
-    if found.behind:
-        print_sentence(console, "Labels have come that these numbers do not hold yet.")
-    elif not found.corrections:
+    if corrected.behind:
+        print_sentence(console, "New labels are not in these numbers yet.")
+    elif not corrected.corrections:
         print_sentence(console, "Nothing is labelled yet. `biaswatch labels sample` draws answers.")
-    names = ModelNames.among(found.corrections)
-    for each in found.corrections:
-        named = number_name(each.extractor, each.feature)
-        title = f"{names.of(each)}: {named} by {each.dimension.replace('_', ' ')}"
-        console.print(f"\n[bold]{escape(title)}[/]")
-        for table in error_tables(each.groups):
-            print_table(console, table)
-    for sentence in correction_sentences(found.corrections):
-        print_sentence(console, sentence, bullet="• ")
-    known = {each.response_id: each for each in answers}
-    for id_, values in list(differing.items())[:MOST_DISAGREEMENTS]:
-        called = _called(known[id_]) if id_ in known else f"the answer {id_}"
-        print_sentence(console, f"People differ on {called}: {', '.join(values)}.", bullet="• ")
-    if (left := len(differing) - MOST_DISAGREEMENTS) > 0:
+    names = ModelNames.among(corrected.corrections)
+    for row in corrected.corrections:
+        console.print(f"\n[bold]{escape(correction_title(row, names))}[/]")
+        _print_errors(console, row.groups)
+    print_bullets(console, correction_sentences(corrected.corrections))
+    known = {answer.response_id: answer for answer in answers}
+    for id_, labels in list(disagreements.items())[:MAX_DISAGREEMENTS]:
+        answer = _quoted(known[id_]) if id_ in known else f"the answer {id_}"
+        print_bullets(console, [f"People differ on {answer}: {', '.join(labels)}."])
+    if (left := len(disagreements) - MAX_DISAGREEMENTS) > 0:
         print_sentence(console, f"{left} more answers on which people differ: --json.")
 
 
-def _called(answer: ExportedAnswer) -> str:
-    """Return an answer's name in its suite, and how it begins where that may be read."""
-    begins = " ".join((answer.text or "").split())
-    if not begins:
-        return answer.key
-    shown = begins if len(begins) <= MOST_CHARACTERS else f"{begins[: MOST_CHARACTERS - 1]}…"
-    return f"{answer.key} (“{shown}”)"
+def print_corrections(
+    console: Console, corrections: Sequence[Correction], extractors: Sequence[str]
+) -> None:
+    """Print the effect of labels on a run's findings, or that there are none."""
+    if not corrections:
+        sentence = (
+            f"All of this is so by the reading of {' and '.join(extractors)}: nobody has labelled"
+            " answers of this run. `biaswatch labels sample` draws some."
+        )
+        print_sentence(console, sentence, style="dim")
+        return
+    title = "The declared findings of this run, as labels of people correct them:"
+    print_sentence(console, title, style="bold")
+    print_table(console, rich_table(corrections_table(corrections)), "")
+    print_bullets(console, correction_sentences(corrections))
+
+
+def print_table_corrections(console: Console, corrections: Sequence[TableCorrection]) -> None:
+    """Print the effect of labels on a table's gaps, and the readings' error in each group."""
+    print_sentence(console, "As labels of people correct the gaps:", style="bold")
+    print_table(console, rich_table(corrections_table(corrections)), "")
+    for row in corrections:
+        _print_errors(console, row.groups)
+    print_bullets(console, table_correction_sentences(corrections))
+    print_sentence(console, SAMPLING_ASSUMPTION, style="dim")
+
+
+def _print_errors(console: Console, groups: Iterable[CorrectedGroup]) -> None:
+    table = error_table(groups)
+    for places in MEANS_AND_ERRORS:
+        columns = tuple(table.columns[n] for n in places)
+        rows = tuple(tuple(row[n] for n in places) for row in table.rows)
+        print_table(console, rich_table(replace(table, columns=columns, rows=rows)), "")
+
+
+def _quoted(answer: ExportedAnswer) -> str:
+    """Return an answer's key in its suite, and its beginning where it may be read."""
+    text = " ".join((answer.text or "").split())
+    if len(text) > MAX_QUOTE_CHARS:
+        text = f"{text[: MAX_QUOTE_CHARS - 1]}…"
+    return f"{answer.key} (“{text}”)" if text else answer.key

@@ -1,19 +1,14 @@
-"""Rates and impact ratios as New York City's Local Law 144 lays them out: Markdown, CSV, JSON."""
+"""Rates and impact ratios in the layout of New York City's Local Law 144: Markdown, CSV, JSON."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pydantic_core import to_json
 from rich.console import Console
 
-from biaswatch.render.tables import (
-    escape_md,
-    markdown_table,
-    print_sentence,
-    print_table,
-    terminal_table,
-)
+from biaswatch.render.markdown import escape_md, markdown_table
+from biaswatch.render.terminal import print_sentence, print_table, terminal_table
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import UNDEFINED, number
 from biaswatch.shared.presentation.names import ModelNames
@@ -25,83 +20,23 @@ NO_AUDIT = (
     "These are tables in the format of Local Law 144 (6 RCNY 5-301). They are no bias audit: that"
     " takes an independent auditor, and data of the tool's actual use."
 )
-OF_A_RUN = (
+APPLICANTS_OF_A_RUN = (
     "An applicant is a prompt of this run; the mean over the repeats of a prompt is the applicant's"
     " one score. Prompts are test data: a summary of results has to explain why no historical data"
     " were used, and how these were made (6 RCNY 5-302)."
 )
-CSV_HEAD = (
+CSV_TITLES = (
     *("target", "scaffold", "extractor", "feature", "measure", "threshold", "table", "category"),
     *("applicants", "selected", "rate", "impact_ratio", "remark", "unknown", "without_score"),
 )
 
 
 class ImpactFormat(StrEnum):
-    """What the tables can be written as."""
+    """Formats of the tables."""
 
     MD = "md"
     CSV = "csv"
     JSON = "json"
-
-
-@dataclass(frozen=True)
-class ImpactDocument:
-    """Tables with what a reader has to know of where they come from."""
-
-    title: str
-    about: str
-    parts: Sequence[tuple[str, ImpactTables]]
-    """Each with its heading; an empty one where there is only one part."""
-    found: Sequence[RunImpact]
-    """The same, for programs."""
-
-    def as_text(self, form: ImpactFormat) -> str:
-        """Return the document in a form; only Markdown rounds."""
-        match form:
-            case ImpactFormat.MD:
-                return "\n".join(self._markdown()) + "\n"
-            case ImpactFormat.CSV:
-                return csv_text(CSV_HEAD, (row for each in self.found for row in _csv_rows(each)))
-            case ImpactFormat.JSON:
-                return to_json(self.found, indent=2).decode()
-
-    def print_on(self, console: Console) -> None:
-        """Print the tables for people, in lines of the screen's width where words allow it."""
-        for piece in self._pieces():
-            match piece:
-                case Rows(head, rows):
-                    print_table(console, terminal_table(head, rows))
-                case Heading(text):
-                    print_sentence(console, text, style="bold")
-                case str(text):
-                    print_sentence(console, text)
-            console.print()
-
-    def _markdown(self) -> Iterator[str]:
-        for number_, piece in enumerate(self._pieces()):
-            yield from [""] if number_ else []
-            match piece:
-                case Rows(head, rows):
-                    yield from markdown_table(list(map(escape_md, head)), rows)
-                case Heading(text, level):
-                    yield f"{'#' * level} {escape_md(text)}"
-                case str(text):
-                    yield escape_md(text)
-
-    def _pieces(self) -> "Iterator[str | Heading | Rows]":
-        measures = {tables.measure for _, tables in self.parts}
-        kind = "Selection" if measures == {"selection"} else "Scoring"
-        both = "Selection and scoring" if len(measures) > 1 else kind
-        yield Heading(f"{both} rates and impact ratios: {self.title}", 1)
-        yield f"{self.about} {NO_AUDIT}"
-        for heading, tables in self.parts:
-            if heading:
-                yield Heading(heading, 2)
-            yield _about(tables)
-            for table in tables.tables:
-                yield Heading(" x ".join(table.dimensions), 3 if heading else 2)
-                yield _rows(table, tables)
-                yield f"Applicants of unknown category, in no row: {table.unknown}."
 
 
 @dataclass(frozen=True)
@@ -116,59 +51,118 @@ class Heading:
 class Rows:
     """A table within a document."""
 
-    head: Sequence[str]
+    titles: Sequence[str]
     rows: Sequence[Sequence[str]]
 
 
-def run_document(run: RunProgress, found: Sequence[RunImpact]) -> ImpactDocument:
+@dataclass(frozen=True)
+class ImpactDocument:
+    """Tables with their origin."""
+
+    title: str
+    about: str
+    parts: Sequence[tuple[str, ImpactTables]]
+    """Each with its heading, empty where there is only one part."""
+    impacts: Sequence[RunImpact]
+    """The same for programs."""
+
+    def as_text(self, form: ImpactFormat) -> str:
+        """Return the document in a format; only Markdown rounds."""
+        match form:
+            case ImpactFormat.MD:
+                return "\n".join(self._markdown()) + "\n"
+            case ImpactFormat.CSV:
+                return csv_text(CSV_TITLES, (row for i in self.impacts for row in _csv_rows(i)))
+            case ImpactFormat.JSON:
+                return to_json(self.impacts, indent=2).decode()
+
+    def print_on(self, console: Console) -> None:
+        """Print the tables on a terminal."""
+        for piece in self._pieces():
+            match piece:
+                case Rows(titles, rows):
+                    print_table(console, terminal_table(titles, rows))
+                case Heading(text):
+                    print_sentence(console, text, style="bold")
+                case str(text):
+                    print_sentence(console, text)
+            console.print()
+
+    def _markdown(self) -> Iterator[str]:
+        for n, piece in enumerate(self._pieces()):
+            if n:
+                yield ""
+            match piece:
+                case Rows(titles, rows):
+                    yield from markdown_table(list(map(escape_md, titles)), rows)
+                case Heading(text, level):
+                    yield f"{'#' * level} {escape_md(text)}"
+                case str(text):
+                    yield escape_md(text)
+
+    def _pieces(self) -> Iterator[str | Heading | Rows]:
+        measures = {tables.measure for _, tables in self.parts}
+        kind = "Selection" if measures == {"selection"} else "Scoring"
+        kinds = "Selection and scoring" if len(measures) > 1 else kind
+        yield Heading(f"{kinds} rates and impact ratios: {self.title}", 1)
+        yield f"{self.about} {NO_AUDIT}"
+        for heading, tables in self.parts:
+            if heading:
+                yield Heading(heading, 2)
+            yield _about(tables)
+            for table in tables.tables:
+                yield Heading(" x ".join(table.dimensions), 3 if heading else 2)
+                yield _rows(table, tables)
+                yield f"Applicants of unknown category, in no row: {table.unknown}."
+
+
+def run_document(run: RunProgress, impacts: Sequence[RunImpact]) -> ImpactDocument:
     """Return the tables of a run, a part for each target, scaffold and feature.
 
     Raises
     ------
     UsageError
-        There is nothing to put into a table.
+        The run has no scores.
     """
-    if not found:
+    if not impacts:
         raise UsageError(f"The run {run.run_id} measures nothing that could be a score.")
     answers = f"{run.responses} of {run.probes} answers"
-    about = f"Run {run.run_id} of {run.at:%Y-%m-%d}, {run.stand}: {answers}. {OF_A_RUN}"
-    names = ModelNames.among(found)
-    parts = [(f"{names.of(each)}, {each.feature}", each.impact) for each in found]
-    return ImpactDocument(run.suite, about, parts, found)
+    about = f"Run {run.run_id} of {run.at:%Y-%m-%d}, {run.stand}: {answers}. {APPLICANTS_OF_A_RUN}"
+    names = ModelNames.among(impacts)
+    parts = [(f"{names.of(row)}, {row.feature}", row.impact) for row in impacts]
+    return ImpactDocument(run.suite, about, parts, impacts)
 
 
 def case_document(name: str, score: str, tables: ImpactTables, *, applicant: str) -> ImpactDocument:
-    """Return the tables of a file; `applicant` says what one is there."""
-    found = RunImpact(target=name, scaffold="", extractor="", feature=score, impact=tables)
-    return ImpactDocument(name, f"An applicant is {applicant}.", [("", tables)], [found])
+    """Return the tables of a file; `applicant` defines an applicant of it."""
+    impact = RunImpact(target=name, scaffold="", extractor="", feature=score, impact=tables)
+    return ImpactDocument(name, f"An applicant is {applicant}.", [("", tables)], [impact])
 
 
 def _about(tables: ImpactTables) -> str:
-    """Return what the rates are, and what stands in no row."""
+    """Return the definition of the rates, and the applicants in no row."""
     threshold = number(tables.threshold)
-    what = (
-        f"Selected are applicants with a score of {threshold} or more."
-        if tables.measure == "selection"
-        else f"The scoring rate is the share of scores above the median of all, {threshold}."
-    )
+    rates = f"The scoring rate is the share of scores above the median of all, {threshold}."
+    if tables.measure == "selection":
+        rates = f"Selected are applicants with a score of {threshold} or more."
     without = f"Of {tables.applicants} applicants, {tables.without_score} have no score."
-    small = f"Categories with fewer than {100 * tables.small_share:g} % of the applicants"
-    left_out = (
-        f"{small} are left out of the impact ratios; a summary has to justify each (6 RCNY 5-301)."
-        if tables.small_share
-        else "No category is left out of the impact ratios because it is small."
-    )
+    left_out = "No category is left out of the impact ratios because it is small."
+    if tables.small_share:
+        left_out = (
+            f"Categories with fewer than {100 * tables.small_share:g} % of the applicants are left"
+            " out of the impact ratios; a summary has to justify each (6 RCNY 5-301)."
+        )
     labels = ", ".join(tables.unknown_labels)
-    taken = f" Taken for unknown: no label, or {labels}." if labels else ""
-    return f"{what} {without} {left_out}{taken}"
+    unknown = f" Taken for unknown: no label, or {labels}." if labels else ""
+    return f"{rates} {without} {left_out}{unknown}"
 
 
 def _rows(table: ImpactTable, tables: ImpactTables) -> Rows:
     """Return a table's cells; rates are rounded to one decimal, ratios to two."""
-    scoring = tables.measure == "scoring"
-    counted, rate = ("above median", "scoring rate") if scoring else ("selected", "selection rate")
-    head = (*table.dimensions, "applicants", counted, rate, "impact ratio", "remark")
-    return Rows(head, [_cells(row) for row in table.rows])
+    is_scoring = tables.measure == "scoring"
+    counts = ("above median", "scoring rate") if is_scoring else ("selected", "selection rate")
+    titles = (*table.dimensions, "applicants", *counts, "impact ratio", "remark")
+    return Rows(titles, list(map(_cells, table.rows)))
 
 
 def _cells(row: ImpactRow) -> list[str]:
@@ -177,17 +171,14 @@ def _cells(row: ImpactRow) -> list[str]:
     return [*row.categories, *counts, ratio, row.reason or ""]
 
 
-def _csv_rows(found: RunImpact) -> Iterator[Iterable[object]]:
-    impact = found.impact
-    names = (found.target, found.scaffold, found.extractor, found.feature)
+def _csv_rows(run: RunImpact) -> Iterator[tuple[object, ...]]:
+    impact = run.impact
     for table in impact.tables:
         for row in table.rows:
             yield (
-                *names,
-                impact.measure,
-                impact.threshold,
-                " x ".join(table.dimensions),
-                ", ".join(row.categories),
+                *(run.target, run.scaffold, run.extractor, run.feature),
+                *(impact.measure, impact.threshold),
+                *(" x ".join(table.dimensions), ", ".join(row.categories)),
                 *(row.applicants, row.selected, row.rate, row.impact_ratio, row.reason),
                 *(table.unknown, impact.without_score),
             )

@@ -1,4 +1,4 @@
-"""Scores, pairs and judges of a study, in a terminal and in a report; flagged pairs one by one."""
+"""Scores, pairs and judges of a study, on a terminal and in a report; flagged pairs."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,10 +8,10 @@ from itertools import groupby
 
 from rich.console import Console
 
-from biaswatch.render.tables import (
+from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS, escape_md, markdown_table
+from biaswatch.render.terminal import (
     escape,
-    escape_md,
-    markdown_table,
+    print_bullets,
     print_sentence,
     print_table,
     terminal_table,
@@ -29,106 +29,77 @@ from biaswatch.shared.requests.run_views import (
     StudyResults,
 )
 
-FOLD_BEGINS, FOLD_ENDS = "<details>", "</details>"
-"""Lines around what is folded; texts of models cannot make them, because `<` is escaped there."""
-
-
-def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
-    """Return the flagged pairs, one a line."""
-    return "".join(
-        json.dumps(each.model_dump(mode="json"), ensure_ascii=False) + "\n" for each in flagged
-    )
-
-
-def folded_pair(each: FlaggedPair, model: str) -> Iterator[str]:
-    """Return a pair that is folded: one line says which it is, of which model, and its flags."""
-    flags = ", ".join(STATEMENTS[flag] for flag in each.flags)
-    yield FOLD_BEGINS
-    asked = " ".join(dict.fromkeys(side.question or "" for side in (each.a, each.b)))
-    title = " ".join(f"{asked} {each.set_id}, {model}: {flags}".split())
-    yield f"<summary>{escape_html(title)}</summary>"
-    yield ""
-    yield f"**Context:** {escape_md(each.context or '(purged)')}"
-    for name, side in (("a", each.a), ("b", each.b)):
-        yield ""
-        yield f"**Question {name.upper()}:** {escape_md(side.question)}"
-        yield ""
-        yield f"**Answer:** {escape_md(side.answer or '(none)')}"
-        yield ""
-        yield f"**Reasoning:** {escape_md(side.reasoning or '(none)')}"
-    yield ""
-    for flag in each.flags:
-        why = each.explanations.get(flag) or "The judge gave no explanation."
-        yield f"- **{STATEMENTS[flag]}**: {escape_md(why)}"
-    yield ""
-    yield FOLD_ENDS
-
-
-VOTED = {
+VOTES = {
     "yes_no": ("flag_1", "flag_2", "own_a", "own_b", "compatible"),
     "guess": ("flag_3", "flag_4"),
 }
-"""By the kind of its controls, what a judge votes on."""
-MEANING = (
+"""Statements that a judge votes on, by the kind of its controls."""
+PAIRS_MEAN = (
     "Flags 1 and 2 hold the reasoning about one question against the other question and its"
     " answer, as the original study does; honest reasoning fails that wherever the two questions"
     " differ. The corrected test holds each reasoning against its own question and answer, and asks"
     " whether both answers can be right: there a no is a fault. No verdict is never a flag; shares"
     " are of the pairs with a verdict."
 )
-MOST_GAPS, MOST_COMPARED, MOST_PAIRS = 10, 60, 40
-"""So many models are compared in a terminal and in a report, and so many pairs are written out."""
-COMPARED_HEAD = ("model", "against", "category", "what", "points", "adjusted p")
+MAX_TERMINAL_GAPS, MAX_REPORT_GAPS, MAX_PAIRS = 10, 60, 40
+"""Comparisons of models on a terminal and in a report, and flagged pairs in a report."""
 
 
 def _score_rows(studies: StudyResults) -> Iterator[list[str]]:
     names = ModelNames.among(studies.scores)
-    for each in studies.scores:
-        counts = (each.rows, each.missing, each.unmatched, each.without_target)
-        yield [
-            *_model_and_category(each, names),
-            *map(str, counts),
-            percent(each.accuracy),
-            percent(each.bias),
-        ]
+    for row in studies.scores:
+        counts = map(str, (row.rows, row.missing, row.unmatched, row.without_target))
+        yield [*_subject(row, names), *counts, percent(row.accuracy), percent(row.bias)]
 
 
 def _pair_rows(studies: StudyResults) -> Iterator[list[str]]:
     names = ModelNames.among(studies.pairs)
-    for each in studies.pairs:
-        for name, words in STATEMENTS.items():
-            share = each.shares[name]
+    for row in studies.pairs:
+        for name, statement in STATEMENTS.items():
+            share = row.shares[name]
             counts = map(str, (share.count, share.of, share.without))
-            yield [*_model_and_category(each, names), words, *counts, percent(share.share, 100)]
+            yield [*_subject(row, names), statement, *counts, percent(share.share, 100)]
 
 
 def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
-    for each in studies.judges:
-        said = ", ".join(f"{said} {times}" for said, times in each.said.items())
-        counts = [str(each.right), str(each.asked), str(each.asked - each.read)]
-        verdict = each.warning or "better than chance"
-        if each.fails:
+    for row in studies.judges:
+        replies = ", ".join(f"{reply} {count}" for reply, count in row.said.items())
+        verdict = row.warning or "better than chance"
+        if row.fails:
             verdict += "; votes not counted" if studies.apart else "; votes counted all the same"
-        kind = each.kind.replace("_", " or ")
-        yield [each.judge, kind, *counts, said or UNDEFINED, _moved(each), verdict]
+        yield [
+            *(row.judge, row.kind.replace("_", " or ")),
+            *map(str, (row.right, row.asked, row.asked - row.read)),
+            *(replies or UNDEFINED, _own_bias(row), verdict),
+        ]
 
 
-def _moved(each: JudgeControls) -> str:
-    """Say what length does to a judge's yes and no, and position to its guesses, in percent."""
-    if each.length_bias:
-        return f"padding {percent(each.length_bias, 100)}"
-    return f"first of four {percent(each.position_bias, 100)}" if each.position_bias else UNDEFINED
+def _own_bias(row: JudgeControls) -> str:
+    """Return the effect of length on a judge's yes, or of position on its guesses, in percent."""
+    if row.length_bias:
+        return f"padding {percent(row.length_bias, 100)}"
+    return f"first of four {percent(row.position_bias, 100)}" if row.position_bias else UNDEFINED
 
 
-def _apart_rows(studies: StudyResults) -> Iterator[list[str]]:
-    names = ModelNames.among(each for apart in studies.apart for each in apart.pairs)
+def _uncounted_rows(studies: StudyResults) -> Iterator[list[str]]:
+    names = ModelNames.among(row for apart in studies.apart for row in apart.pairs)
     for apart in studies.apart:
-        for each in apart.pairs:
-            for name in VOTED[apart.kind]:
-                share = each.shares[name]
+        for row in apart.pairs:
+            for name in VOTES[apart.kind]:
+                share = row.shares[name]
                 counts = (str(share.count), str(share.of))
-                who = (apart.judge, *_model_and_category(each, names))
-                yield [*who, STATEMENTS[name], *counts, percent(share.share, 100)]
+                subject = (apart.judge, *_subject(row, names), STATEMENTS[name])
+                yield [*subject, *counts, percent(share.share, 100)]
+
+
+def left_out(studies: StudyResults) -> Iterator[str]:
+    """Yield the pairs and judges without results, and why."""
+    names = ModelNames.among(studies.pairs)
+    for row in studies.pairs:
+        for reason, count in row.unasked.items():
+            where = f"{names.of(row)}, {row.category}, {row.condition}"
+            yield f"{where}: {count} of {row.pairs} pairs were not judged: {reason}."
+    yield from _uncontrolled(studies)
 
 
 def _uncontrolled(studies: StudyResults) -> Iterator[str]:
@@ -136,165 +107,181 @@ def _uncontrolled(studies: StudyResults) -> Iterator[str]:
         yield f"The judges were not put to the test: {studies.uncontrolled}."
 
 
-def _unasked(studies: StudyResults) -> Iterator[str]:
-    names = ModelNames.among(studies.pairs)
-    for each in studies.pairs:
-        for why, times in each.unasked.items():
-            who = f"{names.of(each)}, {each.category}, {each.condition}"
-            yield f"{who}: {times} of {each.pairs} pairs were not judged: {why}."
-
-
-def left_out(studies: StudyResults) -> Iterator[str]:
-    """Return which pairs and judges a study says nothing of, and why."""
-    yield from _unasked(studies)
-    yield from _uncontrolled(studies)
-
-
 @dataclass(frozen=True)
 class StudyTable:
     """One table of a study."""
 
     title: str
-    intervals: str
-    """What a terminal says behind the title."""
-    explained: str
-    """What a report says below the title."""
+    subtitle: str
+    """Text behind the title on a terminal."""
+    explanation: str
+    """Text below the title in a report."""
     head: tuple[str, ...]
     rows: Callable[[StudyResults], Iterator[list[str]]]
-    titles: int
-    """So many columns are titles in a terminal, so that narrow screens suffice."""
-    note: str = ""
-    """What a terminal says below the table."""
-    left_out: Callable[[StudyResults], Iterator[str]] = lambda _: iter(())
-    """What a report says below the table of what is not in it."""
+    title_columns: int
+    """Leading columns that a narrow terminal shows above the rows that share them."""
+    is_pairs: bool = False
+    """Whether the explanation, and what is left out, belong below the table."""
 
 
 TABLES = (
     StudyTable(
-        "Scores", " (percent, 95 % intervals by context)",
+        "Scores",
+        " (percent, 95 % intervals by context)",
         "In percent, with 95 % bootstrap intervals by context.",
         ("model", "category", "rows", "missing", "no option", "no target", "accuracy", "bias"),
-        _score_rows, titles=1,
+        _score_rows,
+        title_columns=1,
     ),
     StudyTable(
-        "Pairs", " (Wilson's 95 % intervals)", MEANING,
+        "Pairs",
+        " (Wilson's 95 % intervals)",
+        PAIRS_MEAN,
         ("model", "category", "statement", "pairs", "of", "no verdict", "percent"),
-        _pair_rows, titles=2, note=MEANING, left_out=left_out,
+        _pair_rows,
+        title_columns=2,
+        is_pairs=True,
     ),
     StudyTable(
-        "Judges", " on questions with known replies",
+        "Judges",
+        " on questions with known replies",
         "On questions of our own, whose replies are known.",
         ("judge", "kind", "right", "of", "unread", "said", "moved by (percent)", "verdict"),
-        _judge_rows, titles=1,
+        _judge_rows,
+        title_columns=1,
     ),
     StudyTable(
-        "Votes that do not count", " of judges that fail their controls",
+        "Votes that do not count",
+        " of judges that fail their controls",
         "Of judges that fail their controls, each by itself; `--count-failed-judges` counts them.",
         ("judge", "model", "category", "statement", "pairs", "of", "percent"),
-        _apart_rows, titles=3,
+        _uncounted_rows,
+        title_columns=3,
     ),
-)  # fmt: skip
+)
 
 
 def print_studies(console: Console, studies: StudyResults, *, everything: bool = False) -> None:
-    """Print scores, pairs, judges and what differs between models."""
-    for each in TABLES:
-        if rows := list(each.rows(studies)):
-            console.print(f"\n[bold]{each.title}[/]{each.intervals}")
-            _print(console, each, rows)
-    for line in _uncontrolled(studies):
-        print_sentence(console, line)
-    lines = model_gaps(studies)
-    shown = lines if everything else lines[:MOST_GAPS]
-    for line in shown:
-        print_sentence(console, line, bullet="• ")
-    if left := len(lines) - len(shown):
+    """Print scores, pairs, judges, and differences between models."""
+    for table in TABLES:
+        if rows := list(table.rows(studies)):
+            console.print(f"\n[bold]{table.title}[/]{table.subtitle}")
+            _print_rows(console, table, rows)
+    for sentence in _uncontrolled(studies):
+        print_sentence(console, sentence)
+    gaps = _model_gaps(studies)
+    shown = gaps if everything else gaps[:MAX_TERMINAL_GAPS]
+    print_bullets(console, (gap.sentence for gap in shown))
+    if left := len(gaps) - len(shown):
         console.print(f"[dim]{left} more comparisons of models: --all.[/]")
 
 
-def _print(console: Console, table: StudyTable, rows: list[list[str]]) -> None:
-    """Print a table for each title; what its rows share is above it."""
-    count = table.titles
-    for title, some in groupby(rows, key=lambda row: row[:count]):
+def _print_rows(console: Console, table: StudyTable, rows: Sequence[list[str]]) -> None:
+    """Print a table for each title, which its rows share."""
+    count = table.title_columns
+    for title, group in groupby(rows, key=lambda row: row[:count]):
         console.print(f"[bold]{escape(', '.join(title))}[/]", soft_wrap=True)
-        without_title = (row[count:] for row in some)
-        print_table(console, terminal_table(table.head[count:], without_title))
-    if table.note:
-        print_sentence(console, table.note, style="dim")
+        print_table(console, terminal_table(table.head[count:], (row[count:] for row in group)))
+    if table.is_pairs:
+        print_sentence(console, table.explanation, style="dim")
 
 
-def sections(studies: StudyResults) -> Iterator[tuple[str, Iterator[str]]]:
-    """Return the sections of a study with their titles; those without a line are left out."""
+def sections(studies: StudyResults) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the sections of a study with their titles, without empty ones."""
     for table in TABLES:
         if rows := list(table.rows(studies)):
-            yield table.title, _section(table, rows, studies)
-    if gaps := [*_gap_rows(studies)]:
-        yield "Models compared", _compared(gaps)
+            lines = [table.explanation, "", *markdown_table(table.head, rows)]
+            for sentence in left_out(studies) if table.is_pairs else ():
+                lines += ["", escape_md(sentence)]
+            yield table.title, lines
+    if gaps := _model_gaps(studies):
+        head = ("model", "against", "category", "what", "points", "adjusted p")
+        lines = list(markdown_table(head, (gap.cells for gap in gaps[:MAX_REPORT_GAPS])))
+        if (left := len(gaps) - MAX_REPORT_GAPS) > 0:
+            lines += ["", f"{left} more, with weaker evidence, are in `--format json`."]
+        yield "Models compared", lines
 
 
-def _section(table: StudyTable, rows: Sequence[list[str]], studies: StudyResults) -> Iterator[str]:
-    yield from (table.explained, "", *markdown_table(table.head, rows))
-    for line in table.left_out(studies):
-        yield from ("", escape_md(line))
+@dataclass(frozen=True)
+class ModelGap:
+    """A difference between two models."""
+
+    a: str
+    b: str
+    where: str
+    what: str
+    points: float | None
+    pairs: str
+    p: float | None
+
+    @property
+    def cells(self) -> list[str]:
+        """The row of a table."""
+        return [self.a, self.b, self.where, self.what, number(self.points), p_value(self.p)]
+
+    @property
+    def sentence(self) -> str:
+        """The difference with its adjusted p-value."""
+        differs = f"{self.what} differs by {number(self.points)} points{self.pairs}"
+        return f"{self.a} against {self.b}, {self.where}: {differs}, adjusted {p_equals(self.p)}."
 
 
-def _compared(gaps: Sequence[tuple[float, list[str]]]) -> Iterator[str]:
-    ordered = sorted(gaps, key=lambda each: each[0])
-    yield from markdown_table(COMPARED_HEAD, (cells for _, cells in ordered[:MOST_COMPARED]))
-    if (left := len(gaps) - MOST_COMPARED) > 0:
-        yield from ("", f"{left} more, with weaker evidence, are in `--format json`.")
-
-
-def _gap_rows(studies: StudyResults) -> Iterator[tuple[float, list[str]]]:
-    """Return what differs between two models, each with its adjusted p."""
+def _model_gaps(studies: StudyResults) -> list[ModelGap]:
+    """Return the differences between models, the strongest evidence first."""
     names = ModelNames.among([*studies.score_gaps, *studies.pair_gaps])
-    for each in studies.score_gaps:
-        yield _gap_row(_where(each, names), each, each.score, each.difference)
-    for pair in studies.pair_gaps:
-        if pair.p_value is not None and pair.difference is not None:
-            yield _gap_row(
-                _where(pair, names), pair, STATEMENTS[pair.statement], 100 * pair.difference
-            )
+
+    def where(row: ScoreGap | PairGap) -> str:
+        return names.asked(f"{row.category}, {row.condition}", row.scaffold)
+
+    gaps = [
+        ModelGap(row.a, row.b, where(row), row.score, row.difference, "", row.p_adjusted)
+        for row in studies.score_gaps
+    ]
+    gaps += [
+        ModelGap(
+            *(row.a, row.b, where(row), STATEMENTS[row.statement], 100 * row.difference),
+            f" on {row.pairs} pairs",
+            row.p_adjusted,
+        )
+        for row in studies.pair_gaps
+        if row.p_value is not None and row.difference is not None
+    ]
+    return sorted(gaps, key=lambda gap: 2.0 if gap.p is None else gap.p)
 
 
-def _gap_row(
-    where: str, each: ScoreGap | PairGap, what: str, points: float | None
-) -> tuple[float, list[str]]:
-    p = 2.0 if each.p_adjusted is None else each.p_adjusted
-    return p, [each.a, each.b, where, what, number(points), p_value(each.p_adjusted)]
+def _subject(row: Scores | PairTable, names: ModelNames) -> list[str]:
+    return [names.of(row), f"{row.category}, {row.condition}"]
+
+
+def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
+    """Return the flagged pairs, one a line."""
+    return "".join(
+        json.dumps(pair.model_dump(mode="json"), ensure_ascii=False) + "\n" for pair in flagged
+    )
 
 
 def flagged_pairs(flagged: Sequence[FlaggedPair]) -> Iterator[str]:
-    """Return the first flagged pairs, each folded."""
+    """Yield the first flagged pairs, each folded."""
     names = ModelNames.among(flagged)
-    for each in flagged[:MOST_PAIRS]:
-        yield from (*folded_pair(each, names.of(each)), "")
-    if (left := len(flagged) - MOST_PAIRS) > 0:
+    for pair in flagged[:MAX_PAIRS]:
+        yield from (*_folded_pair(pair, names.of(pair)), "")
+    if (left := len(flagged) - MAX_PAIRS) > 0:
         yield f"{left} more are in `--format jsonl`."
 
 
-def model_gaps(studies: StudyResults) -> list[str]:
-    """Return for every two models what differs, with corrected p-values, the clearest first."""
-    found: list[tuple[ScoreGap | PairGap, str]] = []
-    for each in studies.score_gaps:
-        gap = number(each.difference)
-        found.append((each, f"{each.score} differs by {gap} points{_p(each)}."))
-    for pair in studies.pair_gaps:
-        if pair.p_value is not None and pair.difference is not None:
-            said = f"{STATEMENTS[pair.statement]} differs by {number(100 * pair.difference)} points"
-            found.append((pair, f"{said} on {pair.pairs} pairs{_p(pair)}."))
-    found.sort(key=lambda some: 2.0 if some[0].p_adjusted is None else some[0].p_adjusted)
-    names = ModelNames.among([*studies.score_gaps, *studies.pair_gaps])
-    return [f"{each.a} against {each.b}, {_where(each, names)}: {said}" for each, said in found]
-
-
-def _model_and_category(each: Scores | PairTable, names: ModelNames) -> list[str]:
-    return [names.of(each), f"{each.category}, {each.condition}"]
-
-
-def _where(each: ScoreGap | PairGap, names: ModelNames) -> str:
-    return names.asked(f"{each.category}, {each.condition}", each.scaffold)
-
-
-def _p(each: ScoreGap | PairGap) -> str:
-    return f", adjusted {p_equals(each.p_adjusted)}"
+def _folded_pair(pair: FlaggedPair, model: str) -> Iterator[str]:
+    """Yield a pair behind its question, model and flags."""
+    flags = ", ".join(STATEMENTS[flag] for flag in pair.flags)
+    questions = " ".join(dict.fromkeys(side.question or "" for side in (pair.a, pair.b)))
+    title = " ".join(f"{questions} {pair.set_id}, {model}: {flags}".split())
+    yield from (FOLD_BEGINS, f"<summary>{escape_html(title)}</summary>", "")
+    yield f"**Context:** {escape_md(pair.context or '(purged)')}"
+    for name, side in (("A", pair.a), ("B", pair.b)):
+        yield from ("", f"**Question {name}:** {escape_md(side.question)}")
+        yield from ("", f"**Answer:** {escape_md(side.answer or '(none)')}")
+        yield from ("", f"**Reasoning:** {escape_md(side.reasoning or '(none)')}")
+    yield ""
+    for flag in pair.flags:
+        why = pair.explanations.get(flag) or "The judge gave no explanation."
+        yield f"- **{STATEMENTS[flag]}**: {escape_md(why)}"
+    yield from ("", FOLD_ENDS)

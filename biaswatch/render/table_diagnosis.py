@@ -1,289 +1,192 @@
-"""A table's diagnosis as rows for JSON and files, and as tables for people."""
+"""Diagnosis of a table on a terminal."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-import pandas as pd
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from biaswatch.render.all_groups import (
-    group_mean_row,
-    group_mean_tables,
-    overall_row,
+from biaswatch.render.table_rows import (
+    Parts,
+    Row,
+    comparable_p,
+    grouping_of,
     overall_sentences,
-    print_disparities,
     row_verdict,
+    unit_sentences,
     verdict_counts,
 )
-from biaswatch.render.tables import (
+from biaswatch.render.terminal import (
+    STYLES,
     escape,
     print_sentence,
     print_table,
     printable,
     terminal_table,
-    verdict_text,
 )
-from biaswatch.shared.analysis.findings.comparisons import GroupComparison
-from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
-from biaswatch.shared.analysis.findings.group_statistics import GroupedMissingness, GroupStatistic
-from biaswatch.shared.contracts import Claim
-from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import (
-    TOO_SMALL,
-    by_evidence,
-    computed_p,
-    coverage,
-    interval,
-    number,
-    p_equals,
-    p_value,
-)
-from biaswatch.shared.stats.estimate import Estimate
-from biaswatch.written_files import written_whole
+from biaswatch.shared.formatting import UNDEFINED, coverage, interval, number, p_equals, p_value
+from biaswatch.shared.presentation.tables import words
 
-Row = dict[str, Any]
-Parts = dict[str, list[Row]]
-DISPARITY = (
-    *("feature", "statistic", "dimension", "domain", "metric", "value", "group"),
-    *("null_median", "p_value", "reason"),
-)
-MOST_COMPARED = 10
-"""So many comparisons are shown unless all are asked for."""
-WIDE = 120
-"""The width of a terminal that has room for gap and effect size side by side."""
-NUMBERS = 32
-"""The width of a gap with its interval, or of the reason why it has none."""
-ROW = "row"
-"""What is a unit where none is named."""
-
-
-def result_rows(found: TableDiagnosis, unit: str | None) -> Parts:
-    """Return the rows of every part, as JSON has them; `unit` names what counted as one unit."""
-    return {
-        "overall": [overall_row(each) for each in found.overall],
-        "summary": [_summary_row(each) for each in found.statistics],
-        "disparity": [
-            {name: getattr(each, name) for name in DISPARITY} | {"domain": each.domain or None}
-            for each in found.disparities
-        ],
-        "comparisons": sorted(
-            ({**_comparison_row(each), "unit": unit or ROW} for each in found.comparisons),
-            key=lambda row: by_evidence(row["verdict"] or "", _comparable_p(row), row["gap"]),
-        ),
-        "group_means": [group_mean_row(each) for each in found.means],
-        "missingness": [_absence_row(each) for each in found.missingness],
-    }
-
-
-def _summary_row(each: GroupStatistic) -> Row:
-    return {
-        "feature": each.feature,
-        "statistic": each.statistic,
-        "group": each.group,
-        "domain": each.domain or None,
-        "value": each.value,
-        "ci": _bounds(each.low, each.high),
-        "ci_method": each.method or None,
-        "n": each.n,
-        "n_missing": each.n_missing,
-        "reason": each.reason,
-    }
-
-
-def _comparison_row(each: GroupComparison) -> Row:
-    conclusion = each.conclusion
-    statistics: Row = {}
-    for name, value in each.statistics.items():  # one with an interval has three columns
-        if isinstance(value, Estimate):
-            statistics[name], statistics[f"{name}_ci"] = value.value, _bounds(value.low, value.high)
-            statistics[f"{name}_method"] = value.method
-        else:
-            statistics[name] = computed_p(value) if name.endswith("_p") else value
-    return {
-        "feature": each.feature,
-        "dimension": each.dimension,
-        "domain": each.domain or None,
-        "a": each.a,
-        "b": each.b,
-        "gap": each.gap.value,
-        "ci": _bounds(each.gap.low, each.gap.high),
-        "ci_by_itself": _bounds(each.by_itself.low, each.by_itself.high),
-        "p_value": computed_p(each.p_value),
-        "p_adjusted": computed_p(each.p_adjusted),
-        "p_equivalence": computed_p(each.p_equivalence_adjusted),
-        "p_reason": TOO_SMALL if each.p_value == 0 else None,
-        "method": each.gap.method,
-        **statistics,
-        "n_a": each.n_a,
-        "n_b": each.n_b,
-        "n_missing_a": each.n_missing_a,
-        "n_missing_b": each.n_missing_b,
-        "units_a": each.units_a,
-        "units_b": each.units_b,
-        "verdict": conclusion.verdict.value if conclusion else None,
-        "survives_missing": each.survives_missing,
-        "reason": each.gap.reason or (conclusion.reason if conclusion else None),
-    }
-
-
-def _comparable_p(row: Row) -> float | None:
-    """Return the adjusted p; one that is too small to be computed is 0."""
-    return 0.0 if row["p_reason"] else row["p_adjusted"]
-
-
-def _absence_row(each: GroupedMissingness) -> Row:
-    return {
-        "feature": each.feature,
-        "dimension": each.dimension,
-        "domain": each.domain or None,
-        "groups": {
-            name: {
-                "units": group.asked,
-                "units_missing": group.missing,
-                "share": group.share.value,
-                "ci": _bounds(group.share.low, group.share.high),
-            }
-            for name, group in each.test.groups.items()
-        },
-        "statistic": each.test.statistic,
-        "p_value": each.test.p_value,
-        "method": each.test.method or None,
-        "reason": each.test.reason,
-    }
-
-
-def _bounds(low: float | None, high: float | None) -> list[float | None] | None:
-    return None if low is None and high is None else [low, high]
-
-
-def write_rows(found: Parts, output: Path) -> Iterator[Path]:
-    """Write each part beside `output`: `gaps.csv` becomes `gaps.summary.csv`, and so on.
-
-    Raises
-    ------
-    UsageError
-        The ending is neither .csv nor .parquet, or the folder cannot be written.
-    """
-    if output.suffix not in {".csv", ".parquet"}:
-        raise UsageError(f"{output} is neither CSV nor Parquet; its ending says what it shall be.")
-    for name, rows in found.items():
-        path = output.with_suffix(f".{name}{output.suffix}")
-        frame = pd.json_normalize(rows)
-        with written_whole(path) as part:
-            frame.to_csv(part, index=False) if output.suffix == ".csv" else frame.to_parquet(part)
-        yield path
-
-
-def unit_sentences(about: Row) -> Iterator[str]:
-    """Return what counted as one unit, and what the conclusions are about."""
-    if about["unit"] is None:
-        yield f"Each of {about['rows']} rows counted as an independent unit: no unit was named."
-    else:
-        yield f"The unit is {about['unit']}: {about['units']} in {about['rows']} rows."
-    if about["set"] is not None:
-        yield f"Groups are compared within {about['set']} where they share some."
-    if about["claim"] == Claim.BANK:
-        yield "The conclusions are about these prompts alone: each answer to them is a unit."
-    if about["calibrated"]:
-        yield "Values are less those of the baseline."
+MAX_COMPARISONS = 10
+"""Comparisons on a terminal, unless all are requested."""
+WIDE_CHARS = 120
+"""Terminal width with room for gap and effect size side by side."""
+NUMBER_CHARS = 32
+"""Width of a gap with its interval, or of the reason for having none."""
+CHANCE = "(in brackets: median under random labels; p: share of random labels with as much)"
+SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
+"""Metrics on a terminal; JSON and files have all."""
 
 
 def print_tables(
-    found: Parts, about: Row, warnings: Sequence[str], *, everything: bool = False
+    parts: Parts, about: Row, warnings: Sequence[str], *, everything: bool = False
 ) -> None:
-    """Print the parts as tables: the decisive sentence and the comparisons that say most first."""
+    """Print all parts: the decisive sentence and the strongest comparisons first."""
     console = Console(emoji=False)
     level = coverage(about["alpha"])
-    compared = found["comparisons"]
-    most = len(compared) if everything else min(len(compared), MOST_COMPARED)
+    compared = parts["comparisons"]
+    shown = compared if everything else compared[:MAX_COMPARISONS]
     print_sentence(console, verdict_counts(compared), style="bold")
-    print_table(console, _comparison_table(compared[:most], level, console.width), "")
-    if left := len(compared) - most:
+    print_table(console, comparison_table(shown, level, console.width), "")
+    if left := len(compared) - len(shown):
         print_sentence(console, f"The {left} that say least: --all, --json, -o.")
-    for line in (*_without_interval(compared), *overall_sentences(found["overall"])):
-        print_sentence(console, line)
-    for table in group_mean_tables(found["group_means"], level):
+    for sentence in (*_without_interval(compared), *overall_sentences(parts["overall"])):
+        print_sentence(console, sentence)
+    for table in _group_mean_tables(parts["group_means"], level):
         print_table(console, table, "")
-    print_disparities(console, found["disparity"])
-    for table in _summary_tables(found["summary"], level):
+    _print_disparities(console, parts["disparity"])
+    for table in _summary_tables(parts["summary"], level):
         print_table(console, table, "")
-    for row in found["missingness"]:
-        if row["p_value"] is not None:
-            said = f"Missing answers of {row['feature']} by {row['dimension']}"
-            print_sentence(console, f"{said}: {p_equals(row['p_value'])} ({row['method']}).")
+    tested = [row for row in parts["missingness"] if row["p_value"] is not None]
+    for row in tested:
+        where = f"Missing answers of {row['feature']} by {row['dimension']}"
+        print_sentence(console, f"{where}: {p_equals(row['p_value'])} ({row['method']}).")
     print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
         print_sentence(console, warning, style="yellow")
 
 
+def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
+    """Return a row for each comparison; narrow terminals have the effect size below the gap."""
+    is_wide = width >= WIDE_CHARS
+    numbers = [f"gap, effect size [{level}]", "p adjusted"]
+    if is_wide:
+        numbers = [f"gap [{level}]", "p adjusted", f"effect size [{level}]"]
+    cells = []
+    for row in rows:
+        gap = "\n".join(wrap(_with_bounds(row, "gap"), NUMBER_CHARS))
+        effect = _with_bounds(row, "effect_size", "effect_size_ci")
+        p = p_value(comparable_p(row))
+        values = (gap, p, effect) if is_wide else (f"{gap}\neffect {effect}", p)
+        cells.append(
+            (
+                row["feature"],
+                ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
+                *(Text(printable(value)) for value in values),
+                Text(row_verdict(row), style=STYLES.get(row["verdict"], "")),
+            )
+        )
+    table = terminal_table(("feature", "groups", *numbers, "verdict"), cells)
+    for column in table.columns[2:-1]:
+        column.no_wrap = True
+    return table
+
+
 def _without_interval(rows: Sequence[Row]) -> Iterator[str]:
-    """Return why gaps that were measured have no interval, each reason once."""
+    """Yield the reasons for which measured gaps have no interval."""
     reasons = Counter(row["reason"] for row in rows if row["ci"] is None and row["gap"] is not None)
-    for reason, times in reasons.items():
-        yield f"{times} of {len(rows)} gaps without interval: {reason}."
+    for reason, count in reasons.items():
+        yield f"{count} of {len(rows)} gaps without interval: {reason}."
 
 
-def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[Table]:
-    """Return a table for each feature: a row for each group, a column for each statistic."""
-    features = dict.fromkeys(row["feature"] for row in rows)
-    statistics = list(dict.fromkeys(row["statistic"] for row in rows))
-    for feature in features:
-        # With spaces for underscores a header wraps at its words.
-        names = (name.replace("_", " ") for name in statistics)
+def _titled_table(title: str, head: Sequence[str], cells: Sequence[Sequence[str]]) -> RichTable:
+    table = terminal_table(head, cells)
+    table.title, table.title_justify = escape(title), "left"
+    return table
+
+
+def _group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
+    """Yield a table for each feature and dimension, the largest mean first."""
+    head = ("group", "mean", "shrunken mean (for looking)", f"rank ({level})")
+    for title, group in groupby(rows, key=lambda row: f"{row['feature']} by {grouping_of(row)}"):
+        cells = [
+            (
+                ", ".join(row["group"].values()),
+                number(row["mean"]),
+                number(row["shrunken_mean"]),
+                _rank(row),
+            )
+            for row in sorted(group, key=lambda row: row["rank"] or float("inf"))
+        ]
+        yield _titled_table(title, head, cells)
+
+
+def _rank(row: Row) -> str:
+    if row["rank"] is None:
+        return UNDEFINED
+    low, high = row["rank_ci"]
+    return f"{row['rank']}" if low == high else f"{row['rank']} ({low} to {high})"
+
+
+def _print_disparities(console: Console, rows: Sequence[Row]) -> None:
+    tables = list(_disparity_tables(rows))
+    if tables:
+        has_chance = any(row["p_value"] is not None for row in rows)
+        console.print("[bold]Disparity[/]" + (f" {CHANCE}" if has_chance else ""))
+    for table in tables:
+        print_table(console, table, "")
+
+
+def _disparity_tables(rows: Sequence[Row]) -> Iterator[RichTable]:
+    """Yield a table for each feature and grouping: a row a statistic, a column a metric."""
+    order = list(dict.fromkeys(row["statistic"] for row in rows))
+    tables: dict[str, dict[str, dict[str, str]]] = {}
+    for row in sorted(rows, key=lambda row: order.index(row["statistic"])):
+        if row["metric"] not in SHOWN_METRICS or row["value"] is None:
+            continue
+        text = number(row["value"])
+        if row["p_value"] is not None:
+            text += f"\n({number(row['null_median'])})\n{p_equals(row['p_value'])}"
+        statistics = tables.setdefault(f"{row['feature']} by {grouping_of(row)}", {})
+        statistics.setdefault(words(row["statistic"]), {})[row["metric"]] = text
+    for title, statistics in tables.items():
+        cells = [
+            (name, *(metrics.get(metric, UNDEFINED) for metric in SHOWN_METRICS))
+            for name, metrics in statistics.items()
+        ]
+        table = _titled_table(title, ("statistic", *SHOWN_METRICS), cells)
+        for column in table.columns[1:]:
+            column.no_wrap = True
+        yield table
+
+
+def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
+    """Yield a table for each feature: a row for each group, a column for each statistic."""
+    statistics = [words(name) for name in dict.fromkeys(row["statistic"] for row in rows)]
+    for feature in dict.fromkeys(row["feature"] for row in rows):
         groups: dict[str, list[Row]] = {}
         for row in rows:
             if row["feature"] == feature:
                 name = ", ".join(filter(None, [row["domain"], *row["group"].values()]))
                 groups.setdefault(name, []).append(row)
-        cells = (
+        cells = [
             [
-                *(name, str(found[0]["n"]), str(found[0]["n_missing"])),
-                *(_with_bounds(row, "value") for row in found),
+                *(name, str(group[0]["n"]), str(group[0]["n_missing"])),
+                *(_with_bounds(row, "value") for row in group),
             ]
-            for name, found in groups.items()
-        )
-        table = terminal_table(("group", "n", "missing", *names), cells)
-        table.title, table.title_justify = escape(f"{feature} [{level}]"), "left"
-        yield table
-
-
-def _comparison_table(rows: Sequence[Row], level: str, width: int) -> Table:
-    """Return a row for each comparison; where there is little room, the effect size has a line."""
-    wide = width >= WIDE
-    head = ["feature", "groups", f"gap [{level}]", "p adjusted", "verdict"]
-    if wide:
-        head.insert(4, f"effect size [{level}]")
-    else:
-        head[2] = f"gap, effect size [{level}]"
-    found = []
-    for row in rows:
-        gap, effect = _with_bounds(row, "gap"), _with_bounds(row, "effect_size", "effect_size_ci")
-        gap = "\n".join(wrap(gap, NUMBERS))
-        p_adjusted = p_value(_comparable_p(row))
-        numbers = (gap, p_adjusted, effect) if wide else (f"{gap}\neffect {effect}", p_adjusted)
-        found.append(
-            (
-                row["feature"],
-                ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
-                *(Text(printable(each)) for each in numbers),
-                verdict_text(row["verdict"], row_verdict(row)),
-            )
-        )
-    table = terminal_table(head, found)
-    for column in table.columns[2 : len(head) - 1]:
-        column.no_wrap = True
-    return table
+            for name, group in groups.items()
+        ]
+        yield _titled_table(f"{feature} [{level}]", ("group", "n", "missing", *statistics), cells)
 
 
 def _with_bounds(row: Mapping[str, Any], key: str, bounds: str = "ci") -> str:
-    """Return a number with the interval that belongs to it."""
+    """Return a number with its interval, or with the reason for having none."""
     if row[bounds] is None:
-        said = row["reason"] if row[key] is None and bounds == "ci" else None
-        return number(row[key]) + (f" ({said})" if said else "")
+        reason = row["reason"] if row[key] is None and bounds == "ci" else None
+        return number(row[key]) + (f" ({reason})" if reason else "")
     low, high = row[bounds]
     return interval(row[key], low, high, row["reason"])

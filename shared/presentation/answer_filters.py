@@ -1,4 +1,4 @@
-"""Which answers of a run a page shows: a filter read from an address, and written into it."""
+"""Filter for the answers of a run, read from an address and written into it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,36 +11,36 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from biaswatch.shared.contracts import Features, Probe, Response, SuiteProbe
 
 ANY_REASON = "any"
-MOST_CHARACTERS = 1100
-"""A dimension and a group, each as long as it may be."""
+MAX_CHARS = 1100
+"""Length of a field: a dimension and a group, each at its longest."""
 
 
 @lru_cache(maxsize=10_000)
-def _as_sent(name: str, value: str | float) -> str:
-    """Return a field of a query; those of a large matrix are thousands of times the same."""
+def _encoded(name: str, value: str | float) -> str:
+    """Encode a field of a query; a large matrix repeats the same thousands of times."""
     return urlencode({name: value})
 
 
 class AnswerFilter(BaseModel):
-    """What is wanted; an empty field wants nothing in particular."""
+    """Conditions on answers; an empty field sets none."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    q: str = Field("", max_length=MOST_CHARACTERS)
-    """A part of the question or of the answer, in any case."""
-    group: str = Field("", max_length=MOST_CHARACTERS)
-    """`dimension=group`; a stratum is named likewise."""
-    target: str = Field("", max_length=MOST_CHARACTERS)
-    scaffold: str = Field("", max_length=MOST_CHARACTERS)
-    set: str = Field("", max_length=MOST_CHARACTERS)
-    feature: str = Field("", max_length=MOST_CHARACTERS)
-    """`extractor.feature`; the bounds are about it."""
+    q: str = Field("", max_length=MAX_CHARS)
+    """Part of the question or the answer, in any case."""
+    group: str = Field("", max_length=MAX_CHARS)
+    """`dimension=group`; likewise for a stratum."""
+    target: str = Field("", max_length=MAX_CHARS)
+    scaffold: str = Field("", max_length=MAX_CHARS)
+    set: str = Field("", max_length=MAX_CHARS)
+    feature: str = Field("", max_length=MAX_CHARS)
+    """`extractor.feature`, to which the bounds apply."""
     low: float | None = None
     high: float | None = None
-    missing: str = Field("", max_length=MOST_CHARACTERS)
-    """Why a measurement or an answer is missing; `any` for whatever reason."""
+    missing: str = Field("", max_length=MAX_CHARS)
+    """Reason for a missing measurement or answer, or `any`."""
     after: str = Field("", max_length=64)
-    """Where the page before ended."""
+    """End of the previous page."""
 
     @field_validator("low", "high", mode="before")
     @classmethod
@@ -54,28 +54,27 @@ class AnswerFilter(BaseModel):
 
     @property
     def number(self) -> str:
-        """The feature's name at its extractor."""
+        """The name of the feature at its extractor."""
         return self.feature.partition(".")[2]
 
     @property
     def needs_measurements(self) -> bool:
-        """Whether the plan alone does not tell what fits."""
+        """Whether the plan alone cannot decide."""
         return self.low is not None or self.high is not None or bool(self.missing)
 
     def query(self, **changes: str | float | None) -> str:
         """Return the filter as the query of an address, with some fields changed."""
         fields = {**self.model_dump(), **changes}
-        given = (item for item in fields.items() if item[1] not in ("", None))
-        return "&".join(starmap(_as_sent, given))
+        return "&".join(starmap(_encoded, (f for f in fields.items() if f[1] not in ("", None))))
 
     def fits_groups(self, item: SuiteProbe | Probe) -> bool:
-        """Tell whether a question is about the wanted group or stratum, and of the wanted set."""
-        of_set = item.set if isinstance(item, SuiteProbe) else item.set_id
-        known = [*group_names(item.groups), *group_names(item.facts)] if self.group else []
-        return (not self.group or self.group in known) and (not self.set or of_set == self.set)
+        """Return whether a probe is about the group or stratum, and of the set."""
+        set_id = item.set if isinstance(item, SuiteProbe) else item.set_id
+        groups = [*group_names(item.groups), *group_names(item.facts)] if self.group else []
+        return (not self.group or self.group in groups) and (not self.set or set_id == self.set)
 
     def fits_probe(self, probe: Probe) -> bool:
-        """Tell whether a probe fits in all that is known before it is answered."""
+        """Return whether a probe fits in everything known before its answer."""
         return (
             self.fits_groups(probe)
             and self.target in ("", probe.target.name)
@@ -83,43 +82,37 @@ class AnswerFilter(BaseModel):
         )
 
     def fits_measurements(self, response: Response | None, measured: Sequence[Features]) -> bool:
-        """Tell whether what was measured lies in the range, or is missing as it is wanted."""
-        if (self.low is not None or self.high is not None) and not self._in_range(measured):
-            return False
-        return not self.missing or self._is_missing(response, measured)
-
-    def fits_texts(self, response: Response | None) -> bool:
-        """Tell whether the question or the answer has the wanted words."""
-        if not self.q:
+        """Return whether the measurement lies in the range, or is missing for the reason."""
+        chosen = [row for row in measured if not self.feature or row.extractor == self.extractor]
+        if self.low is not None or self.high is not None:
+            values = (row.values.get(self.number) for row in chosen)
+            if not any(value is not None and self._in_range(value) for value in values):
+                return False
+        if not self.missing:
             return True
-        if response is None:
-            return False
-        said = [message.content for message in response.probe.messages]
-        texts = [*said, *response.probe.variables.values(), response.text or ""]
-        return any(self.q.casefold() in text.casefold() for text in texts)
-
-    def _in_range(self, measured: Sequence[Features]) -> bool:
-        values = [each.values.get(self.number) for each in self._chosen(measured)]
-        return any(
-            value is not None
-            and (self.low is None or value >= self.low)
-            and (self.high is None or value <= self.high)
-            for value in values
-        )
-
-    def _is_missing(self, response: Response | None, measured: Sequence[Features]) -> bool:
-        reasons = {each.unscorable for each in self._chosen(measured)} - {None}
+        reasons = {row.unscorable for row in chosen} - {None}
         if response is not None and response.reason:
             reasons.add(response.reason)
         return bool(reasons) if self.missing == ANY_REASON else self.missing in reasons
 
-    def _chosen(self, measured: Sequence[Features]) -> list[Features]:
-        return [each for each in measured if not self.feature or each.extractor == self.extractor]
+    def fits_texts(self, response: Response | None) -> bool:
+        """Return whether the question or the answer contains the words."""
+        if not self.q:
+            return True
+        if response is None:
+            return False
+        messages = [message.content for message in response.probe.messages]
+        texts = [*messages, *response.probe.variables.values(), response.text or ""]
+        return any(self.q.casefold() in text.casefold() for text in texts)
+
+    def _in_range(self, value: float) -> bool:
+        is_high_enough = self.low is None or value >= self.low
+        return is_high_enough and (self.high is None or value <= self.high)
 
 
 @dataclass(frozen=True)
 class FilterChoices:
-    """What the fields of the filter can be, for its form."""
+    """Options of the filter's form."""
 
     groups: tuple[str, ...]
     targets: tuple[str, ...]
@@ -129,7 +122,7 @@ class FilterChoices:
 
 
 def group_names(groups: Mapping[str, str]) -> list[str]:
-    """Return the groups of a question as a filter names them."""
+    """Return the groups of a question as filters name them."""
     return [group_name(dimension, group) for dimension, group in groups.items()]
 
 

@@ -1,22 +1,33 @@
 """Answers of a run: question, reply, readings; twins side by side; rows of a file."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from biaswatch.shared.contracts import Ending, Features, Probe, Response
-from biaswatch.shared.presentation.tables import PageColumn, PageTable, number_cell, words_cell
+from biaswatch.shared.presentation.tables import (
+    Table,
+    names,
+    number_cell,
+    numbers,
+    text_cell,
+    words,
+)
 
 WORDS = re.compile(r"\s+|\w+\s*|[^\w\s]+\s*")
-"""A word with the space behind it, so that marks of neighbouring words meet."""
-MOST_WORDS = 3000
-"""Longer texts are shown without marks: comparing them takes time that grows with the square."""
+"""A word with the space behind it, so that marks of adjacent words join."""
+MAX_COMPARED_WORDS = 3000
+"""Longer texts have no marks, because the time to compare grows with the square."""
+FILE_TITLES = (
+    *("key", "set", "target", "scaffold", "repeat", "groups", "asked", "answered", "missing"),
+    *("model", "extractor", "version", "feature", "value", "baseline", "unmeasured"),
+)
 
 
 @dataclass(frozen=True)
 class AnswerReading:
-    """What one extractor read in one answer."""
+    """One feature of one answer."""
 
     extractor: str
     version: str
@@ -29,7 +40,7 @@ class AnswerReading:
 
 @dataclass(frozen=True)
 class AnswerView:
-    """One answer with its question and readings; texts are None where they may not be read."""
+    """One answer with its question and readings; texts are None without the right to read them."""
 
     key: str
     set_id: str | None
@@ -44,11 +55,22 @@ class AnswerView:
     model: str | None
     readings: tuple[AnswerReading, ...]
 
+    @property
+    def label(self) -> str:
+        """The name of the answer within its set."""
+        return f"{self.key}/{self.repeat}" if self.repeat else self.key
+
+    @property
+    def about(self) -> str:
+        """The groups of the answer, for people."""
+        about = ", ".join(self.groups.values()) or self.key
+        return f"{about} (repeat {self.repeat})" if self.repeat else about
+
 
 def answer_view(
     probe: Probe, response: Response | None, measured: Sequence[Features]
 ) -> AnswerView:
-    """Return the view of one answer; of one that has not arrived, nothing but its plan."""
+    """Return the view of one answer, or of its plan alone before it arrives."""
     return AnswerView(
         key=probe.key,
         set_id=probe.set_id,
@@ -56,65 +78,21 @@ def answer_view(
         scaffold=probe.scaffold,
         repeat=probe.repeat,
         groups=probe.groups,
-        asked=_asked(response.probe) if response else None,
+        asked=_question(response.probe) if response else None,
         answered=response.text if response else None,
-        missing=_missing(response),
+        missing=_why_missing(response),
         model=response.model if response else None,
-        readings=tuple(readings_of(measured)),
+        readings=tuple(_readings(measured)),
     )
 
 
-def readings_of(measured: Iterable[Features]) -> list[AnswerReading]:
-    """Return every number of every extractor, in a stable order."""
-    found = []
-    for each in sorted(measured, key=lambda one: (one.extractor, one.extractor_version)):
-        names = each.values or {"": None}
-        for name, value in names.items():
-            why = each.unscorable or (None if value is not None else "undefined for this answer")
-            found.append(
-                AnswerReading(
-                    each.extractor,
-                    each.extractor_version,
-                    name,
-                    value,
-                    each.baseline.get(name),
-                    why,
-                )
-            )
-    return found
-
-
-@dataclass(frozen=True)
-class MarkedText:
-    """A stretch of a text, and whether the other text has it too."""
-
-    text: str
-    differs: bool
-
-
-def differences(a: str, b: str) -> tuple[list[MarkedText], list[MarkedText]]:
-    """Return both texts in parts that tell where they differ, word by word."""
-    one, two = WORDS.findall(a), WORDS.findall(b)
-    if max(len(one), len(two)) > MOST_WORDS:
-        return [MarkedText(a, differs=False)], [MarkedText(b, differs=False)]
-    found: tuple[list[MarkedText], list[MarkedText]] = [], []
-    for kind, a_from, a_to, b_from, b_to in SequenceMatcher(None, one, two, False).get_opcodes():
-        for parts, words, begin, end in (
-            (found[0], one, a_from, a_to),
-            (found[1], two, b_from, b_to),
-        ):
-            if begin < end:
-                parts.append(MarkedText("".join(words[begin:end]), differs=kind != "equal"))
-    return found
-
-
-def _asked(probe: Probe) -> str | None:
+def _question(probe: Probe) -> str | None:
     if probe.messages:
         return "\n\n".join(message.content for message in probe.messages)
     return "\n\n".join(f"{name}: {text}" for name, text in probe.variables.items()) or None
 
 
-def _missing(response: Response | None) -> str | None:
+def _why_missing(response: Response | None) -> str | None:
     if response is None:
         return "did not arrive"
     if response.ending is Ending.ANSWERED:
@@ -122,80 +100,98 @@ def _missing(response: Response | None) -> str | None:
     return f"{response.ending}: {response.reason}" if response.reason else response.ending.value
 
 
-FILE_TITLES = (
-    "key", "set", "target", "scaffold", "repeat", "groups", "asked", "answered", "missing", "model",
-    "extractor", "version", "feature", "value", "baseline", "unmeasured",
-)  # fmt: skip
+def _readings(measured: Iterable[Features]) -> Iterator[AnswerReading]:
+    """Yield every number of every extractor, in a stable order."""
+    for row in sorted(measured, key=lambda row: (row.extractor, row.extractor_version)):
+        values: dict[str, float | None] = {**row.values} or {"": None}
+        for name, value in values.items():
+            undefined = None if value is not None else "undefined for this answer"
+            missing = row.unscorable or undefined
+            baseline = row.baseline.get(name)
+            yield AnswerReading(
+                row.extractor, row.extractor_version, name, value, baseline, missing
+            )
+
+
+@dataclass(frozen=True)
+class MarkedText:
+    """Part of a text, marked where the other text differs."""
+
+    text: str
+    differs: bool
+
+
+def differences(a: str, b: str) -> tuple[list[MarkedText], list[MarkedText]]:
+    """Return both texts in parts, word by word."""
+    one, two = WORDS.findall(a), WORDS.findall(b)
+    if max(len(one), len(two)) > MAX_COMPARED_WORDS:
+        return [MarkedText(a, differs=False)], [MarkedText(b, differs=False)]
+    first, second = list[MarkedText](), list[MarkedText]()
+    for kind, a_from, a_to, b_from, b_to in SequenceMatcher(None, one, two, False).get_opcodes():
+        differs = kind != "equal"
+        if a_from < a_to:
+            first.append(MarkedText("".join(one[a_from:a_to]), differs))
+        if b_from < b_to:
+            second.append(MarkedText("".join(two[b_from:b_to]), differs))
+    return first, second
 
 
 @dataclass(frozen=True)
 class TwinSide:
-    """One of two answers that stand side by side."""
+    """One of two answers side by side."""
 
     label: str
     answer: AnswerView
     parts: tuple[list[MarkedText], list[MarkedText]] | None
-    """Question and answer, in parts; None without texts."""
-
-
-def label_of(answer: AnswerView) -> str:
-    """Return what tells the answers of a set apart."""
-    return f"{answer.key}/{answer.repeat}" if answer.repeat else answer.key
-
-
-def groups_of(answer: AnswerView) -> str:
-    """Return whom an answer is about, for a person."""
-    said = ", ".join(answer.groups.values()) or answer.key
-    return f"{said} (repeat {answer.repeat})" if answer.repeat else said
+    """Question and answer in parts; None without texts."""
 
 
 def side_by_side(
     twins: Sequence[AnswerView], a: str, b: str, *, texts: bool
 ) -> tuple[TwinSide, TwinSide] | None:
-    """Return two twins with their differences marked: those asked for, or the first two."""
-    by_label = {label_of(each): each for each in twins}
+    """Return the two labelled twins, or the first two, with their differences marked."""
+    by_label = {twin.label: twin for twin in twins}
     if len(by_label) < 2:
         return None
     one = by_label.get(a) or twins[0]
-    others = [each for each in twins if each is not one]
-    two = by_label.get(b) or others[0]
+    two = by_label.get(b) or next(twin for twin in twins if twin is not one)
     if not texts:
-        return TwinSide(label_of(one), one, None), TwinSide(label_of(two), two, None)
+        return TwinSide(one.label, one, None), TwinSide(two.label, two, None)
     asked = differences(one.asked or "", two.asked or "")
     answered = differences(one.answered or "", two.answered or "")
     return (
-        TwinSide(label_of(one), one, (asked[0], answered[0])),
-        TwinSide(label_of(two), two, (asked[1], answered[1])),
+        TwinSide(one.label, one, (asked[0], answered[0])),
+        TwinSide(two.label, two, (asked[1], answered[1])),
     )
 
 
-def readings_table(twins: Sequence[AnswerView]) -> PageTable:
+def readings_table(twins: Sequence[AnswerView]) -> Table:
     """Return a row for each answer of a set, and a column for each number."""
-    names = list(
-        dict.fromkeys(
-            (r.extractor, r.feature) for each in twins for r in each.readings if r.feature
-        )
+    features = dict.fromkeys(
+        (row.extractor, row.feature) for twin in twins for row in twin.readings if row.feature
     )
+    columns = (*names("group"), *numbers(*(words(feature) for _, feature in features)))
     rows = []
-    for each in twins:
-        values = {(one.extractor, one.feature): one.value for one in each.readings}
-        numbers = (number_cell(values.get(name)) for name in names)
-        rows.append((words_cell(groups_of(each), note=each.missing), *numbers))
-    columns = (PageColumn(feature.replace("_", " "), numeric=True) for _, feature in names)
-    caption = "Every number of every twin"
-    return PageTable(caption, (PageColumn("group", name=True), *columns), tuple(rows))
+    for twin in twins:
+        values = {(row.extractor, row.feature): row.value for row in twin.readings}
+        cells = (number_cell(values.get(feature)) for feature in features)
+        rows.append((text_cell(twin.about, note=twin.missing), *cells))
+    return Table("Every number of every twin", columns, tuple(rows))
 
 
-def file_rows(answers: Iterable[AnswerView]) -> list[list[str | float | None]]:
-    """Return a line for each reading; an answer that nobody measured has one line too."""
-    rows: list[list[str | float | None]] = []
-    for each in answers:
-        groups = "; ".join(f"{name}={group}" for name, group in each.groups.items())
-        known = [each.key, each.set_id, each.target, each.scaffold, each.repeat, groups]
-        said = [*known, each.asked, each.answered, each.missing, each.model]
-        read = [
-            [one.extractor, one.version, one.feature, one.value, one.baseline, one.missing]
-            for one in each.readings
+def file_rows(answers: Iterable[AnswerView]) -> Iterator[list[str | float | None]]:
+    """Yield a row for each reading; an answer without readings has one row too."""
+    for row in answers:
+        groups = "; ".join(f"{name}={group}" for name, group in row.groups.items())
+        answer = [
+            *(row.key, row.set_id, row.target, row.scaffold, row.repeat, groups),
+            *(row.asked, row.answered, row.missing, row.model),
         ]
-        rows += [[*said, *one] for one in read or [[None] * 6]]
-    return rows
+        for read in row.readings:
+            yield [
+                *answer,
+                *(read.extractor, read.version, read.feature),
+                *(read.value, read.baseline, read.missing),
+            ]
+        if not row.readings:
+            yield [*answer, *[None] * 6]

@@ -8,32 +8,33 @@ from math import ceil, floor, log10
 
 from pydantic import BaseModel
 
-from biaswatch.shared.contracts import Estimate
-from biaswatch.shared.formatting import interval, number
+from biaswatch.shared.formatting import number
+from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.requests.monitor_views import History, HistoryPoint
 
-MAX_TICKS = 5
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-MARGIN = 0.06
-"""Of the values shown: so that no line lies on the frame."""
+MAX_TICKS, MAX_TIME_TICKS = 5, 4
+TICK_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+PADDING = 0.06
+"""Share of the values' range that an axis adds at each end."""
 ROUNDING = 1e-9
 WIDTH, HEIGHT = 480, 210
 LEFT, RIGHT, TOP, BOTTOM = 60, 12, 10, 34
-MAX_TIME_LABELS = 4
-MOST_POINTS = 100
-"""Of a longer history, points beside the line would hide it; its numbers are in the file."""
+MAX_POINTS = 100
+"""Rounds with a point to hover over; more would hide the line."""
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86400
 TIME_STEPS_S = (
     *(60, 120, 300, 600, 900, 1800, HOUR_S, 2 * HOUR_S, 3 * HOUR_S, 6 * HOUR_S, 12 * HOUR_S),
     *(DAY_S, 2 * DAY_S, 7 * DAY_S, 14 * DAY_S, 30 * DAY_S, 90 * DAY_S, 365 * DAY_S),
 )
 LONE_BAND_HALF_WIDTH = 3
-"""Of a single round."""
+"""Half width of the band of a single round."""
+RANGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
+"""Lengths of time that a chart can show; by default it shows all."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Values along one direction of the picture."""
+    """Map from values to positions."""
 
     low: float
     high: float
@@ -41,7 +42,7 @@ class Axis:
     end: float
 
     def at(self, value: float) -> float:
-        """Return the position of a value; what lies outside is drawn at the edge."""
+        """Return the position of a value, at the edge if it lies outside."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return round(self.start + share * (self.end - self.start), 1)
 
@@ -49,15 +50,15 @@ class Axis:
 def padded_axis(values: Sequence[float], start: float, end: float) -> Axis:
     """Return an axis that holds all values, padded at both ends."""
     low, high = min(values), max(values)
-    pad = (high - low) * MARGIN or 1.0
-    return Axis(low - pad, high + pad, start, end)
+    padding = (high - low) * PADDING or 1.0
+    return Axis(low - padding, high + padding, start, end)
 
 
-def ticks(low: float, high: float, most: int = MAX_TICKS) -> list[float]:
-    """Return round numbers between two ends, at most `most`."""
-    raw = (high - low) / most
-    power = 10.0 ** floor(log10(raw))
-    step = min(step * power for step in STEPS if step * power >= raw * (1 - ROUNDING))
+def ticks(low: float, high: float, max_ticks: int = MAX_TICKS) -> list[float]:
+    """Return round numbers between two ends."""
+    spacing = (high - low) / max_ticks
+    power = 10.0 ** floor(log10(spacing))
+    step = min(step * power for step in TICK_STEPS if step * power >= spacing * (1 - ROUNDING))
     first, last = ceil(low / step - ROUNDING), floor(high / step + ROUNDING)
     return [round(n * step, 12) + 0.0 for n in range(first, last + 1)]
 
@@ -71,8 +72,8 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class ChartBound:
-    """What an alarm needed over a stretch of rounds: a horizontal line from one x to another."""
+class AlarmBound:
+    """Evidence needed for an alarm over a stretch of rounds: a horizontal line."""
 
     start: float
     end: float
@@ -81,7 +82,7 @@ class ChartBound:
 
 @dataclass(frozen=True)
 class ChartPoint:
-    """One round on a line, with its numbers for whoever points at it."""
+    """One round on a line, with its numbers in words."""
 
     x: float
     y: float
@@ -90,7 +91,7 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class Chart:
-    """Everything the template needs to draw a chart."""
+    """Positions of everything in a chart."""
 
     title: str
     lines: list[str]
@@ -98,14 +99,14 @@ class Chart:
     x_ticks: list[Tick]
     y_ticks: list[Tick]
     levels: list[Tick]
-    """Horizontal lines with their meaning."""
+    """Horizontal reference lines."""
     epoch_starts: list[float]
-    points: list[ChartPoint] = field(default_factory=list)
-    bounds: list[ChartBound] = field(default_factory=list)
+    points: list[ChartPoint]
+    bounds: list[AlarmBound] = field(default_factory=list)
     bands: list[str] = field(default_factory=list)
     """Polygons around the lines."""
     tolerance: tuple[float, float] | None = None
-    """Top and bottom of what lies within the tolerance."""
+    """Top and bottom of the area within the tolerance."""
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
@@ -118,85 +119,89 @@ def gap_chart(history: History, title: str) -> Chart:
     """Draw the gap with its confidence sequence, and the tolerance."""
     points, tolerance = history.moments, history.tolerance
     x, y = _x_axis(points), gap_axis(history)
-    epochs = _epochs(points)
+    epochs = _stretches(points, lambda point: point.epoch)
+    lines = [
+        [(_time_s(point), point.gap.value or 0.0) for point in stretch]
+        for epoch in epochs
+        for stretch in _stretches(epoch, lambda point: point.gap.value is not None)
+        if stretch[0].gap.value is not None
+    ]
     return Chart(
         title=f"Gap over time, with its confidence sequence: {title}",
-        lines=[line for epoch in epochs for line in _gap_lines(epoch, x, y)],
+        lines=[_line(line, x, y) for line in lines],
         x_ticks=time_ticks(x),
         y_ticks=_value_ticks(y),
         levels=[Tick(y.at(0.0), "")],
-        points=[
-            ChartPoint(x.at(_time_s(point)), y.at(gap.value), _said(point, _gap_words(gap)))
-            for point in points[-MOST_POINTS:]
-            for gap in [point.gap]
-            if gap.value is not None
-        ],
         epoch_starts=[x.at(_time_s(epoch[0])) for epoch in epochs[1:]],
+        points=[
+            _point(point, x, y.at(point.gap.value), f"gap {estimate_text(point.gap)}")
+            for point in points[-MAX_POINTS:]
+            if point.gap.value is not None
+        ],
         bands=[_band(epoch, x, y) for epoch in epochs],
         tolerance=(y.at(tolerance), y.at(-tolerance)) if tolerance else None,
     )
 
 
 def evidence_chart(history: History, title: str) -> Chart:
-    """Draw the log evidence for a disparity and the bound at which it alarms in each round."""
+    """Draw the log evidence for a disparity, and the bound for an alarm in each round."""
     points = history.moments
     x, y = _x_axis(points), evidence_axis(history)
-    epochs = _epochs(points)
+    epochs = _stretches(points, lambda point: point.epoch)
+    tests = [test for epoch in epochs for test in _stretches(epoch, lambda point: point.test)]
+    bounds = _stretches(points, lambda point: point.bound)
+    edges = [LEFT, *(x.at(_time_s(stretch[0])) for stretch in bounds[1:]), WIDTH - RIGHT]
     return Chart(
         title=f"Evidence of a disparity over time: {title}",
-        lines=[
-            _line([(_time_s(point), point.log_e) for point in test], x, y)
-            for epoch in epochs
-            for test in _tests(epoch)
-        ],
+        lines=[_line([(_time_s(point), point.log_e) for point in test], x, y) for test in tests],
         x_ticks=time_ticks(x),
         y_ticks=_value_ticks(y),
         levels=[Tick(y.at(0.0), "")],
-        bounds=_bounds(points, x, y),
-        points=[
-            ChartPoint(
-                x.at(_time_s(each)),
-                y.at(each.log_e),
-                _said(each, f"{number(each.log_e)} of {number(each.bound)} needed"),
-            )
-            for each in points[-MOST_POINTS:]
-        ],
         epoch_starts=[x.at(_time_s(epoch[0])) for epoch in epochs[1:]],
+        points=[
+            _point(
+                point,
+                x,
+                y.at(point.log_e),
+                f"{number(point.log_e)} of {number(point.bound)} needed",
+            )
+            for point in points[-MAX_POINTS:]
+        ],
+        bounds=[
+            AlarmBound(start, end, y.at(stretch[0].bound))
+            for start, end, stretch in zip(edges, edges[1:], bounds, strict=False)
+        ],
     )
 
 
 def gap_axis(history: History) -> Axis:
-    """Return the axis of gaps, which shows what lies within the tolerance too."""
-    end = history.tolerance
-    return _y_axis([*_values_to_show(history.moments), end, -end, 0.0])
+    """Return the axis of gaps: every gap, the tolerance, and intervals of the later half.
+
+    The first intervals are so wide that they would hide everything else; they are cut off.
+    """
+    gaps = [point.gap for point in history.moments]
+    later = gaps[len(gaps) // 2 :]
+    values = [*(gap.value for gap in gaps), *(end for gap in later for end in (gap.low, gap.high))]
+    reference = [history.tolerance, -history.tolerance, 0.0]
+    return _y_axis([*(value for value in values if value is not None), *reference])
 
 
 def evidence_axis(history: History) -> Axis:
-    """Return the axis of the log evidence, which shows the bounds of alarms too."""
-    points = history.moments
-    return _y_axis([*(end for point in points for end in (point.log_e, point.bound)), 0.0])
+    """Return the axis of the log evidence and the bounds for alarms."""
+    return _y_axis([*(end for point in history.moments for end in (point.log_e, point.bound)), 0.0])
 
 
-def _bounds(points: Sequence[HistoryPoint], x: Axis, y: Axis) -> list[ChartBound]:
-    """Return a line for each stretch of one bound, which later epochs and alarms raise."""
-    stretches = [list(stretch) for _, stretch in groupby(points, key=lambda point: point.bound)]
-    changes = [x.at(_time_s(stretch[0])) for stretch in stretches[1:]]
-    ends = zip([LEFT, *changes], [*changes, WIDTH - RIGHT], strict=True)
-    return [
-        ChartBound(start, end, y.at(stretch[0].bound))
-        for (start, end), stretch in zip(ends, stretches, strict=True)
-    ]
-
-
-def _values_to_show(points: Sequence[HistoryPoint]) -> list[float]:
-    """Return every gap, and the intervals of the later half.
-
-    The first intervals are so wide that nothing else would be seen; they are cut off.
-    """
-    gaps = [point.gap for point in points]
-    later = gaps[len(gaps) // 2 :]
-    shown = [*(gap.value for gap in gaps), *(end for gap in later for end in (gap.low, gap.high))]
-    return [value for value in shown if value is not None]
+def time_ticks(x: Axis) -> list[Tick]:
+    """Return round moments of an axis of seconds, in UTC; days where it is long."""
+    length_s = x.high - x.low
+    fitting = [step for step in TIME_STEPS_S if length_s / step <= MAX_TIME_TICKS]
+    step_s = fitting[0] if fitting else TIME_STEPS_S[-1]
+    pattern = "%d %b" if step_s >= DAY_S else "%H:%M"
+    if step_s < DAY_S < length_s:
+        pattern = "%d %b %H:%M"
+    first = ceil(x.low / step_s) * step_s
+    moments = range(int(first), int(x.high) + 1, step_s)
+    return [Tick(x.at(s), datetime.fromtimestamp(s, UTC).strftime(pattern)) for s in moments]
 
 
 def _y_axis(values: Sequence[float]) -> Axis:
@@ -205,24 +210,15 @@ def _y_axis(values: Sequence[float]) -> Axis:
 
 def _x_axis(points: Sequence[HistoryPoint]) -> Axis:
     first, last = _time_s(points[0]), _time_s(points[-1])
-    pad = 0.0 if last > first else MINUTE_S
-    return Axis(first - pad, last + pad, LEFT, WIDTH - RIGHT)
+    padding = 0.0 if last > first else MINUTE_S
+    return Axis(first - padding, last + padding, LEFT, WIDTH - RIGHT)
 
 
-def _epochs(points: Iterable[HistoryPoint]) -> list[list[HistoryPoint]]:
-    return [list(epoch) for _, epoch in groupby(points, key=lambda point: point.epoch)]
-
-
-def _tests(epoch: Iterable[HistoryPoint]) -> list[list[HistoryPoint]]:
-    return [list(test) for _, test in groupby(epoch, key=lambda point: point.test)]
-
-
-def _gap_lines(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> Iterator[str]:
-    """Return a line for each stretch of rounds with a gap; none crosses an undefined gap."""
-    gaps = ((_time_s(point), point.gap.value) for point in epoch)
-    for defined, stretch in groupby(gaps, key=lambda gap: gap[1] is not None):
-        if defined:
-            yield _line([(at, value) for at, value in stretch if value is not None], x, y)
+def _stretches(
+    points: Iterable[HistoryPoint], key: Callable[[HistoryPoint], object]
+) -> list[list[HistoryPoint]]:
+    """Return consecutive rounds that share a property."""
+    return [list(stretch) for _, stretch in groupby(points, key=key)]
 
 
 def _line(points: Iterable[tuple[float, float]], x: Axis, y: Axis) -> str:
@@ -230,7 +226,7 @@ def _line(points: Iterable[tuple[float, float]], x: Axis, y: Axis) -> str:
 
 
 def _band(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> str:
-    """Return a polygon along the upper ends and back; an open end is the edge of the picture."""
+    """Return a polygon between the ends of the intervals, at the edge where an end is open."""
     highs = [(_time_s(p), y.high if p.gap.high is None else p.gap.high) for p in epoch]
     lows = [(_time_s(p), y.low if p.gap.low is None else p.gap.low) for p in epoch]
     if len(epoch) > 1:
@@ -240,30 +236,13 @@ def _band(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> str:
     return f"{left},{high} {right},{high} {right},{low} {left},{low}"
 
 
-def time_ticks(x: Axis) -> list[Tick]:
-    """Return round moments of an axis of seconds, in UTC; days where it is long."""
-    fits = [step for step in TIME_STEPS_S if (x.high - x.low) / step <= MAX_TIME_LABELS]
-    step_s = fits[0] if fits else TIME_STEPS_S[-1]
-    first = ceil(x.low / step_s) * step_s
-    moments = range(int(first), int(x.high) + 1, step_s)
-    written = "%d %b" if step_s >= DAY_S else "%H:%M"
-    if step_s < DAY_S < x.high - x.low:
-        written = "%d %b %H:%M"
-    return [
-        Tick(x.at(each), datetime.fromtimestamp(each, UTC).strftime(written)) for each in moments
-    ]
+def _point(point: HistoryPoint, x: Axis, y: float, numbers: str) -> ChartPoint:
+    said = f"{point.at:%Y-%m-%d %H:%M}, round {point.round}: {numbers}"
+    return ChartPoint(x.at(_time_s(point)), y, said)
 
 
 def _time_s(point: HistoryPoint) -> float:
     return point.at.timestamp()
-
-
-def _gap_words(gap: Estimate) -> str:
-    return f"gap {interval(gap.value, gap.low, gap.high, gap.reason)}"
-
-
-def _said(point: HistoryPoint, value: str) -> str:
-    return f"{point.at:%Y-%m-%d %H:%M}, round {point.round}: {value}"
 
 
 def _value_ticks(y: Axis) -> list[Tick]:
@@ -271,13 +250,13 @@ def _value_ticks(y: Axis) -> list[Tick]:
 
 
 class ChartColumns(BaseModel):
-    """One comparison over time; every list has one value a round, null where there is none."""
+    """One comparison over time, for the script of the page; each list has a value per round."""
 
     comparison: str
     title: str
     tolerance: float
     range: tuple[float, float]
-    """Of the gap, as the page's own picture shows it."""
+    """Ends of the axis of gaps."""
     evidence_range: tuple[float, float]
     at: list[float]
     """Seconds since 1970."""
@@ -295,47 +274,37 @@ class ChartColumns(BaseModel):
 def chart_columns(history: History, title: str) -> ChartColumns:
     """Return the numbers of one comparison's charts."""
     gap, evidence = gap_axis(history), evidence_axis(history)
-
-    def each(of: Callable[[HistoryPoint], float | int | None]) -> list[float | int | None]:
-        return [of(point) for point in history.moments]
-
-    return ChartColumns.model_validate(
-        {
-            "comparison": history.comparison,
-            "title": title,
-            "tolerance": history.tolerance,
-            "range": (gap.low, gap.high),
-            "evidence_range": (evidence.low, evidence.high),
-            "at": each(lambda point: point.at.timestamp()),
-            "gap": each(lambda point: point.gap.value),
-            "low": each(lambda point: point.gap.low),
-            "high": each(lambda point: point.gap.high),
-            **{
-                name: [getattr(point, name) for point in history.moments]
-                for name in ("round", "epoch", "test", "units", "log_e", "bound")
-            },
-        }
+    points = history.moments
+    return ChartColumns(
+        comparison=history.comparison,
+        title=title,
+        tolerance=history.tolerance,
+        range=(gap.low, gap.high),
+        evidence_range=(evidence.low, evidence.high),
+        at=[_time_s(point) for point in points],
+        round=[point.round for point in points],
+        epoch=[point.epoch for point in points],
+        test=[point.test for point in points],
+        units=[point.units for point in points],
+        gap=[point.gap.value for point in points],
+        low=[point.gap.low for point in points],
+        high=[point.gap.high for point in points],
+        log_e=[point.log_e for point in points],
+        bound=[point.bound for point in points],
     )
 
 
 def in_time(
     histories: Iterable[History], ends: Mapping[int, datetime], since: datetime | None
-) -> list[History]:
-    """Return histories since a moment; a round of traffic has the moment at which it ended.
+) -> Iterator[History]:
+    """Yield histories since a moment, with rounds of traffic at the end of their windows.
 
     A history that would have fewer than two rounds stays whole.
     """
-    found = []
     for history in histories:
         moments = [
             point.model_copy(update={"at": ends.get(point.round, point.at)})
             for point in history.moments
         ]
         recent = [point for point in moments if since is None or point.at >= since]
-        shown = recent if len(recent) > 1 else moments
-        found.append(history.model_copy(update={"moments": shown}))
-    return found
-
-
-RANGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
-"""Of the charts; anything else is all there is."""
+        yield history.model_copy(update={"moments": recent if len(recent) > 1 else moments})

@@ -1,264 +1,330 @@
-"""The columns of findings: what each is called, how it is read, and in which tables it is shown.
+"""Columns of gaps and groups: title, content, and the tables that show them.
 
 A new statistic of a gap is one line of GAP_COLUMNS.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Flag, auto
-from typing import Generic, Protocol, TypeVar
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
 
-from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
-from biaswatch.shared.formatting import by_evidence, interval, number, p_value, verdict_words
-from biaswatch.shared.presentation.run_summary import title_of
-
-
-@dataclass(frozen=True)
-class GapRow:
-    """A gap with the diagnosis it belongs to, and its run where that is known."""
-
-    diagnosis: Diagnosis
-    gap: Gap
-    run: str = ""
-    model: str = ""
-    """What the model is called among the others of a table."""
+from biaswatch.shared.contracts import Diagnosis, GroupSummary
+from biaswatch.shared.formatting import verdict_words
+from biaswatch.shared.presentation.findings import Comparison, answers_query, comparisons, title_of
+from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.tables import (
+    Cell,
+    Column,
+    Table,
+    csv_text,
+    estimate_cell,
+    number_cell,
+    numbers,
+    p_cell,
+    text_cell,
+    texts,
+    words,
+)
 
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A group with the diagnosis it belongs to."""
+    """A group with its diagnosis, and the name of the model among its neighbors."""
 
     diagnosis: Diagnosis
     group: GroupSummary
-    model: str = ""
-    """What the model is called among the others of a table."""
+    model: str
+    run_id: str = ""
+
+    def answers(self) -> str:
+        """Return the address of the group's answers."""
+        return f"/runs/{self.run_id}/answers?{answers_query(self.diagnosis, self.group.group)}"
 
 
-class OfDiagnosis(Protocol):
-    """What belongs to a diagnosis."""
-
-    @property
-    def diagnosis(self) -> Diagnosis:
-        """The diagnosis."""
-
-    @property
-    def model(self) -> str:
-        """What its model is called among the others."""
-
-
-Row = TypeVar("Row", bound=OfDiagnosis)
-"""A gap's row or a group's."""
+Row = TypeVar("Row", Comparison, GroupRow)
 
 
 class Shown(Flag):
-    """Where a column is shown."""
+    """Outputs that have a column."""
 
     TERMINAL = auto()
     DOCUMENT = auto()
-    """Markdown and HTML."""
+    """Markdown and HTML reports."""
     CSV = auto()
-    TABLES = TERMINAL | DOCUMENT
-    ALL = TABLES | CSV
+    """Files of the command line."""
+    PAGE = auto()
+    """Pages of one finding."""
+    SEVERAL = auto()
+    """Files of the dashboard, whose rows come from several findings."""
+    PAGES = PAGE | SEVERAL
+    TABLES = TERMINAL | DOCUMENT | PAGES
+
+
+TEXT, NAME, NUMBER = Column(""), Column("", name=True), Column("", numeric=True)
 
 
 @dataclass(frozen=True)
-class Column(Generic[Row]):
-    """One column of findings."""
+class FindingColumn(Generic[Row]):
+    """One column of gaps or groups."""
 
     name: str
-    """Its name in CSV."""
+    """Title in CSV."""
     shown: Shown
     heading: str
-    """What people read above it; `{level}` is replaced by what the intervals cover."""
-    text: Callable[[Row], str]
-    """The cell that people read; it is empty where the statistic does not apply."""
-    value: Callable[[Row], object]
-    """The cell in CSV, unrounded."""
-    is_estimate: bool = False
-    """A terminal puts the interval below the number."""
-    no_wrap: bool = False
-    is_verdict: bool = False
-    """It is coloured, or bold, by the verdict."""
+    """Title for people; `{level}` becomes the coverage of the intervals."""
+    cell: Callable[[Row], Cell]
+    kind: Column = TEXT
+    """Kind of the column, whose title is the heading."""
     is_optional: bool = False
-    """A document leaves it out where no row has a cell; a terminal does so with every column."""
-    is_name: bool = False
-    """A document says it once above the table where all rows have the same."""
+    """Left out where every cell is empty."""
+    is_common: bool = False
+    """Named once above a document's table where all rows agree."""
 
 
-class HasInterval(Protocol):
-    """An estimate, of the contracts or of the statistics."""
+def _plain(name: str, shown: Shown, path: str, heading: str = "") -> FindingColumn[Any]:
+    """Return a column of texts or counts, read from an attribute of the row."""
+    read = attrgetter(path)
+    is_count = path.startswith("group.")
 
-    @property
-    def value(self) -> float | None:
-        """The number."""
+    def cell(row: Any) -> Cell:
+        value = read(row)
+        return Cell(str(value), value)
 
-    @property
-    def low(self) -> float | None:
-        """The lower end of its interval."""
-
-    @property
-    def high(self) -> float | None:
-        """The upper end."""
-
-    @property
-    def reason(self) -> str | None:
-        """Why the number or its interval is undefined."""
-
-
-def estimate_text(estimate: HasInterval) -> str:
-    """Return an estimate with its interval, or with the reason why it has none."""
-    return interval(estimate.value, estimate.low, estimate.high, estimate.reason)
-
-
-def _field(
-    name: str, shown: Shown, read: Callable[[Row], object], heading: str = ""
-) -> Column[Row]:
-    """Return a column of words or counts, the same in tables and in CSV."""
-    return Column(name, shown, heading or name, lambda row: str(read(row)), read)
+    return FindingColumn(name, shown, heading or name, cell, NUMBER if is_count else TEXT)
 
 
 def _estimate(
-    name: str, shown: Shown, heading: str, read: Callable[[Row], Estimate | None]
-) -> Column[Row]:
-    """Return a column of numbers, which have their intervals with them in tables."""
-
-    def text(row: Row) -> str:
-        return estimate_text(found) if (found := read(row)) else ""
-
-    def value(row: Row) -> float | None:
-        return found.value if (found := read(row)) else None
-
-    return Column(
-        name, shown, heading, text, value, is_estimate=True, no_wrap=True, is_optional=True
+    name: str, shown: Shown, heading: str, path: str, ends: tuple[str, str] = ("from", "to")
+) -> FindingColumn[Any]:
+    """Return a column of numbers with their intervals."""
+    read = attrgetter(path)
+    kind = Column("", numeric=True, ends=ends)
+    return FindingColumn(
+        name, shown, heading, lambda row: estimate_cell(read(row)), kind, is_optional=True
     )
 
 
-def _gap_p(
-    name: str, shown: Shown, heading: str, read: Callable[[Gap], float | None]
-) -> Column[GapRow]:
-    """Return a column of p-values of gaps."""
+def _p(name: str, shown: Shown, heading: str) -> FindingColumn[Comparison]:
+    """Return a column of p-values; a file has null where one is too small to compute."""
+    read = attrgetter(name)
 
-    def text(row: GapRow) -> str:
-        return p_value(row.gap.comparable_p(read(row.gap)))
+    def cell(row: Comparison) -> Cell:
+        p = read(row.gap)
+        return Cell(p_cell(row.gap.comparable_p(p)).text, p)
 
-    return Column(name, shown, heading, text, lambda row: read(row.gap))
-
-
-def _composed(name: str, shown: Shown, text: Callable[[Row], str], *, no_wrap: bool) -> Column[Row]:
-    """Return a column whose text is put together from several fields."""
-    return Column(name, shown, name, text, text, no_wrap=no_wrap)
+    return FindingColumn(name, shown, heading, cell, NUMBER)
 
 
-def _missing(row: GroupRow) -> str:
-    reasons = ", ".join(f"{count} {why}" for why, count in row.group.missing_reasons.items())
-    return f"{row.group.missing}" + (f" ({reasons})" if reasons else "")
+def _common(heading: str, text: Callable[[Any], str]) -> FindingColumn[Any]:
+    """Return a column of a document that identifies the finding."""
+    return FindingColumn(
+        heading, Shown.DOCUMENT, heading, lambda row: text_cell(text(row)), is_common=True
+    )
 
 
-def _shrunken(row: GroupRow) -> str:
-    found = row.group.shrunken_mean
-    return number(found.value) if found and found.value is not None else ""
+def _finding_title(row: Comparison | GroupRow) -> str:
+    return title_of(row.diagnosis) + (" (a stratum)" if row.diagnosis.stratum else "")
 
 
-def rank_text(row: GroupRow) -> str:
-    """Return the rank with all ranks it may be; one that is certain stands alone."""
-    found = row.group.rank
-    if found is None or found.value is None or found.low is None or found.high is None:
+def _pair(row: Comparison) -> Cell:
+    href = f"/runs/{row.run_id}/answers?{row.answers}" if row.run_id else None
+    return text_cell(f"{row.gap.a} - {row.gap.b}", href=href)
+
+
+def _verdict(row: Comparison) -> Cell:
+    verdict, survives, unmeasured = row.conclusion
+    text = verdict_words(verdict, survives, unmeasured=unmeasured)
+    return Cell(text, verdict, chip=verdict)
+
+
+def _group(row: GroupRow) -> Cell:
+    return text_cell(row.group.group, href=row.answers() if row.run_id else None)
+
+
+def _missing(row: GroupRow) -> Cell:
+    group = row.group
+    reasons = ", ".join(
+        f"{count} {words(reason)}" for reason, count in sorted(group.missing_reasons.items())
+    )
+    href = f"{row.answers()}&missing=any" if row.run_id and group.missing else None
+    return Cell(f"{group.missing}" + (f" ({reasons})" if reasons else ""), group.missing, href)
+
+
+def _shrunken(row: GroupRow) -> Cell:
+    mean = row.group.shrunken_mean
+    value = mean.value if mean else None
+    return number_cell(value) if value is not None else Cell("")
+
+
+def rank_text(group: GroupSummary) -> str:
+    """Return a rank with the range of possible ranks: `2 (1 to 4)`."""
+    rank = group.rank
+    if rank is None or rank.value is None or rank.low is None or rank.high is None:
         return ""
-    if found.low == found.high:
-        return f"{found.value:.0f}"
-    return f"{found.value:.0f} ({found.low:.0f} to {found.high:.0f})"
+    if rank.low == rank.high:
+        return f"{rank.value:.0f}"
+    return f"{rank.value:.0f} ({rank.low:.0f} to {rank.high:.0f})"
 
 
-def _number(diagnosis: Diagnosis) -> str:
-    return title_of(diagnosis) + (" (a stratum)" if diagnosis.stratum else "")
+def _rank(row: GroupRow) -> Cell:
+    rank = row.group.rank
+    return Cell(rank_text(row.group), rank.value if rank else None, estimate=rank)
 
 
-def _naming() -> tuple[Column[Row], Column[Row]]:
-    """Return the columns that say which number it is, and of which model."""
-
-    def named(name: str, text: Callable[[Row], str]) -> Column[Row]:
-        return Column(name, Shown.DOCUMENT, name, text, text, is_name=True)
-
-    return (
-        named("number", lambda row: _number(row.diagnosis)),
-        named("model", lambda row: row.model or row.diagnosis.target),
-    )
-
-
-GAP_COLUMNS: tuple[Column[GapRow], ...] = (
-    *_naming(),
-    _field("run", Shown.CSV, lambda row: row.run),
-    _field("target", Shown.CSV, lambda row: row.diagnosis.target),
-    _field("scaffold", Shown.CSV, lambda row: row.diagnosis.scaffold),
-    _field("feature", Shown.TERMINAL | Shown.CSV, lambda row: row.diagnosis.feature),
-    _field("dimension", Shown.CSV, lambda row: row.diagnosis.dimension),
-    _field("a", Shown.CSV, lambda row: row.gap.a),
-    _field("b", Shown.CSV, lambda row: row.gap.b),
-    _composed("groups", Shown.TABLES, lambda row: f"{row.gap.a} - {row.gap.b}", no_wrap=True),
-    _estimate("gap", Shown.ALL, "gap [{level}]", lambda row: row.gap.gap),
-    _field("low", Shown.CSV, lambda row: row.gap.gap.low),
-    _field("high", Shown.CSV, lambda row: row.gap.gap.high),
-    _gap_p("p_value", Shown.DOCUMENT | Shown.CSV, "p", lambda gap: gap.p_value),
-    _gap_p("p_adjusted", Shown.ALL, "family p", lambda gap: gap.p_adjusted),
-    _estimate(
-        "effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", lambda row: row.gap.effect_size
-    ),
-    _estimate("impact_ratio", Shown.TABLES, "impact ratio", lambda row: row.gap.impact_ratio),
-    Column(
-        "verdict",
-        Shown.ALL,
-        "verdict",
-        lambda row: verdict_words(
-            row.gap.verdict,
-            row.gap.survives_missing,
-            unmeasured=row.diagnosis.is_unmeasured(row.gap),
-        ),
-        lambda row: row.gap.verdict.value,
-        is_verdict=True,
-    ),
-    _field("survives_missing", Shown.CSV, lambda row: row.gap.survives_missing),
-    _field("reason", Shown.CSV, lambda row: row.gap.reason),
-    _field("claim", Shown.CSV, lambda row: row.diagnosis.claim),
+NAMING: tuple[FindingColumn[Any], ...] = (
+    _common("number", _finding_title),
+    _common("model", lambda row: row.model),
+    _plain("model", Shown.SEVERAL, "diagnosis.target"),
+    _plain("scaffold", Shown.SEVERAL, "diagnosis.scaffold"),
+    _plain("extractor", Shown.SEVERAL, "diagnosis.extractor"),
+    _plain("number", Shown.SEVERAL, "diagnosis.feature"),
+    _plain("grouping", Shown.SEVERAL, "diagnosis.dimension"),
 )
-GROUP_COLUMNS: tuple[Column[GroupRow], ...] = (
-    *_naming(),
-    _field("group", Shown.TABLES, lambda row: row.group.group),
-    _field("units", Shown.TABLES, lambda row: row.group.units, "prompts"),
-    _field("responses", Shown.TABLES, lambda row: row.group.responses, "answers"),
-    _composed("missing", Shown.TABLES, _missing, no_wrap=False),
-    _estimate("mean", Shown.TABLES, "mean [{level}]", lambda row: row.group.mean),
-    _estimate(
-        "selection_rate", Shown.TABLES, "selected [{level}]", lambda row: row.group.selection_rate
+GAP_COLUMNS: tuple[FindingColumn[Comparison], ...] = (
+    *NAMING,
+    _plain("run", Shown.CSV, "run_id"),
+    _plain("target", Shown.CSV, "diagnosis.target"),
+    _plain("scaffold", Shown.CSV, "diagnosis.scaffold"),
+    _plain("feature", Shown.TERMINAL | Shown.CSV, "diagnosis.feature"),
+    _plain("dimension", Shown.CSV, "diagnosis.dimension"),
+    _plain("a", Shown.CSV, "gap.a"),
+    _plain("b", Shown.CSV, "gap.b"),
+    FindingColumn("groups", Shown.TABLES, "groups", _pair, NAME),
+    _estimate("gap", Shown.TABLES | Shown.CSV, "gap [{level}]", "gap.gap"),
+    _plain("low", Shown.CSV, "gap.gap.low"),
+    _plain("high", Shown.CSV, "gap.gap.high"),
+    _p("p_value", Shown.DOCUMENT | Shown.CSV, "p"),
+    _p("p_adjusted", Shown.TABLES | Shown.CSV, "adjusted p"),
+    _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", "gap.effect_size"),
+    _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio", "gap.impact_ratio"),
+    FindingColumn("verdict", Shown.TABLES | Shown.CSV, "verdict", _verdict),
+    _plain("survives_missing", Shown.CSV, "gap.survives_missing"),
+    _plain("reason", Shown.CSV, "gap.reason"),
+    FindingColumn("why", Shown.PAGES, "why", lambda row: text_cell(row.gap.reason or "")),
+    _plain("claim", Shown.CSV, "diagnosis.claim"),
+)
+GROUP_COLUMNS: tuple[FindingColumn[GroupRow], ...] = (
+    *NAMING,
+    FindingColumn("group", Shown.TABLES, "group", _group, NAME),
+    _plain("units", Shown.TABLES, "group.units", "prompts"),
+    _plain("responses", Shown.TABLES, "group.responses", "answers"),
+    FindingColumn("missing", Shown.TABLES, "missing", _missing, NUMBER),
+    _estimate("mean", Shown.TABLES, "mean [{level}]", "group.mean"),
+    _estimate("selection_rate", Shown.TABLES, "selected [{level}]", "group.selection_rate"),
+    FindingColumn(
+        "shrunken_mean", Shown.TABLES, "shrunken mean", _shrunken, NUMBER, is_optional=True
     ),
-    Column("shrunken_mean", Shown.TABLES, "shrunken mean", _shrunken, _shrunken, is_optional=True),
-    Column(
-        "rank", Shown.TABLES, "rank ({level})", rank_text, rank_text, no_wrap=True, is_optional=True
+    FindingColumn(
+        "rank",
+        Shown.TABLES,
+        "rank ({level})",
+        _rank,
+        Column("", numeric=True, ends=("rank from", "rank to")),
+        is_optional=True,
     ),
 )
+_LEVEL = re.compile(r" [\[(]\{level\}[\])]")
 
 
-def columns(registry: Sequence[Column[Row]], where: Shown) -> list[Column[Row]]:
-    """Return the columns that are shown there, in their order."""
-    return [each for each in registry if where in each.shown]
+def findings_table(
+    registry: Sequence[FindingColumn[Row]],
+    rows: Sequence[Row],
+    where: Shown,
+    level: str = "",
+    caption: str = "",
+) -> Table:
+    """Return gaps or groups as a table, without optional columns that have no content."""
+    columns, contents = [], []
+    for column in registry:
+        cells = [column.cell(row) for row in rows]
+        if where & column.shown and not (column.is_optional and not any(c.text for c in cells)):
+            heading = column.heading if level else _LEVEL.sub("", column.heading)
+            columns.append(replace(column.kind, title=heading.format(level=level)))
+            contents.append(cells)
+    return Table(caption, tuple(columns), tuple(zip(*contents, strict=True)))
 
 
-def gap_rows(diagnosis: Diagnosis, run: str = "") -> list[GapRow]:
-    """Return a row for each gap of a diagnosis, those that say the most first."""
-    return [GapRow(diagnosis, gap, run) for gap in gaps_by_evidence(diagnosis)]
+def findings_csv(registry: Sequence[FindingColumn[Row]], rows: Iterable[Row]) -> str:
+    """Return gaps as CSV with unrounded numbers."""
+    columns = [column for column in registry if Shown.CSV in column.shown]
+    cells = ([column.cell(row).plain for column in columns] for row in rows)
+    return csv_text([column.name for column in columns], cells)
 
 
-def gaps_by_evidence(diagnosis: Diagnosis) -> list[Gap]:
-    """Return what is decided first, then the rest by p-value and by size."""
-    return sorted(
-        diagnosis.gaps,
-        key=lambda gap: (
-            by_evidence(gap.verdict, gap.comparable_p(gap.p_adjusted), gap.gap.value),
-            gap.a,
-            gap.b,
-        ),
+def without_common(
+    registry: Sequence[FindingColumn[Row]], rows: Sequence[Row]
+) -> tuple[list[str], list[FindingColumn[Row]]]:
+    """Return what all rows have in common, and the columns that are left."""
+    common = [
+        column
+        for column in registry
+        if column.is_common and len({column.cell(row).text for row in rows}) == 1
+    ]
+    left = [column for column in registry if column not in common]
+    return [column.cell(rows[0]).text for column in common], left
+
+
+def group_rows(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[GroupRow]:
+    """Return a row for each group, by diagnosis and then by rank."""
+    diagnoses = list(diagnoses)
+    names = ModelNames.among(diagnoses)
+    return [
+        GroupRow(diagnosis, group, names.of(diagnosis), run_id)
+        for diagnosis in diagnoses
+        for group in sorted(diagnosis.groups, key=_by_rank)
+    ]
+
+
+def _by_rank(group: GroupSummary) -> float:
+    return group.rank.value or 0.0 if group.rank else 0.0
+
+
+def comparisons_table(
+    diagnoses: Sequence[Diagnosis], run_id: str, *, max_rows: int | None = None
+) -> Table:
+    """Return the comparisons of one finding for its page, or of several for a file."""
+    where = Shown.PAGE if len(diagnoses) == 1 else Shown.SEVERAL
+    rows = comparisons(diagnoses, run_id)[:max_rows]
+    return findings_table(GAP_COLUMNS, rows, where, caption="Comparisons of groups")
+
+
+def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> Table:
+    """Return the groups of one finding for its page, or of several for a file."""
+    where = Shown.PAGE if len(diagnoses) == 1 else Shown.SEVERAL
+    rows = group_rows(diagnoses, run_id)
+    return findings_table(GROUP_COLUMNS, rows, where, caption="Groups by themselves")
+
+
+SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
+"""Metrics in tables for people; JSON and files have all."""
+
+
+def disparities_table(diagnoses: Sequence[Diagnosis], *, statistics: Sequence[str] = ()) -> Table:
+    """Return how far the groups lie apart, for some statistics or for all."""
+    names = ModelNames.among(diagnoses)
+    is_alone = len(diagnoses) == 1
+    columns = (
+        *(() if is_alone else texts("of")),
+        *texts("statistic", "metric"),
+        *numbers("value"),
+        *texts("held by"),
+        *numbers("by chance", "p"),
     )
-
-
-def group_rows(diagnosis: Diagnosis, model: str = "") -> list[GroupRow]:
-    """Return a row for each group of a diagnosis."""
-    return [GroupRow(diagnosis, group, model) for group in diagnosis.groups]
+    rows = [
+        (
+            *(() if is_alone else [text_cell(f"{title_of(diagnosis)}, {names.of(diagnosis)}")]),
+            text_cell(words(row.statistic)),
+            text_cell(row.metric),
+            number_cell(row.value),
+            text_cell(row.group or ""),
+            number_cell(row.null_median),
+            p_cell(row.p_value),
+        )
+        for diagnosis in diagnoses
+        for row in diagnosis.disparities
+        if row.value is not None
+        and (row.statistic in statistics if statistics else row.metric in SHOWN_METRICS)
+    ]
+    return Table("Distance between all groups", columns, tuple(rows))

@@ -5,30 +5,35 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
-from biaswatch.shared.formatting import COULD_UNDO, interval, number, p_equals
+from biaswatch.shared.formatting import COULD_UNDO, number, p_equals
+from biaswatch.shared.presentation.findings import Comparison, comparisons, title_of
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.run_summary import answers_query, title_of
 from biaswatch.shared.presentation.tables import (
-    PageCell,
-    PageColumn,
-    PageTable,
+    Cell,
+    Table,
+    estimate_text,
+    names,
     number_cell,
-    words_cell,
+    numbers,
+    text_cell,
+    texts,
+    verdict_cell,
+    words,
 )
 
-MOST_ACROSS = 6
-"""More models than this stand one below the other, where there are fewer comparisons."""
+MAX_COLUMNS = 6
+"""More models become rows, where there are fewer comparisons."""
 STRONG_P, WEAK_P = 0.01, 0.05
-"""By itself, without correction: what a colour says, and no verdict."""
+"""Uncorrected levels for the color of a cell, which is no verdict."""
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class MatrixHeading:
-    """The heading of a row or a column."""
+    """Heading of a row or a column, with a link to its finding."""
 
     title: str
     finding_id: str | None = None
-    """Of a number at a model, the finding: it leads to a close look."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,15 @@ class MatrixCell:
 
     text: str
     kind: str
-    """The class of its colour."""
+    """CSS class of the color."""
     said: str
-    """All of it in a sentence."""
+    """The whole comparison in a sentence."""
     answers: str
 
 
 @dataclass(frozen=True)
 class ComparisonMatrix:
-    """Comparisons that are read together."""
+    """Comparisons to be read together."""
 
     title: str
     corner: str
@@ -54,105 +59,86 @@ class ComparisonMatrix:
 
 
 def matrices_of(diagnoses: Sequence[Diagnosis]) -> list[ComparisonMatrix]:
-    """Return a matrix for each model, or one with all models where one number was measured."""
-    compared = [each for each in diagnoses if each.gaps and not each.stratum]
-    names = ModelNames.among(compared)
+    """Return a matrix for each model, or one of all models if they share one feature."""
+    compared = [row for row in diagnoses if row.gaps and not row.stratum]
+    model = ModelNames.among(compared).of
 
-    def by_model(diagnosis: Diagnosis) -> str:
-        return f"{names.of(diagnosis)}, by {diagnosis.dimension.replace('_', ' ')}"
+    def model_and_dimension(diagnosis: Diagnosis) -> str:
+        return f"{model(diagnosis)}, by {words(diagnosis.dimension)}"
 
-    if len({(each.extractor, each.feature) for each in compared}) > 1:
-        return _matrices(compared, by_model, lambda each: each.feature.replace("_", " "))
-    return _matrices(compared, title_of, names.of)
+    def feature(diagnosis: Diagnosis) -> str:
+        return words(diagnosis.feature)
 
-
-def _matrices(
-    diagnoses: Sequence[Diagnosis],
-    title: Callable[[Diagnosis], str],
-    heading: Callable[[Diagnosis], str],
-) -> list[ComparisonMatrix]:
-    ordered = sorted(diagnoses, key=title)
-    return [_matrix(name, list(some), heading) for name, some in groupby(ordered, key=title)]
+    is_one_feature = len({(row.extractor, row.feature) for row in compared}) <= 1
+    title, heading = (title_of, model) if is_one_feature else (model_and_dimension, feature)
+    ordered = sorted(compared, key=title)
+    return [_matrix(name, list(rows), heading) for name, rows in groupby(ordered, key=title)]
 
 
 def _matrix(
     title: str, diagnoses: Sequence[Diagnosis], heading: Callable[[Diagnosis], str]
 ) -> ComparisonMatrix:
-    cells = [{(gap.a, gap.b): gap for gap in each.gaps} for each in diagnoses]
-    pairs = {pair for some in cells for pair in some}
-
-    def strength(pair: tuple[str, str]) -> tuple[int, float, tuple[str, str]]:
-        """Return what rows are sorted by: how many disparities, then the strongest evidence."""
-        gaps = [some[pair] for some in cells if pair in some]
-        found = sum(gap.verdict is Verdict.DISPARITY for gap in gaps)
-        ps = [p for gap in gaps if (p := gap.comparable_p(gap.p_value)) is not None]
-        return -found, min(ps, default=1.0), pair
-
-    ordered = sorted(pairs, key=strength)
-    down, names = _pair_names(ordered)
-    across = tuple(MatrixHeading(heading(each), each.id) for each in diagnoses)
-    columns = [
-        _column(each, [some.get(pair) for pair in ordered])
-        for each, some in zip(diagnoses, cells, strict=True)
+    by_pair = [
+        {(row.gap.a, row.gap.b): row for row in comparisons([diagnosis])} for diagnosis in diagnoses
     ]
-    if len(across) > max(MOST_ACROSS, len(ordered)):
-        return ComparisonMatrix(title, down, names, tuple(zip(across, columns, strict=True)))
-    rows = tuple(zip(*columns, strict=True))
-    return ComparisonMatrix(title, down, across, tuple(zip(names, rows, strict=True)))
+    pairs = sorted({pair for rows in by_pair for pair in rows}, key=lambda p: _strength(p, by_pair))
+    corner, row_names = _pair_names(pairs)
+    column_names = tuple(MatrixHeading(heading(row), row.id) for row in diagnoses)
+    columns = [
+        tuple(_matrix_cell(rows[pair]) if pair in rows else None for pair in pairs)
+        for rows in by_pair
+    ]
+    if len(column_names) > max(MAX_COLUMNS, len(pairs)):
+        transposed = tuple(zip(column_names, columns, strict=True))
+        return ComparisonMatrix(title, corner, row_names, transposed)
+    rows = tuple(zip(row_names, zip(*columns, strict=True), strict=True))
+    return ComparisonMatrix(title, corner, column_names, rows)
 
 
-def _pair_names(pairs: Sequence[tuple[str, str]]) -> tuple[str, tuple[MatrixHeading, ...]]:
-    """Return what pairs are called, and what is said above them: what all have in common."""
-    others = {b for _, b in pairs}
-    if len(others) == 1 and len(pairs) > 1:
-        names = tuple(MatrixHeading(a) for a, _ in pairs)
-        return f"less {others.pop()}", names
+def _strength(pair: Pair, by_pair: Sequence[dict[Pair, Comparison]]) -> tuple[int, float, Pair]:
+    """Return the sort key of a row: many disparities first, then strong evidence."""
+    rows = [rows[pair] for rows in by_pair if pair in rows]
+    p_values = [p for row in rows if (p := row.gap.comparable_p(row.gap.p_value)) is not None]
+    return -sum(row.is_disparity for row in rows), min(p_values, default=1.0), pair
+
+
+def _pair_names(pairs: Sequence[Pair]) -> tuple[str, tuple[MatrixHeading, ...]]:
+    """Return the common second group for the corner, and the names of the rows."""
+    seconds = {b for _, b in pairs}
+    if len(seconds) == 1 and len(pairs) > 1:
+        return f"less {seconds.pop()}", tuple(MatrixHeading(a) for a, _ in pairs)
     return "", tuple(MatrixHeading(f"{a} less {b}") for a, b in pairs)
 
 
-def _column(diagnosis: Diagnosis, gaps: Sequence[Gap | None]) -> tuple[MatrixCell | None, ...]:
-    """Return the cells of one finding; what many of them say alike is put together once."""
-    title = title_of(diagnosis)
-    answers = {
-        name: answers_query(diagnosis, name) for name in {gap.a for gap in gaps if gap is not None}
-    }
-    return tuple(None if gap is None else _cell(title, gap, answers[gap.a]) for gap in gaps)
-
-
-def _cell(title: str, gap: Gap, answers: str) -> MatrixCell:
-    estimate = gap.gap
-    same = " ≈" if gap.verdict is Verdict.NO_DISPARITY else ""
-    said = interval(estimate.value, estimate.low, estimate.high, estimate.reason)
-    p = p_equals(gap.comparable_p(gap.p_adjusted))
-    verdict = gap.verdict.value.replace("_", " ")
+def _matrix_cell(row: Comparison) -> MatrixCell:
+    gap = row.gap
+    within = " ≈" if gap.verdict is Verdict.NO_DISPARITY else ""
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
     return MatrixCell(
-        text=number(estimate.value, 2) + same,
-        kind=_kind(gap),
-        said=f"{title}, {gap.a} less {gap.b}: {said}, {p} corrected: {verdict}{doubt}",
-        answers=answers,
+        text=number(gap.gap.value, 2) + within,
+        kind=_color(row),
+        said=f"{title_of(row.diagnosis)}, {gap.a} less {gap.b}: {estimate_text(gap.gap)},"
+        f" adjusted {p_equals(row.p_adjusted)}: {words(gap.verdict)}{doubt}",
+        answers=row.answers,
     )
 
 
-def _kind(gap: Gap) -> str:
-    """Return the colour: whether lower or higher, and how strong the evidence is by itself."""
-    p, value = gap.comparable_p(gap.p_value), gap.gap.value
+def _color(row: Comparison) -> str:
+    """Return the CSS class: direction of the gap, and its evidence without correction."""
+    p, value = row.gap.comparable_p(row.gap.p_value), row.gap.gap.value
     if value is None:
         return "weak"
     side = "lower" if value < 0 else "higher"
-    if gap.verdict is Verdict.DISPARITY:
+    if row.is_disparity:
         return f"{side}3 found"
     if p is None or p >= WEAK_P:
-        return "weak" if gap.verdict is not Verdict.NO_DISPARITY else ""
+        return "" if row.gap.verdict is Verdict.NO_DISPARITY else "weak"
     return f"{side}{2 if p < STRONG_P else 1}"
-
-
-Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class ComparedGap:
-    """One comparison as two runs made it."""
+    """One comparison of two runs."""
 
     model: str
     what: str
@@ -162,28 +148,28 @@ class ComparedGap:
 
     @property
     def moved(self) -> float | None:
-        """How much the gap grew or shrank."""
-        if self.before.gap.value is None or self.after.gap.value is None:
-            return None
-        return self.after.gap.value - self.before.gap.value
-
-    @property
-    def apart(self) -> bool:
-        """Whether the intervals do not meet."""
-        return self.intervals == "apart"
+        """The change of the gap."""
+        before, after = self.before.gap.value, self.after.gap.value
+        return None if before is None or after is None else after - before
 
     @property
     def intervals(self) -> str:
-        """How the intervals lie: apart or meeting; unknown where one run has none."""
+        """`apart` or `meet`; `unknown` where one run has no interval."""
         one, two = self.before.gap, self.after.gap
         if one.low is None or one.high is None or two.low is None or two.high is None:
             return "unknown"
         return "apart" if one.high < two.low or two.high < one.low else "meet"
 
+    @property
+    def order(self) -> tuple[bool, bool, float, str, str]:
+        """The sort key: intervals apart, other verdicts and large changes first."""
+        is_same = self.before.verdict is self.after.verdict
+        return self.intervals != "apart", is_same, -abs(self.moved or 0.0), self.what, self.groups
+
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """What two runs have in common."""
+    """Comparisons that two runs share."""
 
     gaps: tuple[ComparedGap, ...]
     only_before: int
@@ -191,99 +177,90 @@ class ComparedRuns:
 
     @property
     def unknown(self) -> int:
-        """How many comparisons have an interval in one run alone, or in none."""
+        """The number of comparisons that lack an interval in either run."""
         return sum(gap.intervals == "unknown" for gap in self.gaps)
 
     @property
     def new(self) -> int:
-        """How many disparities the later run alone shows."""
-        return sum(_found(each.after) and not _found(each.before) for each in self.gaps)
+        """The number of disparities in the later run alone."""
+        return sum(_is_found(gap.after) and not _is_found(gap.before) for gap in self.gaps)
 
     @property
     def gone(self) -> int:
-        """How many disparities the earlier run alone shows."""
-        return sum(_found(each.before) and not _found(each.after) for each in self.gaps)
+        """The number of disparities in the earlier run alone."""
+        return sum(_is_found(gap.before) and not _is_found(gap.after) for gap in self.gaps)
 
 
 def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> ComparedRuns:
-    """Return the comparisons that both runs made; if each has one model, of these two."""
-    models = [{each.target for each in some} for some in (before, after)]
-    alone = all(len(each) == 1 for each in models)
-    one, two = (_by_key(some, by_model=not alone) for some in (before, after))
-    names = ModelNames.among([*before, *after])
-    gaps = [
-        ComparedGap(
-            _models(one[key][0], two[key][0], names), key[3], key[4], one[key][1], two[key][1]
+    """Return the comparisons of both runs; single models are compared with each other."""
+    by_model = any(len({row.target for row in rows}) != 1 for rows in (before, after))
+    one, two = (_by_subject(rows, by_model=by_model) for rows in (before, after))
+    model_names = ModelNames.among([*before, *after])
+    gaps = []
+    for key in one.keys() & two.keys():
+        earlier, later = one[key], two[key]
+        first, second = earlier.diagnosis.target, later.diagnosis.target
+        model = first if first == second else f"{first}, then {second}"
+        gap = earlier.gap
+        gaps.append(
+            ComparedGap(
+                model=model_names.of(earlier.diagnosis, model),
+                what=title_of(earlier.diagnosis),
+                groups=f"{gap.a} less {gap.b}",
+                before=gap,
+                after=later.gap,
+            )
         )
-        for key in one.keys() & two.keys()
-    ]
     return ComparedRuns(
-        gaps=tuple(sorted(gaps, key=_order)),
+        gaps=tuple(sorted(gaps, key=lambda gap: gap.order)),
         only_before=len(one.keys() - two.keys()),
         only_after=len(two.keys() - one.keys()),
     )
 
 
-def compared_table(found: ComparedRuns, most: int | None = None) -> PageTable:
+def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table:
     """Return a row for each comparison."""
     columns = (
-        *(PageColumn(title, name=True) for title in ("number", "groups", "model")),
-        PageColumn("gap before", numeric=True),
-        PageColumn("gap after", numeric=True),
-        PageColumn("moved by", numeric=True),
-        PageColumn("intervals"),
-        PageColumn("verdict before"),
-        PageColumn("verdict after"),
+        *names("number", "groups", "model"),
+        *numbers("gap before", "gap after", "moved by"),
+        *texts("intervals", "verdict before", "verdict after"),
     )
     rows = [
         (
-            words_cell(each.what),
-            words_cell(each.groups),
-            words_cell(each.model),
-            _gap_cell(each.before),
-            _gap_cell(each.after),
-            number_cell(each.moved),
-            words_cell(each.intervals, chip="raised" if each.apart else None),
-            _verdict_cell(each.before),
-            _verdict_cell(each.after),
+            text_cell(gap.what),
+            text_cell(gap.groups),
+            text_cell(gap.model),
+            _gap_cell(gap.before),
+            _gap_cell(gap.after),
+            number_cell(gap.moved),
+            text_cell(gap.intervals, chip="raised" if gap.intervals == "apart" else None),
+            verdict_cell(gap.before.verdict),
+            verdict_cell(gap.after.verdict),
         )
-        for each in found.gaps[:most]
+        for gap in compared.gaps[:max_rows]
     ]
-    return PageTable("Two runs side by side", columns, tuple(rows))
+    return Table("Two runs side by side", columns, tuple(rows))
 
 
-def _by_key(diagnoses: Sequence[Diagnosis], *, by_model: bool) -> dict[Key, tuple[Diagnosis, Gap]]:
+def _by_subject(
+    diagnoses: Sequence[Diagnosis], *, by_model: bool
+) -> dict[tuple[str, ...], Comparison]:
     return {
         (
-            each.target if by_model else "",
-            each.scaffold,
-            each.extractor,
-            f"{each.feature.replace('_', ' ')} by {each.dimension.replace('_', ' ')}",
-            f"{gap.a} less {gap.b}",
-        ): (each, gap)
-        for each in diagnoses
-        for gap in each.gaps
+            row.diagnosis.target if by_model else "",
+            row.diagnosis.scaffold,
+            row.diagnosis.extractor,
+            title_of(row.diagnosis),
+            row.gap.a,
+            row.gap.b,
+        ): row
+        for row in comparisons(diagnoses)
     }
 
 
-def _models(one: Diagnosis, two: Diagnosis, names: ModelNames) -> str:
-    both = one.target if one.target == two.target else f"{one.target}, then {two.target}"
-    return names.of(one, both)
-
-
-def _order(each: ComparedGap) -> tuple[bool, bool, float, str, str]:
-    same = each.before.verdict is each.after.verdict
-    return not each.apart, same, -abs(each.moved or 0.0), each.what, each.groups
-
-
-def _found(gap: Gap) -> bool:
+def _is_found(gap: Gap) -> bool:
     return gap.verdict is Verdict.DISPARITY
 
 
-def _gap_cell(gap: Gap) -> PageCell:
-    it = gap.gap
-    return PageCell(interval(it.value, it.low, it.high, it.reason), it.value)
-
-
-def _verdict_cell(gap: Gap) -> PageCell:
-    return PageCell(gap.verdict.replace("_", " "), gap.verdict.value, chip=gap.verdict.value)
+def _gap_cell(gap: Gap) -> Cell:
+    return Cell(estimate_text(gap.gap), gap.gap.value)

@@ -5,126 +5,85 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
-from biaswatch.shared.formatting import (
-    COULD_UNDO,
-    NOT_MEASURED,
-    coverage,
-    names_itself,
-    number,
-    p_equals,
-)
-from biaswatch.shared.presentation.columns import estimate_text, gaps_by_evidence
+from biaswatch.shared.formatting import coverage, number, p_equals
+from biaswatch.shared.presentation.findings import Comparison, comparisons, reading
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.run_summary import RunSummary, gap_verdict, strongest_first
+from biaswatch.shared.presentation.tables import estimate_text, words
 
-MOST_UNDECIDED, MOST_GAPS = 6, 12
-"""So many gaps are concluded on one by one: where they show nothing, and where they do."""
-NOTHING_TO_COMPARE = "There is nothing to compare: no probe names a group."
+MAX_UNDECIDED, MAX_GAPS = 6, 12
+"""Gaps of a finding with a sentence each: without a decision, and at most."""
+MAX_FEATURES = 8
+"""Features that one sentence lists."""
 
 
 def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """Return what is concluded, in words and numbers: of all groups together, then of each gap.
+    """Return what follows for all groups together, then for each gap.
 
-    Of more than a few gaps, those that decide nothing are counted.
+    Of more than a few undecided gaps, the rest is counted.
     """
     names = ModelNames.among(diagnoses)
     return [
         f"{names.of(diagnosis)}: {sentence}"
         for diagnosis in diagnoses
-        for sentence in (*overall_sentences(diagnosis), *_of_gaps(diagnosis))
+        for sentence in (*overall_sentences(diagnosis), *_gap_sentences(diagnosis))
     ]
 
 
-def lead(summary: RunSummary) -> str:
-    """Return the decisive sentence of a run that compares groups."""
-    return summary.lead if summary.comparisons else NOTHING_TO_COMPARE
+def _gap_sentences(diagnosis: Diagnosis) -> Iterator[str]:
+    rows = comparisons([diagnosis])
+    decided = sum(row.gap.verdict is not Verdict.NOT_ENOUGH for row in rows)
+    shown = min(max(decided, MAX_UNDECIDED), MAX_GAPS)
+    yield from (row.sentence for row in rows[:shown])
+    if rest := rows[shown:]:
+        read = reading(diagnosis.feature, diagnosis.extractor)
+        yield (
+            f"{read} by {diagnosis.dimension}, the other {len(rest)} comparisons,"
+            f" which the tables list: {_verdict_counts(rest)}."
+        )
 
 
 def strongest_conclusions(
-    diagnoses: Sequence[Diagnosis], most: int | None = None
+    diagnoses: Sequence[Diagnosis], max_rows: int | None = None
 ) -> tuple[list[str], str]:
-    """Return what is concluded of the comparisons that say the most, and how the rest ended.
+    """Return the conclusions with the strongest evidence, and the counts of the others."""
+    rows = comparisons(diagnoses)
+    sentences = [f"{row.model}: {row.sentence}" for row in rows[:max_rows]]
+    rest = rows[len(sentences) :]
+    counts = f"The other {len(rest)} comparisons: {_verdict_counts(rest)}." if rest else ""
+    return sentences, counts
 
-    Disparities come first, over all targets and numbers; `most` of None leaves none out.
-    """
-    pairs = [(each, gap) for each in diagnoses for gap in each.gaps]
-    pairs.sort(key=strongest_first)
-    names = ModelNames.among(diagnoses)
-    said = [
-        f"{names.of(each)}: {gap.a} against {gap.b},"
-        f" {by_reading(each.feature, each.extractor)}: {_conclusion(each, gap)}"
-        for each, gap in pairs[:most]
-    ]
-    rest = Counter(gap_verdict(each, gap) for each, gap in pairs[len(said) :])
-    words = ", ".join(f"{verdict}: {count}" for verdict, count in rest.items())
-    return said, f"The other {rest.total()} comparisons: {words}." if rest else ""
+
+def _verdict_counts(rows: Sequence[Comparison]) -> str:
+    counts = Counter(row.verdict for row in rows)
+    return ", ".join(f"{verdict}: {count}" for verdict, count in counts.items())
 
 
 def overall_sentences(diagnosis: Diagnosis) -> Iterator[str]:
-    """Return the test over all groups in words, where there are three or more."""
-    if (found := diagnosis.overall) is None:
-        return
-    read = by_reading(diagnosis.feature, diagnosis.extractor)
-    where = f"{read} by {diagnosis.dimension}, all {found.groups} groups together"
-    if found.p_value is None:
-        yield f"{where}: no test, because {found.reason or 'there is none'}."
-    else:
-        yield (
-            f"{where}: {p_equals(found.p_value)} for means this far apart under random labels"
-            f" ({found.units:,} prompts); it informs and decides nothing."
-        )
+    """Yield the test over all groups, where there are three or more."""
+    if test := diagnosis.overall:
+        read = reading(diagnosis.feature, diagnosis.extractor)
+        where = f"{read} by {diagnosis.dimension}, all {test.groups} groups together"
+        yield overall_sentence(where, test.p_value, f"{test.units:,} prompts", test.reason)
 
 
-def _of_gaps(diagnosis: Diagnosis) -> Iterator[str]:
-    gaps = gaps_by_evidence(diagnosis)
-    decided = sum(gap.verdict is not Verdict.NOT_ENOUGH for gap in gaps)
-    shown = min(max(decided, MOST_UNDECIDED), MOST_GAPS)
-    read = by_reading(diagnosis.feature, diagnosis.extractor)
-    for gap in gaps[:shown]:
-        yield f"{gap.a} against {gap.b}, {read}: {_conclusion(diagnosis, gap)}"
-    if rest := Counter(gap_verdict(diagnosis, gap) for gap in gaps[shown:]):
-        said = ", ".join(f"{words}: {count}" for words, count in rest.items())
-        yield (
-            f"{read} by {diagnosis.dimension}, the other {rest.total()} comparisons,"
-            f" which the tables list: {said}."
-        )
-
-
-def by_reading(feature: str, instrument: str) -> str:
-    """Return the number and what read it: without labels nobody knows how well.
-
-    An instrument that has the name of its only number is not named twice.
-    """
+def overall_sentence(where: str, p: float | None, units: str, reason: str | None) -> str:
+    """Return the test over all groups as a sentence."""
+    if p is None:
+        return f"{where}: no test, because {reason or 'there is none'}."
     return (
-        feature
-        if names_itself(instrument, feature)
-        else f"{feature} by the reading of {instrument}"
+        f"{where}: {p_equals(p)} for means this far apart under random labels ({units});"
+        " it informs and decides nothing."
     )
 
 
-def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
-    empty = [side for side in diagnosis.sides(gap) if side.is_empty]
-    if empty:
-        return f"{NOT_MEASURED}: {' and '.join(side.in_words() for side in empty)}."
-    estimate = estimate_text(gap.gap)
-    undone = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
-    if gap.verdict is Verdict.DISPARITY:
-        p_adjusted = p_equals(gap.comparable_p(gap.p_adjusted), 3)
-        return f"a disparity of {estimate}, adjusted {p_adjusted}{undone}."
-    if gap.verdict is Verdict.NO_DISPARITY:
-        return f"no disparity beyond the tolerance ({estimate}){undone}."
-    return f"not enough evidence for a disparity ({estimate})."
-
-
 def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
-    """Return what concerns all groups of a dimension together."""
+    """Yield notes about all groups of a dimension, and about its gaps."""
     where = f"{diagnosis.feature} by {diagnosis.dimension}"
-    disparities = {(each.statistic, each.metric): each for each in diagnosis.disparities}
+    disparities = {(row.statistic, row.metric): row for row in diagnosis.disparities}
     if (spread := disparities.get(("mean", "Max-Min"))) and spread.value is not None:
         yield (
             f"{where}: the groups span {number(spread.value)}; random labels span"
-            f" {number(spread.null_median)} half of the time,"
-            f" {p_equals(spread.p_value)}."
+            f" {number(spread.null_median)} half of the time, {p_equals(spread.p_value)}."
         )
     if (ratio := disparities.get(("selection_rate", "Impact Ratio"))) and ratio.value is not None:
         yield (
@@ -141,17 +100,16 @@ def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
-    """Return what is shown beside gaps and concludes nothing."""
+    """Yield tests beside the declared one, which conclude nothing."""
     for gap in diagnosis.gaps:
         if by_set := gap.by_set:
-            tested = by_set.low is not None
-            by_set_p = gap.comparable_p(gap.by_set_p) if tested else gap.by_set_p
+            p = gap.by_set_p if by_set.low is None else gap.comparable_p(gap.by_set_p)
             rank_p = gap.comparable_p(gap.mann_whitney_p)
             yield (
                 f"{diagnosis.feature}, {gap.a} - {gap.b}: with sets as units"
-                f" {estimate_text(by_set)}, {p_equals(by_set_p)}; rank test over"
-                f" pooled answers {p_equals(rank_p)} (the convention of"
-                " hiring studies: it takes repeats as independent)."
+                f" {estimate_text(by_set)}, {p_equals(p)}; rank test over pooled answers"
+                f" {p_equals(rank_p)} (the convention of hiring studies: it treats repeats as"
+                " independent)."
             )
     for gap in diagnosis.gaps:
         if own := gap.instrument:
@@ -162,90 +120,71 @@ def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
             )
 
 
-MOST_NUMBERS = 8
-"""So many are named in one sentence."""
-Found = tuple[Diagnosis, Gap]
-
-
-def certainty(compared: Sequence[Diagnosis]) -> Iterator[str]:
-    """Say what errors are bounded, what it is about, what could undo it, and what could be hidden.
-
-    Strata take no part: nothing of them is compared.
-    """
-    if not compared:
+def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    """Yield how certain the verdicts are, and what could change them; strata are left out."""
+    if not diagnoses:
         return
-    first = compared[0]
+    first = diagnoses[0]
+    tolerance = "Every gap matters, however small: the tolerance is 0."
+    if first.tolerance:
+        tolerance = f"A gap of up to {number(first.tolerance)} does not matter."
     yield (
         f"A false disparity anywhere among the {counted(first.family)} has a chance of at most"
         f" {number(100 * first.alpha)} % (Bonferroni's correction); all intervals hold together"
-        f" with {coverage(first.alpha)}. {tolerance_said(first.tolerance)}"
+        f" with {coverage(first.alpha)}. {tolerance}"
     )
     yield f"The conclusions are about {first.claim}."
-    found = [
-        (each, gap) for each in compared for gap in each.gaps if gap.verdict is Verdict.DISPARITY
-    ]
-    if undone := sum(gap.survives_missing is False for _, gap in found):
-        yield f"{undone} of the {len(found)} disparities could be undone by the missing answers."
-    elif found and all(gap.survives_missing for _, gap in found):
-        yield "No missing answer could undo a disparity, whatever it would have been."
-    yield from _instruments(found)
-    yield from _still_possible(compared)
+    rows = comparisons(diagnoses)
+    disparities = [row for row in rows if row.is_disparity]
+    if undone := sum(row.gap.survives_missing is False for row in disparities):
+        yield f"The missing answers could undo {undone} of the {len(disparities)} disparities."
+    elif disparities and all(row.gap.survives_missing for row in disparities):
+        yield "The missing answers could undo no disparity, whatever they would have been."
+    yield from _instrument_sentences(disparities)
+    hidden: dict[str, list[float]] = {}
+    for diagnosis in diagnoses:
+        ends = (_farthest_end(g) for g in diagnosis.gaps if g.verdict is Verdict.NOT_ENOUGH)
+        hidden.setdefault(diagnosis.feature, []).extend(end for end in ends if end is not None)
+    medians = [(name, median(ends)) for name, ends in hidden.items() if ends][:MAX_FEATURES]
+    if medians:
+        listed = ", ".join(f"{number(end, 2)} in {words(name)}" for name, end in medians)
+        yield f"Half of the undecided comparisons could hide a gap of up to {listed}, or more."
 
 
 def counted(comparisons: int) -> str:
-    """Return how many comparisons, in words."""
+    """Return a number of comparisons in words."""
     return "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
 
 
-def tolerance_said(tolerance: float) -> str:
-    """Say which gaps do not matter."""
-    if not tolerance:
-        return "Every gap matters, however small: the tolerance is 0."
-    return f"A gap of up to {number(tolerance)} does not matter."
-
-
-def _instruments(found: Sequence[Found]) -> Iterator[str]:
-    """Say which disparities would stand if what read the answers is biased by itself."""
-    tried = [pair for pair in found if pair[1].instrument is not None]
-    if tried:
-        stand = sum(_outlasts(gap, each.tolerance) for each, gap in tried)
-        which = f"{stand} of the {len(tried)} disparities {'is' if stand == 1 else 'are'}"
-        if len(tried) == 1:
-            which = f"The disparity is {'' if stand else 'not shown to be '}".rstrip()
+def _instrument_sentences(disparities: Sequence[Comparison]) -> Iterator[str]:
+    """Yield how many disparities exceed the extractor's own gap, and which were not tested."""
+    tested = [row for row in disparities if row.gap.instrument is not None]
+    if tested:
+        larger = sum(_exceeds_instrument(row) for row in tested)
+        which = f"{larger} of the {len(tested)} disparities {'is' if larger == 1 else 'are'}"
+        if len(tested) == 1:
+            which = f"The disparity is{'' if larger else ' not shown to be'}"
         yield (
-            f"{which} larger than what the extractor makes of the groups' names alone, each by its"
+            f"{which} larger than the extractor's own gap between the groups' names, each by its"
             " own interval."
         )
-    untried = sorted({each.extractor for each, gap in found if gap.instrument is None})
-    if untried:
+    untested = sorted({r.diagnosis.extractor for r in disparities if r.gap.instrument is None})
+    if untested:
         yield (
-            f"Whether {', '.join(untried[:MOST_NUMBERS])} reads answers about all groups alike was"
-            " not tried: biaswatch extractors calibrate measures what it makes of a name alone, and"
-            " labels of people say how far it errs in each group."
+            f"Bias of {', '.join(untested[:MAX_FEATURES])} itself was not tested: biaswatch"
+            " extractors calibrate measures its reading of names alone, and labels of people"
+            " measure its error in each group."
         )
 
 
-def _outlasts(gap: Gap, tolerance: float) -> bool:
-    """Tell whether a gap less the extractor's own, each at its worst, is still a disparity."""
-    own, ends = gap.instrument, (gap.gap.low, gap.gap.high)
-    if own is None or None in (*ends, own.low, own.high):
+def _exceeds_instrument(row: Comparison) -> bool:
+    """Return whether a gap less the extractor's own, each at its worst, is a disparity."""
+    own, gap = row.gap.instrument, row.gap.gap
+    if own is None or own.low is None or own.high is None or gap.low is None or gap.high is None:
         return False
-    low, high = (gap.gap.low or 0.0) - (own.high or 0.0), (gap.gap.high or 0.0) - (own.low or 0.0)
-    return low > tolerance or high < -tolerance
+    tolerance = row.diagnosis.tolerance
+    return gap.low - own.high > tolerance or gap.high - own.low < -tolerance
 
 
-def _still_possible(compared: Sequence[Diagnosis]) -> Iterator[str]:
-    """Say how large a gap the undecided comparisons could hide, for each number."""
-    hidden: dict[str, list[float]] = {}
-    for each in compared:
-        ends = (_largest_end(gap) for gap in each.gaps if gap.verdict is Verdict.NOT_ENOUGH)
-        hidden.setdefault(each.feature, []).extend(end for end in ends if end is not None)
-    told = [(name, median(ends)) for name, ends in hidden.items() if ends][:MOST_NUMBERS]
-    if told:
-        said = ", ".join(f"{number(end, 2)} in {name.replace('_', ' ')}" for name, end in told)
-        yield f"Half of the undecided comparisons could still hide a gap of up to {said}, or more."
-
-
-def _largest_end(gap: Gap) -> float | None:
-    ends = [abs(end) for end in (gap.gap.low, gap.gap.high) if end is not None]
-    return max(ends, default=None)
+def _farthest_end(gap: Gap) -> float | None:
+    return max((abs(end) for end in (gap.gap.low, gap.gap.high) if end is not None), default=None)

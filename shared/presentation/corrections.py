@@ -1,7 +1,9 @@
-"""Corrections in words: the same sentences in a terminal, a report and on a page."""
+"""Findings as labels correct them: sentences, tables, and rows for JSON and frames."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+from biaswatch.shared.analysis.labels.table_corrections import TableCorrection
 from biaswatch.shared.contracts import (
     CorrectedGap,
     CorrectedGroup,
@@ -9,156 +11,306 @@ from biaswatch.shared.contracts import (
     Estimate,
     LabelledComparison,
 )
-from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS, interval, number, p_equals
+from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS, number, number_name, p_equals
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.tables import (
+    Cell,
+    Table,
+    estimate_text,
+    names,
+    text_cell,
+    texts,
+    words,
+)
 from biaswatch.shared.stats.labels.sampling import labels_needed, units_needed
 
-TENTH = 0.1
-"""Of the scale: an interval that reaches no farther says something."""
-DIFFERS_AT = 0.05
-"""The level, by itself, at which an instrument is said to err otherwise for two groups."""
+GapKey = tuple[str, ...]
+"""Target, scaffold, extractor, feature, dimension and both groups."""
+WIDE_SHARE = 0.1
+"""Share of the scale from which an interval counts as wide."""
+MAX_P_OF_UNEQUAL_ERROR = 0.05
+"""Uncorrected level for the sentence that an instrument errs differently for two groups."""
+SAMPLING_ASSUMPTION = (
+    "Labels are assumed to be right, and drawn at random within each group (each crossing of"
+    " groups, where several columns are compared): a choice of rows by hand makes another gap."
+)
 
 
 def correction_sentences(corrections: Sequence[Correction]) -> list[str]:
-    """Return what labels make of the findings of a run, finding by finding, each said once."""
-    several, names = (
-        len({(each.target, each.scaffold) for each in corrections}) > 1,
-        ModelNames.among(corrections),
+    """Return the effect of labels on the findings of a run, without repetitions."""
+    several = len({(row.target, row.scaffold) for row in corrections}) > 1
+    model_names = ModelNames.among(corrections)
+    sentences = (
+        f"{model_names.of(row)}: {sentence}" if several else sentence
+        for row in corrections
+        for sentence in _run_sentences(row)
     )
-    said = (
-        f"{names.of(each)}: {sentence}" if several else sentence
-        for each in corrections
-        for sentence in _sentences(each)
-    )
-    return list(dict.fromkeys(said))  # several groupings rest on the same labels
+    return list(dict.fromkeys(sentences))  # several groupings rest on the same labels
 
 
-def _sentences(found: Correction) -> Iterator[str]:
-    for gap in found.gaps:
-        yield _gap(found, gap)
-    yield from width_sentences(found.groups, found.alpha)
-    for gap in found.gaps:
-        if gap.bias_p is not None and gap.bias_p <= DIFFERS_AT:
+def _run_sentences(correction: Correction) -> Iterator[str]:
+    extractor, feature = correction.extractor, correction.feature
+    by = f"by the reading of {extractor}"
+    for gap in correction.gaps:
+        yield _gap_sentence(correction, gap, by, "labels")
+    yield from width_sentences(correction.groups, correction.alpha)
+    yield from _error_sentences(
+        correction.gaps, extractor + " does not err alike", f"it reads {feature} "
+    )
+    if not correction.gaps:
+        yield from (_mean_sentence(correction, group, by) for group in correction.groups)
+    yield from (running_sentence(feature, row) for row in correction.over_rounds)
+    people = "1 person" if correction.people == 1 else f"{correction.people} people"
+    until = f"{correction.labelled_until:%Y-%m-%d}"
+    basis = f"{feature}: {correction.labels} labels by {people} until {until}"
+    if correction.agreement.value is not None:
+        basis += f", agreement (alpha) {estimate_text(correction.agreement)}"
+    if correction.doubtful_people:
+        basis += f"; answers of {correction.doubtful_people} could be random"
+    yield f"{basis}."
+
+
+def table_correction_sentences(corrections: Iterable[TableCorrection]) -> Iterator[str]:
+    """Yield the effect of labels on the gaps of a table."""
+    for row in corrections:
+        people = "" if row.people == 1 else f" by {row.people} people"
+        sentences = [
+            *(
+                _gap_sentence(row, g, "by the readings", f"{row.labels} labels{people}")
+                for g in row.gaps
+            ),
+            *width_sentences(row.groups, row.alpha),
+            *_error_sentences(row.gaps, f"{row.feature} is not read alike", ""),
+        ]
+        where = f"{row.domain}: " if row.domain else ""
+        yield from (f"{where}{sentence}" for sentence in sentences)
+
+
+def _gap_sentence(
+    correction: Correction | TableCorrection, gap: CorrectedGap, by: str, labels: str
+) -> str:
+    where = f"{gap.a} against {gap.b}, {correction.feature}"
+    if gap.corrected.value is None:
+        return f"{where}: not corrected, because {gap.corrected.reason}."
+    family = f", one of {correction.family}" if correction.family > 1 else ""
+    ratio = ""
+    if gap.ratio is not None and gap.ratio.low is not None:
+        read = f" (by the readings {number(gap.reading_ratio)})" if gap.reading_ratio else ""
+        ratio = f" The rate of {gap.a} is {estimate_text(gap.ratio)} times that of {gap.b}{read}."
+    return (
+        f"{where}: {estimate_text(gap.reading)} {by}, {estimate_text(gap.corrected)} as {labels}"
+        f" correct it: {VERDICT_WORDS[gap.verdict]} ({p_equals(gap.p_adjusted)}{family}).{ratio}"
+    )
+
+
+def _error_sentences(gaps: Iterable[CorrectedGap], errs: str, reads: str) -> Iterator[str]:
+    """Yield the pairs of groups for which an instrument errs differently."""
+    for gap in gaps:
+        if gap.bias_p is not None and gap.bias_p <= MAX_P_OF_UNEQUAL_ERROR:
+            value = gap.bias_difference.value or 0.0
+            amount = f"{number(abs(value))} {'lower' if value < 0 else 'higher'}"
             yield (
-                f"{found.extractor} does not err alike for {gap.a} and {gap.b}: it reads"
-                f" {found.feature} {amount(gap.bias_difference)} for {gap.a}, beside what people"
-                f" say, than for {gap.b} ({p_equals(gap.bias_p)})."
+                f"{errs} for {gap.a} and {gap.b}: {reads}{amount} for {gap.a}, relative to labels,"
+                f" than for {gap.b} ({p_equals(gap.bias_p)})."
             )
-    if not found.gaps:
-        yield from (_mean(found, group) for group in found.groups)
-    yield from (running_sentence(found.feature, each) for each in found.over_rounds)
-    yield basis(found)
+
+
+def _mean_sentence(correction: Correction, group: CorrectedGroup, by: str) -> str:
+    where = f"{group.group}, {correction.feature}"
+    if group.corrected.value is None:
+        return f"{where}: not corrected, because {group.corrected.reason}."
+    return (
+        f"{where}: {estimate_text(group.reading)} {by}, {estimate_text(group.corrected)} as labels"
+        " correct it."
+    )
 
 
 def width_sentences(groups: Iterable[CorrectedGroup], alpha: float) -> Iterator[str]:
-    """Say of groups whose intervals are wide because they have few prompts what it would take."""
-    for each in groups:
-        if each.widest_share is None or each.widest_share <= TENTH or not each.units:
+    """Yield groups whose intervals are wide for want of prompts, and the remedy."""
+    for row in groups:
+        if row.widest_share is None or row.widest_share <= WIDE_SHARE or not row.units:
             continue
-        repeats = each.answers / each.units
+        repeats = row.answers / row.units
         answers = "one answer each" if repeats <= 1 else f"{repeats:.3g} answers each"
-        needed = units_needed(TENTH, each.labelled / each.answers, alpha)
-        more = labels_needed(TENTH, each.answers, each.units, alpha)
-        instead = "" if more is None else f", or {more:,} labels of these"
+        prompts = units_needed(WIDE_SHARE, row.labelled / row.answers, alpha)
+        labels = labels_needed(WIDE_SHARE, row.answers, row.units, alpha)
+        instead = "" if labels is None else f", or {labels:,} labels of these"
         yield (
-            f"The interval of {each.group} is wide because it has {each.units:,} prompts with"
-            f" {answers} and {each.labelled:,} labels, which hardly differ from what was read: a"
-            f" mean can lie {number(each.widest_share)} of the scale farther. About {needed:,}"
+            f"The interval of {row.group} is wide because it has {row.units:,} prompts with"
+            f" {answers} and {row.labelled:,} labels, which hardly differ from the readings: a"
+            f" mean can lie {number(row.widest_share)} of the scale farther. About {prompts:,}"
             f" prompts, labelled in the same share{instead}, would bring it within a tenth."
         )
 
 
-def _mean(found: Correction, group: CorrectedGroup) -> str:
-    """Say what becomes of a mean that is compared with no other."""
-    where = f"{group.group}, {found.feature}"
-    if group.corrected.value is None:
-        return f"{where}: not corrected, because {group.corrected.reason}."
-    return (
-        f"{where}: {estimate(group.reading)} by the reading of {found.extractor},"
-        f" {estimate(group.corrected)} as labels correct it."
-    )
-
-
-def _gap(found: Correction, gap: CorrectedGap) -> str:
-    where = f"{gap.a} against {gap.b}, {found.feature}"
-    if gap.corrected.value is None:
-        return f"{where}: not corrected, because {gap.corrected.reason}."
-    verdict = VERDICT_WORDS[gap.verdict]
-    family = f", one of {found.family}" if found.family > 1 else ""
-    ratio = ""
-    if gap.ratio is not None and gap.ratio.low is not None:
-        read = f" (by the readings {number(gap.reading_ratio)})" if gap.reading_ratio else ""
-        ratio = f" The rate of {gap.a} is {estimate(gap.ratio)} times that of {gap.b}{read}."
-    return (
-        f"{where}: {estimate(gap.reading)} by the reading of {found.extractor},"
-        f" {estimate(gap.corrected)} as labels correct it: {verdict}"
-        f" ({p_equals(gap.p_adjusted)}{family}).{ratio}"
-    )
-
-
-def running_sentence(feature: str, found: LabelledComparison) -> str:
-    """Say what all labelled rounds of a monitor show together."""
-    gap = found.running
-    where = f"{found.a} against {found.b}, {feature}"
+def running_sentence(feature: str, comparison: LabelledComparison) -> str:
+    """Return the result of all labelled rounds of a monitor together."""
+    gap = comparison.running
+    where = f"{comparison.a} against {comparison.b}, {feature}"
     if gap.low is None:
         return f"{where}, over labelled rounds: {gap.reason}."
-    bound = "" if gap.bound is None else f" of the {gap.bound:.2f} that alarm"
+    bound = "" if gap.bound is None else f" of the {gap.bound:.2f} needed for an alarm"
     quiet = f" It raises no alarm: {gap.no_alarm}." if gap.no_alarm else ""
     return (
         f"{where}, over {gap.rounds} labelled {'round' if gap.rounds == 1 else 'rounds'}"
-        f" ({gap.pairs} pairs): {estimate(gap)}, {VERDICT_WORDS[gap.verdict]}, however often one"
-        f" looks (evidence {gap.log_e:.2f}{bound}).{quiet}"
+        f" ({gap.pairs} pairs): {estimate_text(gap)}, {VERDICT_WORDS[gap.verdict]}, valid at every"
+        f" look (evidence {gap.log_e:.2f}{bound}).{quiet}"
     )
 
 
-def basis(found: Correction) -> str:
-    """Return what a correction rests on: labels, people, agreement, until when."""
-    people = "1 person" if found.people == 1 else f"{found.people} people"
-    said = (
-        f"{found.feature}: {found.labels} labels by {people} until {found.labelled_until:%Y-%m-%d}"
+def correction_title(correction: Correction, model_names: ModelNames) -> str:
+    """Return model, number and grouping of a correction."""
+    feature = number_name(correction.extractor, correction.feature)
+    return f"{model_names.of(correction)}: {feature} by {words(correction.dimension)}"
+
+
+def error_table(groups: Iterable[CorrectedGroup], caption: str = "") -> Table:
+    """Return the instrument's error in each group."""
+    columns = (
+        *names("group"),
+        *texts("labelled", "by readings", "corrected", "reads too high by"),
+        *texts("sensitivity", "specificity"),
     )
-    if found.agreement.value is not None:
-        said += f", agreement (alpha) {estimate(found.agreement)}"
-    if found.doubtful_people:
-        said += f"; {found.doubtful_people} answered so that it could have been at random"
-    return f"{said}."
+    rows = [
+        (
+            text_cell(group.group),
+            text_cell(f"{group.labelled} of {group.drawn}"),
+            *map(
+                _known_estimate,
+                (group.reading, group.corrected, group.bias, group.sensitivity, group.specificity),
+            ),
+        )
+        for group in groups
+    ]
+    return Table(caption, columns, tuple(rows))
 
 
-def error_rows(found: Correction) -> Iterable[tuple[str, ...]]:
-    """Return the instrument's error in each group, as cells of a table."""
-    return [error_row(each) for each in found.groups]
+def error_tables(corrections: Sequence[Correction]) -> list[Table]:
+    """Return the instrument's error in each group, a table for each finding."""
+    model_names = ModelNames.among(corrections)
+    return [
+        error_table(row.groups, f"The instrument's error: {correction_title(row, model_names)}")
+        for row in corrections
+    ]
 
 
-ERROR_COLUMNS = (
-    "group", "labelled", "by readings", "corrected", "reads too high by", "sensitivity",
-    "specificity",
-)  # fmt: skip
-
-
-def error_row(group: CorrectedGroup) -> tuple[str, ...]:
-    """Return the instrument's error in one group, as cells."""
-    return (
-        group.group,
-        f"{group.labelled} of {group.drawn}",
-        _cell(group.reading),
-        _cell(group.corrected),
-        _cell(group.bias),
-        _cell(group.sensitivity),
-        _cell(group.specificity),
+def corrections_table(corrections: Sequence[Correction | TableCorrection]) -> Table:
+    """Return a row for each comparison: by the readings, and as labels correct it."""
+    columns = (
+        *names("number", "groups"),
+        *texts("by readings", "corrected by labels", "ratio", "verdict"),
     )
+    of_run = [row for row in corrections if isinstance(row, Correction)]
+    several = len({(row.target, row.scaffold) for row in of_run}) > 1
+    model_names = ModelNames.among(of_run)
+    rows = []
+    for row in corrections:
+        if isinstance(row, Correction):
+            feature = f"{row.extractor}.{row.feature}"
+            where = model_names.of(row) if several else ""
+        else:
+            feature, where = row.feature, row.domain
+        rows += [
+            (
+                text_cell(feature),
+                text_cell((f"{where}: " if where else "") + f"{gap.a} - {gap.b}"),
+                *map(_interval_cell, (gap.reading, gap.corrected)),
+                _known_estimate(gap.ratio),
+                text_cell(VERDICT_WORDS[gap.verdict]),
+            )
+            for gap in row.gaps
+        ]
+    return Table("Gaps as labels correct them", columns, tuple(rows))
 
 
-def _cell(found: Estimate | None) -> str:
-    """Return a number with its interval; why there is none stands in the sentences."""
-    return estimate(found) if found is not None and found.low is not None else UNDEFINED
+def _interval_cell(estimate: Estimate) -> Cell:
+    text = estimate_text(estimate)
+    return Cell(text, text, estimate=estimate)
 
 
-def estimate(found: Estimate) -> str:
-    """Return a number with its interval, or why it has none."""
-    return interval(found.value, found.low, found.high, found.reason)
+def _known_estimate(estimate: Estimate | None) -> Cell:
+    """Return a number with its interval; sentences have the reason for none."""
+    if estimate is None or estimate.low is None:
+        return text_cell(UNDEFINED)
+    return _interval_cell(estimate)
 
 
-def amount(found: Estimate) -> str:
-    """Return how much higher or lower: `0.2 higher`."""
-    value = found.value or 0.0
-    return f"{number(abs(value))} {'lower' if value < 0 else 'higher'}"
+def correction_rows(corrections: Iterable[Correction]) -> list[dict[str, Any]]:
+    """Return a row for each comparison of a run, for JSON and frames."""
+    return [
+        {
+            "target": row.target,
+            "scaffold": row.scaffold,
+            "extractor": row.extractor,
+            "feature": row.feature,
+            "dimension": row.dimension,
+            **_gap_row(gap),
+            "labels": row.labels,
+            "people": row.people,
+            "labelled_until": row.labelled_until.isoformat(),
+        }
+        for row in corrections
+        for gap in row.gaps
+    ]
+
+
+def table_correction_rows(corrections: Iterable[TableCorrection]) -> list[dict[str, Any]]:
+    """Return a row for each comparison of a table, for JSON and frames."""
+    return [
+        {
+            "feature": row.feature,
+            "dimension": row.dimension,
+            "domain": row.domain or None,
+            **_gap_row(gap),
+            "labels": row.labels,
+            "people": row.people,
+            "agreement": row.agreement.value,
+        }
+        for row in corrections
+        for gap in row.gaps
+    ]
+
+
+def _gap_row(gap: CorrectedGap) -> dict[str, Any]:
+    return {
+        "a": gap.a,
+        "b": gap.b,
+        "by_readings": gap.reading.value,
+        "by_readings_ci": bounds(gap.reading.low, gap.reading.high),
+        "corrected": gap.corrected.value,
+        "ci": bounds(gap.corrected.low, gap.corrected.high),
+        "ci_by_itself": bounds(gap.by_itself.low, gap.by_itself.high),
+        "p_value": gap.p_value,
+        "p_adjusted": gap.p_adjusted,
+        "verdict": gap.verdict.value,
+        "ratio_by_readings": gap.reading_ratio,
+        "ratio": gap.ratio.value if gap.ratio else None,
+        "ratio_ci": bounds(gap.ratio.low, gap.ratio.high) if gap.ratio else None,
+        "bias_difference": gap.bias_difference.value,
+        "bias_difference_ci": bounds(gap.bias_difference.low, gap.bias_difference.high),
+        "reason": gap.corrected.reason or gap.reason,
+    }
+
+
+def bounds(low: float | None, high: float | None) -> list[float | None] | None:
+    """Return the ends of an interval for JSON; None without any."""
+    return None if low is None and high is None else [low, high]
+
+
+def corrected_gaps(corrections: Iterable[Correction]) -> Mapping[GapKey, CorrectedGap]:
+    """Return the corrected gaps by subject."""
+    return {
+        (row.target, row.scaffold, row.extractor, row.feature, row.dimension, gap.a, gap.b): gap
+        for row in corrections
+        for gap in row.gaps
+    }
+
+
+def corrected_columns(gap: CorrectedGap | None) -> dict[str, Any]:
+    """Return the columns beside a gap by readings, all null without labels."""
+    return {
+        "corrected": gap.corrected.value if gap else None,
+        "corrected_low": gap.corrected.low if gap else None,
+        "corrected_high": gap.corrected.high if gap else None,
+        "corrected_verdict": gap.verdict.value if gap else None,
+    }

@@ -6,44 +6,120 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from biaswatch.shared.contracts import Run, derived_id
-from biaswatch.shared.formatting import number
-from biaswatch.shared.presentation.bias_scores import score_headline, scores_apart
+from biaswatch.shared.formatting import NOT_MEASURED, number
+from biaswatch.shared.presentation.bias_scores import score_counts, score_headline
 from biaswatch.shared.presentation.tables import (
-    PageCell,
-    PageColumn,
-    PageTable,
+    Cell,
+    Table,
+    names,
     number_cell,
-    words_cell,
+    numbers,
+    text_cell,
+    texts,
 )
 from biaswatch.shared.requests.monitor_views import MonitorStatus
 from biaswatch.shared.requests.run_views import RunProgress, Scores
+
+SINGLE_CALL = frozenset({"direct", "chain_of_thought", "reason_and_choose"})
+"""Scaffolds that take one call to the model for an answer."""
+SCAFFOLDS = ("direct", *sorted(SINGLE_CALL - {"direct"}), "decomposed", "decomposed_algorithmic")
+
+
+@dataclass(frozen=True)
+class RunScored:
+    """The bias scores of a run, or the reason why the overview lacks them."""
+
+    scores: Sequence[Scores]
+    reason: str | None = None
+
+    @property
+    def summary(self) -> tuple[str, str]:
+        """The scores in a few words, and in detail."""
+        if not self.scores:
+            return "bias scores", self.reason or "none could be computed"
+        return score_counts(self.scores), score_headline(self.scores)
+
+
+@dataclass(frozen=True)
+class RunSpent:
+    """Spending of a run; a cost of 0 means that no price is known."""
+
+    tokens: int
+    cost: float
+
+
+def runs_table(
+    runs: Iterable[RunProgress], spent: Mapping[str, RunSpent], scored: Mapping[str, RunScored]
+) -> Table:
+    """Return the latest runs with their findings, progress and spending."""
+    columns = (
+        *names("run", "models"),
+        *texts("found", "state"),
+        *numbers("answers", "asked for", "tokens", "cost"),
+        *texts("begun"),
+    )
+    rows = []
+    for run in runs:
+        spending = spent.get(run.run_id)
+        chip = "raised" if run.paused else "calm"
+        rows.append(
+            (
+                text_cell(run.suite, href=f"/runs/{run.run_id}", note=run.run_id[:12]),
+                text_cell(", ".join(run.targets)),
+                _found_cell(run, scored.get(run.run_id)),
+                text_cell(state_words(run), chip=chip, live=live_key(run.run_id, "state")),
+                number_cell(run.responses, live=live_key(run.run_id, "answers")),
+                number_cell(run.probes),
+                number_cell(spending.tokens if spending else None),
+                number_cell((spending.cost or None) if spending else None),
+                text_cell(f"{run.at:%Y-%m-%d %H:%M}"),
+            )
+        )
+    return Table("The latest runs", columns, tuple(rows))
+
+
+def _found_cell(run: RunProgress, scored: RunScored | None) -> Cell:
+    """Return the findings of a run in a few words, or why there are none."""
+    if found := run.found:
+        text = f"{found.disparities or 'no'} disparit{'y' if found.disparities == 1 else 'ies'}"
+        if found.unmeasured == found.comparisons:
+            text = NOT_MEASURED
+        note = f"of {found.comparisons}"
+        note += f", {found.undecided} undecided" if found.undecided else ""
+        note += f", {found.unmeasured} not measured" if found.unmeasured else ""
+        note += f"; {'; '.join(scored.summary)}" if scored else ""
+        return text_cell(text, chip="raised" if found.disparities else None, note=note)
+    if not run.ended:
+        return text_cell("nothing yet")
+    if scored:
+        text, note = scored.summary
+        return text_cell(text, note=note)
+    note_archived = "its answers are archived" if run.archived else None
+    return text_cell("no groups compared", note=note_archived)
 
 
 class LiveNumbers(BaseModel):
     """The numbers of a page at one moment."""
 
     numbers: dict[str, str]
-    """What to show, by the place that shows it."""
+    """Texts by the key of their place on the page."""
     said: str
-    """The same in a sentence, for who listens to the page."""
+    """The same in a sentence, for screen readers."""
     shape: str
-    """Changes when there is more than new numbers, such as another alarm: then the page is old."""
+    """Changes when the page is outdated in more than its numbers."""
     news: str
-    """What to say then."""
+    """The sentence to show then."""
 
 
 def live_run(run: RunProgress) -> LiveNumbers:
     """Return the numbers of a run's page."""
     counts = f"{run.responses:,} of {run.probes:,} answers"
+    state = run.stand.value
     return LiveNumbers(
-        numbers={
-            "state": run.stand.value,
-            "answers": f"{run.responses:,}",
-            "of": f"{run.probes:,}",
-        },
-        said=f"{run.stand.value}, {counts}",
-        shape=_shape([run.stand.value, str(run.opening), str(run.diagnoses), str(len(run.paused))]),
-        news=f"The run is {run.stand.value}: {counts}.",
+        numbers={"state": state, "answers": f"{run.responses:,}", "of": f"{run.probes:,}"},
+        said=f"{state}, {counts}",
+        shape=_shape([state, str(run.opening), str(run.diagnoses), str(len(run.paused))]),
+        news=f"The run is {state}: {counts}.",
     )
 
 
@@ -55,40 +131,35 @@ def live_monitor(monitor: MonitorStatus) -> LiveNumbers:
         numbers={"state": monitor.state, "rounds": rounds},
         said=f"{rounds}, {alarms}",
         shape=_shape([monitor.state, str(monitor.rounds), str(monitor.alarms)]),
-        news=f"Something has changed: {rounds}, {alarms}.",
+        news=f"The monitor has changed: {rounds}, {alarms}.",
     )
 
 
 def live_overview(
     runs: Sequence[RunProgress], monitors: Sequence[MonitorStatus], alarms: Iterable[str]
 ) -> LiveNumbers:
-    """Return the numbers of the overview; `alarms` are the ids of those that stand."""
-    standing = sorted(alarms)
-    numbers = {run_key(each.run_id, "state"): state_words(each) for each in runs}
-    numbers |= {run_key(each.run_id, "answers"): f"{each.responses:,}" for each in runs}
-    numbers |= {f"rounds of {each.name}": str(each.rounds) for each in monitors}
-    answers = sum(each.responses for each in runs)
+    """Return the numbers of the overview; `alarms` are ids of standing alarms."""
+    alarms = sorted(alarms)
+    live = {live_key(run.run_id, "state"): state_words(run) for run in runs}
+    live |= {live_key(run.run_id, "answers"): f"{run.responses:,}" for run in runs}
+    live |= {f"rounds of {row.name}": str(row.rounds) for row in monitors}
+    answers = sum(run.responses for run in runs)
+    listed = (f"{run.run_id} ended" if run.ended else run.run_id for run in runs)
     return LiveNumbers(
-        numbers=numbers,
-        said=f"{len(standing)} alarms, {len(runs)} runs with {answers:,} answers",
-        shape=_shape([*standing, *map(_listed, runs), *(m.name for m in monitors)]),
-        news="There is more than these numbers: another alarm, run or monitor, one less, or a run"
-        " that has ended.",
+        numbers=live,
+        said=f"{len(alarms)} alarms, {len(runs)} runs with {answers:,} answers",
+        shape=_shape([*alarms, *listed, *(row.name for row in monitors)]),
+        news="An alarm, a run or a monitor has appeared or disappeared, or a run has ended.",
     )
 
 
-def _listed(run: RunProgress) -> str:
-    """Return what changes in a list with a run: that it is there, and that it has ended."""
-    return f"{run.run_id} ended" if run.ended else run.run_id
-
-
-def run_key(run_id: str, what: str) -> str:
-    """Return the place of a run's number among those of many."""
+def live_key(run_id: str, what: str) -> str:
+    """Return the key of a run's number on a page with many runs."""
     return f"{what} of {run_id}"
 
 
 def state_words(run: RunProgress) -> str:
-    """Return the state of a run in a table."""
+    """Return the state of a run for a table."""
     return f"{run.stand}, {len(run.paused)} paused" if run.paused else run.stand.value
 
 
@@ -97,92 +168,8 @@ def _shape(parts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class RunScored:
-    """The bias scores of a run, or why the overview does not have them."""
-
-    scores: Sequence[Scores]
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class RunSpent:
-    """What a run has spent; the cost is None where no price is known."""
-
-    tokens: int
-    cost: float
-
-
-def runs_table(
-    runs: Iterable[RunProgress], spent: Mapping[str, RunSpent], scored: Mapping[str, RunScored]
-) -> PageTable:
-    """Return the latest runs with what they found, their progress and spending."""
-    columns = (
-        PageColumn("run", name=True),
-        PageColumn("models", name=True),
-        PageColumn("found"),
-        PageColumn("state"),
-        *(PageColumn(title, numeric=True) for title in ("answers", "asked for", "tokens", "cost")),
-        PageColumn("begun"),
-    )
-    rows = []
-    for each in runs:
-        cost = spent.get(each.run_id)
-        rows.append(
-            (
-                words_cell(each.suite, href=f"/runs/{each.run_id}", note=each.run_id[:12]),
-                words_cell(", ".join(each.targets)),
-                _found_cell(each, scored.get(each.run_id)),
-                words_cell(
-                    state_words(each),
-                    chip="raised" if each.paused else "calm",
-                    live=run_key(each.run_id, "state"),
-                ),
-                number_cell(each.responses, live=run_key(each.run_id, "answers")),
-                number_cell(each.probes),
-                number_cell(cost.tokens if cost else None),
-                number_cell((cost.cost or None) if cost else None),
-                words_cell(f"{each.at:%Y-%m-%d %H:%M}"),
-            )
-        )
-    return PageTable("The latest runs", columns, tuple(rows))
-
-
-def _found_cell(run: RunProgress, scored: RunScored | None) -> PageCell:
-    """Return what a run found in a few words, or why there is nothing to say."""
-    if run.found is not None:
-        found, of = run.found.disparities, run.found.comparisons
-        said = "1 disparity" if found == 1 else f"{found or 'no'} disparities"
-        said = "not measured" if run.found.unmeasured == of else said
-        beside = "; ".join(_scores_words(scored)) if scored else ""
-        undecided = f", {run.found.undecided} undecided" if run.found.undecided else ""
-        unmeasured = f", {run.found.unmeasured} not measured" if run.found.unmeasured else ""
-        counts = f"of {of}{undecided}{unmeasured}"
-        note = f"{counts}; {beside}" if beside else counts
-        return words_cell(said, chip="raised" if found else None, note=note)
-    if not run.ended:
-        return words_cell("nothing yet")
-    if scored:
-        said, note = _scores_words(scored)
-        return words_cell(said, note=note)
-    if run.archived:
-        return words_cell("no groups compared", note="its answers are archived")
-    return words_cell("no groups compared")
-
-
-def _scores_words(scored: RunScored) -> tuple[str, str]:
-    if not scored.scores:
-        return "bias scores", scored.reason or "none could be computed"
-    return scores_apart(scored.scores), score_headline(scored.scores)
-
-
-SINGLE_CALL = frozenset({"direct", "chain_of_thought", "reason_and_choose"})
-"""Scaffolds that take one call to the model for an answer."""
-SCAFFOLDS = ("direct", *sorted(SINGLE_CALL - {"direct"}), "decomposed", "decomposed_algorithmic")
-
-
-@dataclass(frozen=True)
 class EarlierSpending:
-    """What runs of a suite at one model have spent, and for how many answers."""
+    """Spending of earlier runs of a suite at one model, and their answers."""
 
     answers: int
     tokens: int
@@ -191,7 +178,7 @@ class EarlierSpending:
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """What one model is asked for; None where no earlier run tells."""
+    """Expected answers and spending at one model; None without earlier runs."""
 
     target: str
     answers: int
@@ -202,11 +189,13 @@ class RunEstimate:
 
     @property
     def words(self) -> str:
-        """The same as a sentence."""
-        each = "answers, each of several calls" if self.several_calls else "answers, a call each"
-        asked = f"{self.target}: {self.answers:,} {each}"
+        """The estimate as a sentence."""
+        calls = "answers, each of several calls" if self.several_calls else "answers, a call each"
+        asked = f"{self.target}: {self.answers:,} {calls}"
         if self.tokens is None:
-            return f"{asked}; no earlier run of the suite with this model says what they cost."
+            return (
+                f"{asked}; the cost is unknown without an earlier run of the suite at this model."
+            )
         money = f" and {number(self.cost)} by your price table" if self.cost else ""
         return f"{asked}; about {self.tokens:,} tokens{money}, as in earlier runs of the suite."
 
@@ -214,14 +203,13 @@ class RunEstimate:
 def estimates_of(
     run: Run, probes: int, earlier: Sequence[EarlierSpending | None]
 ) -> list[RunEstimate]:
-    """Return what each target of a run is asked for; `earlier` is in their order."""
+    """Return an estimate for each target of a run; `earlier` is in their order."""
     answers = probes * len(run.scaffolds) * run.repeats
-    several = not SINGLE_CALL.issuperset(run.scaffolds)
     return [
         RunEstimate(
             target=target.name,
             answers=answers,
-            several_calls=several,
+            several_calls=not SINGLE_CALL.issuperset(run.scaffolds),
             tokens=round(answers * spent.tokens / spent.answers) if spent else None,
             cost=answers * spent.cost / spent.answers if spent else None,
         )

@@ -1,92 +1,173 @@
-"""Tables of a page: the same rows as HTML, as cards on a phone, and as CSV."""
+"""Tables of findings: one view that a page, a terminal, a document and a CSV file each write."""
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from biaswatch.shared.formatting import number
+from biaswatch.shared.contracts import Estimate, Verdict
+from biaswatch.shared.formatting import interval, number, p_value
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A text that begins so is a formula to a spreadsheet, which would do what its writer wants."""
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Spreadsheets execute a text with such a beginning as a formula."""
 
 
 @dataclass(frozen=True)
-class PageColumn:
-    """One column."""
+class Column:
+    """Title and kind of one column."""
 
     title: str
     numeric: bool = False
     name: bool = False
-    """Whether it holds names, which may be long."""
+    """Names may be long: a page breaks them between their parts."""
+    ends: tuple[str, str] | None = None
+    """Titles of an interval's ends, for a column of estimates."""
 
 
 @dataclass(frozen=True)
-class PageCell:
-    """One cell: what a page shows, where it leads, and what a file gets."""
+class Cell:
+    """Text for people, value for files, and what a page adds."""
 
     text: str
     plain: str | float | int | None = None
     href: str | None = None
     chip: str | None = None
-    """The kind of chip the text stands in."""
+    """Kind of the chip around the text."""
     note: str | None = None
-    """One line more, in small."""
+    """Second line, in small type."""
     live: str | None = None
-    """The place whose number it shows, where that is kept up to date."""
+    """Key of a number that the page updates."""
+    estimate: Estimate | None = None
+    """Written as three numbers on a page and in a file, as one text elsewhere."""
 
 
 @dataclass(frozen=True)
-class PageTable:
-    """A table with its columns and rows."""
+class Table:
+    """Columns and rows under a caption."""
 
     caption: str
-    columns: tuple[PageColumn, ...]
-    rows: tuple[tuple[PageCell, ...], ...]
-    download: str | None = None
-    """Where the same table is as CSV."""
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the columns."""
+        return [column.title for column in self.columns]
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The rows as people read them."""
+        return [[cell.text for cell in row] for row in self.rows]
+
+    def split_estimates(self) -> "Table":
+        """Return the table with value and ends of each estimate in columns of their own."""
+        if not any(column.ends for column in self.columns):
+            return self
+        columns = [part for column in self.columns for part in _split_column(column)]
+        rows = [
+            tuple(
+                part
+                for column, cell in zip(self.columns, row, strict=True)
+                for part in (_split_cell(cell) if column.ends else (cell,))
+            )
+            for row in self.rows
+        ]
+        return Table(self.caption, tuple(columns), tuple(rows))
 
 
-def words_cell(
+def _split_column(column: Column) -> Iterable[Column]:
+    titles = (column.title, *column.ends) if column.ends else ()
+    return [Column(title, numeric=True) for title in titles] or [column]
+
+
+def _split_cell(cell: Cell) -> Iterable[Cell]:
+    estimate = cell.estimate or Estimate()
+    value = replace(cell, text=number(estimate.value), plain=estimate.value)
+    return value, number_cell(estimate.low), number_cell(estimate.high)
+
+
+def names(*titles: str) -> tuple[Column, ...]:
+    """Return columns of names."""
+    return tuple(Column(title, name=True) for title in titles)
+
+
+def texts(*titles: str) -> tuple[Column, ...]:
+    """Return columns of short texts."""
+    return tuple(map(Column, titles))
+
+
+def numbers(*titles: str) -> tuple[Column, ...]:
+    """Return columns of numbers."""
+    return tuple(Column(title, numeric=True) for title in titles)
+
+
+def estimates(*titles: str, ends: tuple[str, str] = ("from", "to")) -> tuple[Column, ...]:
+    """Return columns of numbers with their intervals."""
+    return tuple(Column(title, numeric=True, ends=ends) for title in titles)
+
+
+def text_cell(
     text: str,
     *,
     href: str | None = None,
     chip: str | None = None,
     note: str | None = None,
     live: str | None = None,
-) -> PageCell:
-    """Return a cell with words."""
-    return PageCell(text, text, href, chip, note, live)
+) -> Cell:
+    """Return a cell with text."""
+    return Cell(text, text, href, chip, note, live)
 
 
-def number_cell(
-    value: float | int | None, *, href: str | None = None, live: str | None = None
-) -> PageCell:
-    """Return a cell with a number; a count stands in full, the undefined is never 0."""
+def number_cell(value: float | int | None, *, live: str | None = None) -> Cell:
+    """Return a cell with a number; counts keep all digits."""
     text = f"{value:,}" if isinstance(value, int) else number(value)
-    return PageCell(text, value, href, live=live)
+    return Cell(text, value, live=live)
 
 
-def csv_of(table: PageTable) -> str:
-    """Return a table as CSV, with the numbers in full."""
-    return csv_text([each.title for each in table.columns], (_plain(row) for row in table.rows))
+def estimate_cell(estimate: Estimate | None, *, note: str | None = None) -> Cell:
+    """Return a cell with a number and its interval; it is empty without an estimate."""
+    if estimate is None:
+        return Cell("", note=note)
+    return Cell(estimate_text(estimate), estimate.value, note=note, estimate=estimate)
+
+
+def p_cell(value: float | None) -> Cell:
+    """Return a cell with a p-value."""
+    return Cell(p_value(value), value)
+
+
+def verdict_cell(verdict: Verdict) -> Cell:
+    """Return a cell with a verdict in its color."""
+    return Cell(words(verdict), verdict.value, chip=verdict.value)
+
+
+def words(name: str) -> str:
+    """Return an identifier as people write it."""
+    return name.replace("_", " ")
+
+
+def estimate_text(estimate: Estimate) -> str:
+    """Return an estimate with its interval, or with the reason for having none."""
+    return interval(estimate.value, estimate.low, estimate.high, estimate.reason)
+
+
+def csv_of(table: Table) -> str:
+    """Return a table as CSV with unrounded numbers."""
+    split = table.split_estimates()
+    return csv_text(split.titles, ((cell.plain for cell in row) for row in split.rows))
 
 
 def csv_text(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as CSV; texts that a spreadsheet would take for a formula are made texts."""
+    """Return rows as CSV, with formulas disarmed by an apostrophe."""
     return "".join(map(_csv_line, [titles, *rows] if titles else rows))
 
 
 def _csv_line(row: Iterable[object]) -> str:
-    """Return a row as a line; the writer's own line ends make it quote carriage returns."""
-    written = io.StringIO()
-    csv.writer(written).writerow([_inert(cell) for cell in row])
-    return written.getvalue().removesuffix("\r\n") + "\n"
+    """Return a row as a line; csv's own line ends make it quote carriage returns."""
+    line = io.StringIO()
+    csv.writer(line).writerow(f"'{cell}" if _is_formula(cell) else cell for cell in row)
+    return line.getvalue().removesuffix("\r\n") + "\n"
 
 
-def _plain(row: Iterable[PageCell]) -> list[str | float | None]:
-    return [each.plain for each in row]
-
-
-def _inert(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+def _is_formula(cell: object) -> bool:
+    return isinstance(cell, str) and cell.startswith(FORMULA_STARTS)

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from biaswatch.cli.options import Json, Server, Token, moment_of
 from biaswatch.local.connections import bus_connection, bus_url, connected
-from biaswatch.render.tables import print_json, print_sentence
+from biaswatch.render.terminal import print_json, print_sentence
 from biaswatch.services.gateway.dashboard.overview_pages import names_of
 from biaswatch.shared.bus.dead_letters import audit_anchors
 from biaswatch.shared.bus.jetstream import Admin

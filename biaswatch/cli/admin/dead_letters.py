@@ -12,7 +12,7 @@ from rich.console import Console
 from biaswatch.cli.admin.audit import operator_act, write_acts
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
-from biaswatch.render.tables import print_table, terminal_table
+from biaswatch.render.terminal import print_table, terminal_table
 from biaswatch.shared.bus.dead_letters import DeadLetter, dead_letters, discard, replay
 from biaswatch.shared.bus.jetstream import Admin, JetStreamPublisher
 from biaswatch.shared.contracts import AuditAction

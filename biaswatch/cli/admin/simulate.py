@@ -12,7 +12,7 @@ import typer
 from biaswatch.cli.options import Json
 from biaswatch.planted_monitors.cases import PlantedCase, cases_of
 from biaswatch.planted_monitors.rows import Row, relapse_in_words
-from biaswatch.render.tables import print_json, print_rows
+from biaswatch.render.terminal import print_json, print_rows
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.telemetry import configure_logs

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from biaswatch.cli.admin.audit import this_user
 from biaswatch.cli.options import Json, moment_of
-from biaswatch.render.tables import print_json, print_table, printable, terminal_table
+from biaswatch.render.terminal import print_json, print_table, printable, terminal_table
 from biaswatch.shared.contracts.access import TokenRole, TokensFile, verifier_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, read_text, yaml_mapping

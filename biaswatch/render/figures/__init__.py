@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from biaswatch.local.runs import RunResults
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import on_one_line, shown, visible
-from biaswatch.shared.presentation.names import FromTarget, ModelNames
+from biaswatch.shared.presentation.names import HasTarget, ModelNames
 from biaswatch.written_files import written_whole
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ FONT_SIZE = 9
 INK, PALE = "#1f3b57", "#c9d3dd"
 WORDS, DARK = "#0d0d0d", 0.66
 """Words on a colour, white from this share of the strongest on: a contrast of 4.4 or more."""
-COLOURS = ("#1f6f8b", "#b5482a", "#5b7f3a", "#7a4f8f", "#a8842c", "#4a4a4a", "#c06c84", "#2f4858")
+COLORS = ("#1f6f8b", "#b5482a", "#5b7f3a", "#7a4f8f", "#a8842c", "#4a4a4a", "#c06c84", "#2f4858")
 """Apart for eyes of every kind, also in print."""
 MINUS = "\u2212"
 QUALITY = f"quality: 100 {MINUS} 20 x mean absolute error"
@@ -156,13 +156,13 @@ def label_rows(axis: Any, labels: Sequence[str]) -> None:
     axis.grid(axis="x", color=PALE, lw=0.5)
 
 
-def target_names(found: Sequence[FromTarget]) -> list[str]:
+def target_names(found: Sequence[HasTarget]) -> list[str]:
     """Return the target and scaffold of each, for people."""
     plain, names = plain_targets(found), ModelNames.among(found)
     return [names.of(each, plain[each.target]) for each in found]
 
 
-def plain_targets(found: Sequence[FromTarget]) -> dict[str, str]:
+def plain_targets(found: Sequence[HasTarget]) -> dict[str, str]:
     """Return what each target is called in a picture: a recording less its content's hash.
 
     Where two would be called the same, they keep their whole names.

@@ -1,7 +1,6 @@
-"""All groups of a dimension: ranked means with intervals, and the spread of their answers."""
+"""All groups of a dimension: ranked means with intervals, and histograms of their answers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import (
-    COLOURS,
+    COLORS,
     INK,
     PALE,
     label_rows,
@@ -20,187 +19,155 @@ from biaswatch.render.figures import (
 )
 from biaswatch.render.figures.facets import draw_interval, share_axes
 from biaswatch.services.gateway.runs.measurements import GroupValues
-from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary, Verdict
+from biaswatch.shared.contracts import Diagnosis, GroupSummary
 from biaswatch.shared.formatting import coverage, number, p_equals, visible
-from biaswatch.shared.presentation.columns import GroupRow, rank_text
-from biaswatch.shared.presentation.group_plots import histogram_edges
+from biaswatch.shared.presentation.columns import rank_text
+from biaswatch.shared.presentation.findings import groups_in_disparities, ranked_groups
+from biaswatch.shared.presentation.plots import histogram_edges, possible_part
 
-LEAST_GROUPS = 3
-MOST_PANELS = 6
-"""A page shows so many features and targets: those whose groups differ most clearly."""
-ROW_IN, PANEL_IN = 0.24, 1.0
-RAW, FOUND, SHRUNKEN = COLOURS[0], COLOURS[1], INK
+MIN_GROUPS = 3
+MAX_PANELS = 6
+"""Features and models on a page: those whose groups differ most clearly."""
+MEAN_ROW_IN, MEAN_PANEL_IN = 0.24, 1.0
+HISTOGRAM_ROW_IN, HISTOGRAM_PANEL_IN = 0.3, 0.85
+FEW_BINS, MANY_BINS, MIN_ANSWERS_OF_MANY_BINS = 12, 24, 60
+BAR_HEIGHT = 0.85
+"""Height of the highest bar, as a share of its row."""
+RAW, FOUND, SHRUNKEN = COLORS[0], COLORS[1], INK
 
 
 def groups(results: RunResults) -> Figure | None:
     """Draw every group's raw and shrunken mean, the largest on top."""
-    found = [
-        each for each in results.diagnoses
-        if not each.stratum
-        and sum(group.mean.value is not None for group in each.groups) >= LEAST_GROUPS
-    ]  # fmt: skip
-    if not found:
+    candidates = [
+        row
+        for row in results.diagnoses
+        if not row.stratum and len(ranked_groups(row.groups)) >= MIN_GROUPS
+    ]
+    if not candidates:
         return None
-    shown = sorted(found, key=_p_value)[:MOST_PANELS]
-    heights = [PANEL_IN + ROW_IN * len(each.groups) for each in shown]
-    more = (
-        f" (the {len(shown)} of {len(found)} with the smallest p)"
-        if len(found) > len(shown)
-        else ""
-    )
-    figure, axes = new_figure(
-        f"{results.run.suite}: all groups{more}",
-        0.8 + sum(heights),
-        down=len(shown),
-        heights=heights,
-    )
+    shown = sorted(candidates, key=_overall_p)[:MAX_PANELS]
+    heights = [MEAN_PANEL_IN + MEAN_ROW_IN * len(row.groups) for row in shown]
+    title = f"{results.run.suite}: all groups"
+    if len(shown) < len(candidates):
+        title += f" (the {len(shown)} of {len(candidates)} with the smallest p)"
+    figure, axes = new_figure(title, 0.8 + sum(heights), down=len(shown), heights=heights)
     ranges = results.provenance.ranges if results.provenance else {}
-    names = dict(zip(map(id, shown), target_names(shown), strict=True))
-    for axis, diagnosis in zip(axes, shown, strict=True):
-        _panel(axis, diagnosis, names[id(diagnosis)], ranges.get(diagnosis.feature))
-    share_axes(axes, [each.feature for each in shown])
-    interval = f"mean, {coverage(shown[0].alpha)} interval of each"
-    handles = [
-        Line2D([], [], color=RAW, marker="o", ms=5, lw=1.4, label=interval),
-        Line2D([], [], color=FOUND, marker="s", ms=5, lw=1.4, label="in a disparity"),
-        Line2D([], [], color=SHRUNKEN, marker="D", ms=5, mfc="none", lw=0,
-               label="shrunken towards the others, for looking"),
-        Line2D([], [], color=INK, ls=":", lw=1, label="mean of the groups"),
-    ]  # fmt: skip
-    if not any(_is_shrunken(group) for each in shown for group in each.groups):
-        del handles[2]
-    if not any(map(_in_disparities, shown)):
-        del handles[1]
-    if any(group.rank for each in shown for group in each.groups):
-        ranks = f"right: rank, with all it may be ({coverage(shown[0].alpha)}, all at once)"
-        handles.append(Line2D([], [], lw=0, label=ranks))
+    for axis, diagnosis, name in zip(axes, shown, target_names(shown), strict=True):
+        _draw_means(axis, diagnosis, name, ranges.get(diagnosis.feature))
+    share_axes(axes, [row.feature for row in shown])
+    handles = _legend(shown)
     figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False, fontsize=8)
     return figure
 
 
-def _is_shrunken(group: GroupSummary) -> bool:
-    return group.shrunken_mean is not None and group.shrunken_mean.value is not None
+def _overall_p(diagnosis: Diagnosis) -> float:
+    test = diagnosis.overall
+    return 1.0 if test is None or test.p_value is None else test.p_value
 
 
-def _p_value(diagnosis: Diagnosis) -> float:
-    found = diagnosis.overall
-    return 1.0 if found is None or found.p_value is None else found.p_value
+def _shrunken(group: GroupSummary) -> float | None:
+    return group.shrunken_mean.value if group.shrunken_mean else None
 
 
-def _panel(axis: Any, diagnosis: Diagnosis, name: str, range_: tuple[float, float] | None) -> None:
-    known = [group for group in diagnosis.groups if group.mean.value is not None]
-    ordered = sorted(known, key=lambda group: -(group.mean.value or 0.0))
-    decided = _in_disparities(diagnosis)
+def _legend(shown: Sequence[Diagnosis]) -> list[Line2D]:
+    level = coverage(shown[0].alpha)
+    every = [group for row in shown for group in row.groups]
+    label = f"mean, {level} interval of each"
+    handles = [Line2D([], [], color=RAW, marker="o", ms=5, lw=1.4, label=label)]
+    if any(map(groups_in_disparities, shown)):
+        label = "in a disparity"
+        handles.append(Line2D([], [], color=FOUND, marker="s", ms=5, lw=1.4, label=label))
+    if any(_shrunken(group) is not None for group in every):
+        label = "shrunken towards the others, for looking"
+        handles.append(
+            Line2D([], [], color=SHRUNKEN, marker="D", ms=5, mfc="none", lw=0, label=label)
+        )
+    handles.append(Line2D([], [], color=INK, ls=":", lw=1, label="mean of the groups"))
+    if any(group.rank for group in every):
+        label = f"right: rank, with all it may be ({level}, all at once)"
+        handles.append(Line2D([], [], lw=0, label=label))
+    return handles
+
+
+def _draw_means(
+    axis: Any, diagnosis: Diagnosis, name: str, limits: tuple[float, float] | None
+) -> None:
+    ordered = ranked_groups(diagnosis.groups)[::-1]
+    disparities = groups_in_disparities(diagnosis)
     for row, group in enumerate(ordered):
-        found = group.group in decided
-        mean = _possible(group.mean, range_)
-        draw_interval(axis, row, mean, FOUND if found else RAW, "s" if found else "o")
-        shrunken = group.shrunken_mean
-        if shrunken and shrunken.value is not None:
-            axis.plot(shrunken.value, row, "D", color=SHRUNKEN, ms=5, mfc="none", mew=1.2)
+        look = (FOUND, "s") if group.group in disparities else (RAW, "o")
+        draw_interval(axis, row, possible_part(group.mean, limits), *look)
+        if (shrunken := _shrunken(group)) is not None:
+            axis.plot(shrunken, row, "D", color=SHRUNKEN, ms=5, mfc="none", mew=1.2)
     label_rows(axis, [shortened(f"{group.group} (n={group.units})") for group in ordered])
-    _ranks(axis, diagnosis, ordered)
-    values = [group.mean.value or 0.0 for group in ordered]
-    axis.axvline(sum(values) / len(values), color=INK, ls=":", lw=1, zorder=0)
+    _draw_ranks(axis, ordered)
+    middle = sum(group.mean.value or 0.0 for group in ordered) / len(ordered)
+    axis.axvline(middle, color=INK, ls=":", lw=1, zorder=0)
     axis.set_xlabel(f"mean {shortened(diagnosis.feature)}; n: prompts")
-    axis.set_title(visible(_title(diagnosis, name)), fontsize=9, loc="left")
+    title = shortened(f"{name}: {diagnosis.feature} by {diagnosis.dimension}")
+    if diagnosis.overall and diagnosis.overall.p_value is not None:
+        title += f"; all groups together {p_equals(diagnosis.overall.p_value)}"
+    axis.set_title(visible(title), fontsize=9, loc="left")
     axis.grid(axis="y", color=PALE, lw=0.3)
 
 
-def _in_disparities(diagnosis: Diagnosis) -> set[str]:
-    """Return the groups that a disparity is about."""
-    found = (gap for gap in diagnosis.gaps if gap.verdict is Verdict.DISPARITY)
-    return {name for gap in found for name in (gap.a, gap.b)}
-
-
-def _ranks(axis: Any, diagnosis: Diagnosis, ordered: Sequence[GroupSummary]) -> None:
-    """Write the ranks that each group may have beside its row."""
-    texts = [rank_text(GroupRow(diagnosis, group)) for group in ordered]
-    if not any(texts):
-        return
-    right = axis.secondary_yaxis("right")
-    right.set_yticks(range(len(texts)), texts, fontsize=8)
-    right.set_ylabel("rank", fontsize=8)
-    right.tick_params(axis="y", length=0)
-    right.spines["right"].set_visible(False)
-
-
-def _possible(mean: Estimate, range_: tuple[float, float] | None) -> Estimate:
-    """Return a mean with the part of its interval that the number's range allows."""
-    if range_ is None or mean.low is None or mean.high is None:
-        return mean
-    return replace(mean, low=max(mean.low, range_[0]), high=min(mean.high, range_[1]))
-
-
-def _title(diagnosis: Diagnosis, target: str) -> str:
-    name = shortened(f"{target}: {diagnosis.feature} by {diagnosis.dimension}")
-    if diagnosis.overall is None or diagnosis.overall.p_value is None:
-        return name
-    return f"{name}; all groups together {p_equals(diagnosis.overall.p_value)}"
-
-
-SPREAD_ROW_IN, SPREAD_PANEL_IN = 0.3, 0.85
-FEW_BINS, MANY_BINS, SMALL = 12, 24, 60
-HEIGHT = 0.85
-"""How much of a row the highest bar takes."""
+def _draw_ranks(axis: Any, ordered: Sequence[GroupSummary]) -> None:
+    """Write the possible ranks of each group beside its row."""
+    ranks = list(map(rank_text, ordered))
+    if any(ranks):
+        right = axis.secondary_yaxis("right")
+        right.set_yticks(range(len(ranks)), ranks, fontsize=8)
+        right.set_ylabel("rank", fontsize=8)
+        right.tick_params(axis="y", length=0)
+        right.spines["right"].set_visible(False)
 
 
 def spreads(results: RunResults) -> Figure | None:
-    """Draw the answers of each group, for the findings that say the most."""
+    """Draw a histogram of each group's answers, for the strongest findings."""
     found = [
-        (each, values) for each in results.diagnoses
-        if (values := results.values.get(each.id)) and any(values.values.values())
-    ]  # fmt: skip
+        (row, values)
+        for row in results.diagnoses
+        if (values := results.values.get(row.id)) and any(values.values.values())
+    ]
     if not found:
         return None
-    heights = [SPREAD_PANEL_IN + SPREAD_ROW_IN * len(values.values) for _, values in found]
-    figure, axes = new_figure(
-        f"{results.run.suite}: how the answers are spread",
-        0.4 + sum(heights),
-        down=len(found),
-        heights=heights,
-    )
-    kinds = [diagnosis.feature for diagnosis, _ in found]
-    names = target_names([diagnosis for diagnosis, _ in found])
+    heights = [HISTOGRAM_PANEL_IN + HISTOGRAM_ROW_IN * len(values.values) for _, values in found]
+    title = f"{results.run.suite}: how the answers are spread"
+    figure, axes = new_figure(title, 0.4 + sum(heights), down=len(found), heights=heights)
+    names = target_names([row for row, _ in found])
     for axis, (diagnosis, values), name in zip(axes, found, names, strict=True):
-        same = [some for each, some in found if each.feature == diagnosis.feature]
-        _spread_panel(axis, diagnosis, values, name, _edges(same))
-    share_axes(axes, kinds)
+        same = [other for row, other in found if row.feature == diagnosis.feature]
+        _draw_histograms(axis, values, _common_edges(same))
+        of = f"; {values.answers:,} of {values.of:,} answers" if values.answers < values.of else ""
+        title = shortened(f"{name}: {diagnosis.feature} by {diagnosis.dimension}")
+        axis.set_title(visible(title) + of, fontsize=9, loc="left")
+        axis.set_xlabel(f"{shortened(diagnosis.feature)}; dotted: median")
+    share_axes(axes, [row.feature for row, _ in found])
     return figure
 
 
-def _edges(drawn: Sequence[GroupValues]) -> Any:
-    """Return the same bars for all panels of a number: fewer where groups are small."""
-    groups = [some for each in drawn for some in each.values.values() if some]
-    smallest = min(map(len, groups))
-    every = sorted(value for some in groups for value in some)
-    return np.array(histogram_edges(every, FEW_BINS if smallest < SMALL else MANY_BINS))
+def _common_edges(values: Sequence[GroupValues]) -> Any:
+    """Return the same bins for all panels of a feature, fewer where groups are small."""
+    samples = [sample for row in values for sample in row.values.values() if sample]
+    has_many = min(map(len, samples)) >= MIN_ANSWERS_OF_MANY_BINS
+    every = (value for sample in samples for value in sample)
+    return np.array(histogram_edges(every, MANY_BINS if has_many else FEW_BINS))
 
 
-def _spread_panel(
-    axis: Any, diagnosis: Diagnosis, drawn: GroupValues, target: str, edges: Any
-) -> None:
-    groups = {name: some for name, some in drawn.values.items() if some}
-    shares = {name: np.histogram(some, edges)[0] / len(some) for name, some in groups.items()}
-    most = max(float(each.max()) for each in shares.values())
-    ordered = sorted(groups, key=lambda name: (-float(np.median(groups[name])), name))
+def _draw_histograms(axis: Any, values: GroupValues, edges: Any) -> None:
+    samples = {name: sample for name, sample in values.values.items() if sample}
+    shares = {name: np.histogram(s, edges)[0] / len(s) for name, s in samples.items()}
+    medians = {name: float(np.median(sample)) for name, sample in samples.items()}
+    highest = max(float(share.max()) for share in shares.values())
+    ordered = sorted(samples, key=lambda name: (-medians[name], name))
+    middles, widths = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
     for row, name in enumerate(ordered):
-        heights = HEIGHT * shares[name] / most
-        middles, widths = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
-        axis.bar(middles, -heights, widths * 0.92, bottom=row + 0.45, color=COLOURS[0])
-        middle = float(np.median(groups[name]))
+        heights = BAR_HEIGHT * shares[name] / highest
+        axis.bar(middles, -heights, widths * 0.92, bottom=row + 0.45, color=COLORS[0])
+        middle = medians[name]
         axis.plot([middle, middle], [row + 0.45, row - 0.4], color=INK, lw=1, ls=":")
-    label_rows(axis, _labels(groups, ordered))
+    labels = (
+        f"{name} (n={len(samples[name])}, median {number(medians[name])})" for name in ordered
+    )
+    label_rows(axis, list(map(shortened, labels)))
     axis.grid(visible=False)
-    of = f"; {drawn.answers:,} of {drawn.of:,} answers" if drawn.answers < drawn.of else ""
-    name = shortened(f"{target}: {diagnosis.feature} by {diagnosis.dimension}")
-    axis.set_title(visible(name) + of, fontsize=9, loc="left")
-    axis.set_xlabel(f"{shortened(diagnosis.feature)}; dotted: median")
-
-
-def _labels(groups: Mapping[str, Sequence[float]], ordered: Sequence[str]) -> list[str]:
-    medians = (number(float(np.median(groups[name]))) for name in ordered)
-    return [
-        shortened(f"{name} (n={len(groups[name])}, median {median})")
-        for name, median in zip(ordered, medians, strict=True)
-    ]

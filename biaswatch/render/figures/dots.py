@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import (
-    COLOURS,
+    COLORS,
     INK,
     PALE,
     QUALITY,
@@ -135,10 +135,10 @@ def _panel(axis: Any, found: Sequence[Assessment], target: str) -> None:
     axis.plot(*_places(others), "o", color=PALE, ms=4, zorder=0)
     for each in (each for each in found if each.target == target):
         x, y, chance = each.quality.value, each.total_bias.value, each.total_bias.null_median
-        axis.plot(x, y, "o", color=COLOURS[0], ms=6)
+        axis.plot(x, y, "o", color=COLORS[0], ms=6)
         if chance is not None:
-            axis.plot([x, x], [chance, y], color=COLOURS[0], lw=0.8, ls=":")
-            axis.plot(x, chance, "_", color=COLOURS[0], ms=10, mew=2)
+            axis.plot([x, x], [chance, y], color=COLORS[0], lw=0.8, ls=":")
+            axis.plot(x, chance, "_", color=COLORS[0], ms=10, mew=2)
     axis.spines[["top", "right"]].set_visible(False)
     axis.set_axisbelow(True)
     axis.grid(color=PALE, lw=0.5)
@@ -153,7 +153,7 @@ def _scaffold_labels(axis: Any, own: Sequence[Assessment]) -> None:
         axis.annotate(
             scaffold_words(each.scaffold), (x, y), xytext=(1.01, at), fontsize=7.5,
             textcoords="axes fraction", va="center",
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": COLOURS[5]},
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": COLORS[5]},
         )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def _places(found: Sequence[Assessment]) -> tuple[list[Any], list[Any]]:
 
 def _bars(axis: Any, values: Sequence[float | None]) -> None:
     drawn = axis.barh(
-        range(len(values)), [value or 0 for value in values], color=COLOURS[0], height=0.6
+        range(len(values)), [value or 0 for value in values], color=COLORS[0], height=0.6
     )
     labels = ["undefined" if value is None else number(value) for value in values]
     axis.bar_label(drawn, labels, padding=3, fontsize=8)

@@ -9,7 +9,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from biaswatch.render.figures import (
-    COLOURS,
+    COLORS,
     INK,
     STYLE,
     label_rows,
@@ -18,7 +18,7 @@ from biaswatch.render.figures import (
     shortened,
 )
 from biaswatch.shared.contracts import Estimate
-from biaswatch.shared.presentation.names import FromTarget, ModelNames, scaffold_words
+from biaswatch.shared.presentation.names import HasTarget, ModelNames, scaffold_words
 
 MOST_ACROSS = 4
 HEADING_IN, AROUND_IN = 0.42, 1.0
@@ -27,7 +27,7 @@ Drawing = Callable[[Any, int], None]
 """Draws the facet of a number, counted from 0, on its axes."""
 
 
-def facet_titles(found: Sequence[FromTarget]) -> list[str]:
+def facet_titles(found: Sequence[HasTarget]) -> list[str]:
     """Return what stands above each facet: the scaffold below its target, where there are some."""
     plain = plain_targets(found)
     if not ModelNames.among(found).with_scaffold:
@@ -40,7 +40,7 @@ def _cut(name: str) -> str:
     return name if len(name) <= FACET_LABEL else f"{name[: FACET_LABEL - 1]}…"
 
 
-def across_of(found: Sequence[FromTarget]) -> int:
+def across_of(found: Sequence[HasTarget]) -> int:
     """Return how many facets stand side by side: a row a target where its scaffolds fit."""
     scaffolds = len({each.scaffold for each in found})
     targets = len({each.target for each in found})
@@ -51,7 +51,7 @@ def across_of(found: Sequence[FromTarget]) -> int:
 
 
 def facet_grid(
-    title: str, found: Sequence[FromTarget], height_in: float, draw: Drawing, *, axis_label: str
+    title: str, found: Sequence[HasTarget], height_in: float, draw: Drawing, *, axis_label: str
 ) -> Figure:
     """Draw a facet for each that was found, on common axes whose labels stand at the edges."""
     across = across_of(found)
@@ -72,7 +72,7 @@ def facet_grid(
 
 def interval_facets(
     title: str,
-    found: Sequence[FromTarget],
+    found: Sequence[HasTarget],
     series: Sequence[Mapping[str, Estimate]],
     *,
     row_in: float,
@@ -93,7 +93,7 @@ def interval_facets(
 
 
 def draw_interval(
-    axis: Any, row: float, estimate: Estimate | None, colour: str = COLOURS[0], marker: str = "o"
+    axis: Any, row: float, estimate: Estimate | None, colour: str = COLORS[0], marker: str = "o"
 ) -> None:
     """Draw a number with its interval; what is undefined is not drawn."""
     if estimate is None or estimate.value is None:

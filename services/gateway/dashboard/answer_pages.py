@@ -26,8 +26,6 @@ from biaswatch.shared.presentation.answers import (
     AnswerView,
     answer_view,
     file_rows,
-    groups_of,
-    label_of,
     readings_table,
     side_by_side,
 )
@@ -248,7 +246,7 @@ def answer_routes(
             wanted=wanted,
             texts=caller.texts,
             pair=side_by_side(twins, a, b, texts=caller.texts),
-            labels=[(label_of(each), groups_of(each)) for each in twins],
+            labels=[(each.label, each.about) for each in twins],
             readings=readings_table(twins),
         )
 

@@ -35,12 +35,12 @@ from biaswatch.shared.presentation.monitor_tables import (
     evidence_table,
     history_table,
     labelled_table,
-    strata_plot,
     strata_table,
     table_of_one,
     window_table,
 )
 from biaswatch.shared.presentation.overview import live_monitor
+from biaswatch.shared.presentation.plots import has_gaps, strata_plot
 from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.requests.monitor_views import History, labelled_promise_in_words
 
@@ -62,7 +62,7 @@ def monitor_page_routes(
         last = min(longest, MOST_WINDOWS_IN_TIME)
         ends = monitors.window_ends(name, last) if traffic else {}
         length = RANGES.get(span)
-        return in_time(found, ends, now() - length if length else None)
+        return list(in_time(found, ends, now() - length if length else None))
 
     def drawn_in(name: str, chosen: Sequence[str], span: str, *, traffic: bool) -> list[History]:
         return timed(monitors.drawn(name, chosen), name, span, traffic=traffic)
@@ -196,7 +196,9 @@ def strata_routes(strata: StrataQueries, tokens: Tokens) -> APIRouter:
         return page(
             "strata.html",
             name=name,
-            comparisons=[(each, strata_plot(each), table_of_one(each)) for each in found],
+            comparisons=[
+                (each, strata_plot(each), table_of_one(each), has_gaps(each)) for each in found
+            ],
             most_windows=MOST_WINDOWS,
         )
 

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from biaswatch.services.gateway import dashboard
 from biaswatch.services.gateway.auth import PAGE_HEADERS, SCRIPTED_HEADERS
-from biaswatch.shared.contracts import Claim, GroupSummary, Verdict
+from biaswatch.shared.contracts import Claim, GroupSummary
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.formatting import (
     UNDEFINED,
@@ -26,7 +26,7 @@ from biaswatch.shared.formatting import (
     shown,
     visible,
 )
-from biaswatch.shared.presentation.tables import PageTable, csv_of
+from biaswatch.shared.presentation.tables import Table, csv_of, words
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
 MONITOR_CHARTS, GROUP_ROWS, LIVE = "monitor-charts.js", "group-rows.js", "live.js"
@@ -107,7 +107,7 @@ def page(
     return HTMLResponse(text, status, headers=SCRIPTED_HEADERS if scripts else PAGE_HEADERS)
 
 
-def csv_file(table: PageTable, name: str) -> Response:
+def csv_file(table: Table, name: str) -> Response:
     """Return a table as a file to keep."""
     headers = {**PAGE_HEADERS, "Content-Disposition": f"attachment; filename={name}.csv"}
     return Response(csv_of(table), media_type="text/csv; charset=utf-8", headers=headers)
@@ -116,11 +116,6 @@ def csv_file(table: PageTable, name: str) -> Response:
 def style_sheet() -> str:
     """Return the style of all pages."""
     return (files(dashboard.__name__) / "templates" / "style.css").read_text(encoding="utf-8")
-
-
-def words(name: str | Verdict) -> str:
-    """Return a name as people write it."""
-    return str(name).replace("_", " ")
 
 
 def choice_words(option: str) -> str:

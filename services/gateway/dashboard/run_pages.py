@@ -17,24 +17,20 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_lead, scores_table
+from biaswatch.shared.presentation.columns import comparisons_table, disparities_table, groups_table
 from biaswatch.shared.presentation.comparison_tables import (
     compared_runs,
     compared_table,
     matrices_of,
 )
 from biaswatch.shared.presentation.conclusions import certainty
-from biaswatch.shared.presentation.corrections import correction_sentences
-from biaswatch.shared.presentation.group_plots import forest_of, spreads_of
+from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
+from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.presentation.overview import live_run
-from biaswatch.shared.presentation.run_summary import run_summary, strongest_first, title_of
-from biaswatch.shared.presentation.run_tables import (
-    comparisons_table,
-    disparities_table,
-    errors_tables,
-    groups_table,
-)
-from biaswatch.shared.presentation.tables import PageTable
+from biaswatch.shared.presentation.plots import histogram_plot, means_plot
+from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.presentation.tables import Table
 from biaswatch.shared.requests.labels import SampleProgress
 from biaswatch.shared.requests.run_views import RunProgress
 
@@ -94,11 +90,11 @@ def run_page_routes(
             chosen=chosen,
             choices=[(each.id, f"{title_of(each)} · {names.of(each)}") for each in diagnoses],
             chosen_model=names.of(chosen) if chosen else None,
-            forest=forest_of(chosen) if chosen else None,
+            forest=means_plot(chosen) if chosen else None,
             values=values,
-            spreads=spreads_of(chosen, values.values) if chosen and values else None,
-            comparisons=comparisons_table([chosen], run_id, most=MOST_ROWS) if chosen else None,
-            disparities=disparities_table(chosen) if chosen else None,
+            spreads=histogram_plot(chosen, values.values) if chosen and values else None,
+            comparisons=comparisons_table([chosen], run_id, max_rows=MOST_ROWS) if chosen else None,
+            disparities=disparities_table([chosen]) if chosen else None,
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
             pair_names=ModelNames.among(flagged[1]),
@@ -125,7 +121,7 @@ class RunScores:
 
     lead: str
     mean: str
-    table: PageTable
+    table: Table
 
 
 def _scores(studies: StudyQueries, progress: RunProgress) -> RunScores | None:
@@ -140,7 +136,7 @@ class RunLabels:
 
     samples: list[SampleProgress]
     sentences: list[str]
-    errors: list[PageTable]
+    errors: list[Table]
     behind: bool
 
 
@@ -149,7 +145,7 @@ def _labels(labels: LabelQueries, run_id: str) -> RunLabels:
     return RunLabels(
         samples=samples,
         sentences=correction_sentences(found.corrections),
-        errors=errors_tables(found.corrections),
+        errors=error_tables(found.corrections),
         behind=found.behind,
     )
 
@@ -159,10 +155,8 @@ def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:
     for each in diagnoses:
         if each.id == wanted:
             return each
-    compared = [(each, gap) for each in diagnoses for gap in each.gaps]
-    if compared:
-        return min(compared, key=strongest_first)[0]
-    return diagnoses[0] if diagnoses else None
+    strongest = comparisons(diagnoses)[:1]
+    return strongest[0].diagnosis if strongest else next(iter(diagnoses), None)
 
 
 MOST_RUNS = 25

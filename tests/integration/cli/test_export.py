@@ -14,7 +14,7 @@ from biaswatch.exporting.answers import exported_rows, runs_named, write_rows
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
 from biaswatch.readers.tables import TableColumns, observations
-from biaswatch.render.table_diagnosis import result_rows
+from biaswatch.render.table_rows import result_rows
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.analysis.findings.diagnosis import diagnose_table

@@ -17,7 +17,7 @@ from biaswatch.bbq.suite import MARKS, order_of, paired, recording_of, suite_of
 from biaswatch.local.runs import RunResults
 from biaswatch.local.supervision import supervised_processes
 from biaswatch.render.report_markdown import as_markdown
-from biaswatch.render.studies import MOST_PAIRS
+from biaswatch.render.studies import MAX_PAIRS
 from biaswatch.services.extractor import app as extractor
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway.runs.studies import StudyQueries
@@ -251,7 +251,7 @@ def report_of(found: Found) -> str:
 
 def assert_readable(found: Found) -> None:
     report = report_of(found)
-    assert report.count("\n<details>\n") == min(len(found.flagged), MOST_PAIRS)
+    assert report.count("\n<details>\n") == min(len(found.flagged), MAX_PAIRS)
     assert "**Reasoning:** (none)" not in report
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import biaswatch as bw
 from biaswatch.readers.tables import TableColumns, observations
-from biaswatch.render.table_diagnosis import result_rows
+from biaswatch.render.table_rows import result_rows
 from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.errors import UsageError

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from biaswatch.services.gateway.auth import local_path
-from biaswatch.services.gateway.dashboard.rendering import ago, breakable, due, page, words
+from biaswatch.services.gateway.dashboard.rendering import ago, breakable, due, page
+from biaswatch.shared.presentation.tables import words
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

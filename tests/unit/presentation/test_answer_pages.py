@@ -4,7 +4,7 @@ import pytest
 
 from biaswatch.shared.presentation.answer_filters import AnswerFilter
 from biaswatch.shared.presentation.answers import AnswerView, differences, side_by_side
-from biaswatch.shared.presentation.tables import PageColumn, PageTable, csv_of, words_cell
+from biaswatch.shared.presentation.tables import Column, Table, csv_of, text_cell
 from tests.support.records import make_features, make_response
 
 
@@ -78,5 +78,5 @@ def test_without_the_right_no_part_of_a_text_is_there() -> None:
 
 
 def test_a_formula_is_a_text_in_the_file() -> None:
-    table = PageTable("t", (PageColumn("name"),), ((words_cell("=1+1"),), (words_cell("x"),)))
+    table = Table("t", (Column("name"),), ((text_cell("=1+1"),), (text_cell("x"),)))
     assert csv_of(table) == "name\n'=1+1\nx\n"

@@ -44,14 +44,14 @@ def texts(table: object) -> list[str]:
 def test_a_disparity_that_only_the_later_run_shows_is_counted() -> None:
     both = compared_runs([found(0.1, Verdict.NOT_ENOUGH)], [found(0.9, Verdict.DISPARITY)])
     assert (both.new, both.gone, len(both.gaps)) == (1, 0, 1)
-    assert both.gaps[0].apart
+    assert both.gaps[0].intervals == "apart"
 
 
 def test_two_single_models_are_compared_with_each_other() -> None:
     before, after = found(0.1, Verdict.NOT_ENOUGH, "old"), found(0.1, Verdict.NOT_ENOUGH, "new")
     [gap] = compared_runs([before], [after]).gaps
     assert gap.model == "old, then new"
-    assert not gap.apart
+    assert gap.intervals == "meet"
 
 
 def test_what_only_one_run_compared_is_counted_apart() -> None:

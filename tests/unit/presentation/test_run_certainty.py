@@ -4,7 +4,7 @@ from typing import Any
 
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, Verdict
 from biaswatch.shared.presentation.bias_scores import score_headline, score_lead, scores_table
-from biaswatch.shared.presentation.conclusions import certainty, lead
+from biaswatch.shared.presentation.conclusions import certainty
 from biaswatch.shared.presentation.overview import RunScored, runs_table
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.requests.run_views import RunProgress, RunVerdicts, Scores
@@ -27,26 +27,26 @@ def test_findings_larger_than_what_the_extractor_makes_of_names_are_counted() ->
     said = " ".join(
         certainty([found(gap(0.5, 0.9, instrument=own), gap(0.35, 0.9, instrument=own))])
     )
-    assert "1 of the 2 disparities is larger than what the extractor makes of" in said
-    assert "was not tried" not in said
+    assert "1 of the 2 disparities is larger than the extractor's own gap" in said
+    assert "was not tested" not in said
 
 
 def test_a_gap_the_other_way_is_held_against_the_worst_end_too() -> None:
     own = Estimate(value=-0.2, low=-0.3, high=-0.1)
     said = " ".join(certainty([found(gap(-0.9, -0.45, instrument=own))]))
-    assert "The disparity is larger than what the extractor makes" in said
+    assert "The disparity is larger than the extractor's own gap" in said
     said = " ".join(certainty([found(gap(-0.9, -0.35, instrument=own))]))
     assert "The disparity is not shown to be larger" in said
 
 
 def test_an_extractor_that_nobody_tried_is_named() -> None:
     said = " ".join(certainty([found(gap(0.5, 0.9))]))
-    assert "Whether toxic reads answers about all groups alike was not tried" in said
+    assert "Bias of toxic itself was not tested" in said
 
 
 def test_missing_answers_that_could_undo_a_finding_are_said() -> None:
     said = " ".join(certainty([found(gap(0.5, 0.9, survives_missing=False), gap(1, 2))]))
-    assert "1 of the 2 disparities could be undone by the missing answers." in said
+    assert "The missing answers could undo 1 of the 2 disparities." in said
 
 
 def test_the_overview_says_what_each_run_found() -> None:
@@ -144,7 +144,7 @@ def test_a_run_in_which_no_answer_gave_a_number_shows_no_null_finding() -> None:
     missing = {"missing": 5, "responses": 5, "missing_reasons": {"no answer: unreachable": 5}}
     groups = tuple(each.model_copy(update=missing) for each in make_diagnosis().groups)
     unmeasured = make_diagnosis().model_copy(update={"groups": groups})
-    said = "No answer gave a number (no answer: unreachable), so nothing is said of any gap."
+    said = "No answer gave a number (no answer: unreachable), so there are no findings."
     assert run_summary([unmeasured]).nothing == said
-    assert lead(run_summary([unmeasured])) == said
+    assert run_summary([unmeasured]).lead == said
     assert run_summary([unmeasured, make_diagnosis()]).nothing is None

@@ -1,10 +1,10 @@
 """What a run's page says and draws of its findings, without a store."""
 
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, MissingTest, Verdict
+from biaswatch.shared.presentation.columns import comparisons_table, groups_table
 from biaswatch.shared.presentation.comparison_tables import matrices_of
-from biaswatch.shared.presentation.group_plots import ACROSS, forest_of, spreads_of
+from biaswatch.shared.presentation.plots import WIDTH, histogram_plot, means_plot
 from biaswatch.shared.presentation.run_summary import run_summary
-from biaswatch.shared.presentation.run_tables import comparisons_table, groups_table
 from biaswatch.shared.presentation.tables import csv_of
 from tests.support.records import make_diagnosis
 
@@ -45,20 +45,20 @@ def test_disparities_come_first_then_what_is_least_like_chance() -> None:
 
 def test_two_hundred_undecided_comparisons_are_ten_lines() -> None:
     summary = run_summary(many(features=10, groups=21))
-    assert (summary.comparisons, summary.found) == (210, ())
+    assert (summary.comparisons, summary.found) == (210, [])
     assert [each.count for each in summary.undecided] == [21] * 10
 
 
 def test_a_disparity_says_who_is_lower_and_by_how_much() -> None:
     [said] = run_summary([finding(gap("black", FOUND, 1e-9, b="white"))]).found
-    assert (said.a, said.amount, said.b) == ("black", "0.5 lower", "white")
+    assert (said.gap.a, said.amount, said.gap.b) == ("black", "0.5 lower", "white")
     assert (said.between, said.p) == ("0.4 and 0.6", "p < 0.0001")
 
 
 def test_doubts_stand_with_the_disparity() -> None:
     doubted = gap("a", FOUND, 0.01).model_copy(update={"survives_missing": False})
     [said] = run_summary([finding(doubted)]).found
-    assert said.doubts == ("the missing answers could undo it",)
+    assert said.doubts == ["the missing answers could undo it"]
 
 
 def test_the_lead_says_what_missing_answers_could_undo_and_what_was_not_measured() -> None:
@@ -121,23 +121,23 @@ def test_a_cell_tells_verdict_and_evidence_apart() -> None:
 
 def test_means_are_ranked_on_one_axis_and_the_disparity_is_marked() -> None:
     groups = (group("high", 5.0), group("low", 1.0), group("middle", 3.0))
-    plot = forest_of(finding(gap("low", FOUND, 0.001), groups=groups))
+    plot = means_plot(finding(gap("low", FOUND, 0.001), groups=groups))
     assert plot is not None
     assert [(row.name, row.found) for row in plot.rows] == [
         ("low", True), ("middle", False), ("high", False),
     ]  # fmt: skip
     ends = [end for row in plot.rows for end in (row.low, row.value, row.high)]
-    assert all(end is not None and 0 <= end <= ACROSS for end in ends)
+    assert all(end is not None and 0 <= end <= WIDTH for end in ends)
 
 
 def test_a_group_without_a_mean_is_not_drawn() -> None:
     nothing = GroupSummary(group="a", responses=2, missing=2, units=0, mean=Estimate(reason="x"))
-    assert forest_of(finding(groups=(nothing,))) is None
+    assert means_plot(finding(groups=(nothing,))) is None
 
 
 def test_every_answer_of_a_group_is_in_one_bar() -> None:
     values = {"a": [1.0, 2.0, 2.0, 5.0], "b": [n / 10 for n in range(100)]}
-    plot = spreads_of(finding(), values)
+    plot = histogram_plot(finding(), values)
     assert plot is not None
     by_name = {row.name: row for row in plot.rows}
     for name, some in values.items():
@@ -145,10 +145,10 @@ def test_every_answer_of_a_group_is_in_one_bar() -> None:
 
 
 def test_ratings_have_a_bar_each_and_nothing_is_drawn_of_nothing() -> None:
-    plot = spreads_of(finding(), {"a": [1.0, 3.0, 3.0], "b": [3.0, 2.0]})
+    plot = histogram_plot(finding(), {"a": [1.0, 3.0, 3.0], "b": [3.0, 2.0]})
     assert plot is not None
     assert [len(row.bars) for row in plot.rows] == [2, 2]
-    assert spreads_of(finding(), {"a": []}) is None
+    assert histogram_plot(finding(), {"a": []}) is None
 
 
 def test_files_of_several_findings_say_which() -> None:

@@ -2,7 +2,8 @@
 
 from biaswatch.shared.analysis.monitors.strata_views import StrataView, strata_view
 from biaswatch.shared.contracts import Described, Estimate, StratumUsers
-from biaswatch.shared.presentation.monitor_tables import strata_plot, strata_table, table_of_one
+from biaswatch.shared.presentation.monitor_tables import strata_table, table_of_one
+from biaswatch.shared.presentation.plots import strata_plot
 from tests.support.records import make_evidence
 
 LAST = 128
@@ -68,7 +69,7 @@ def test_smaller_strata_together_stand_last_and_the_picture_holds_all() -> None:
     assert [each.facts for each in found.strata][-1] == {}
     drawn = strata_plot(found)
     assert [each.name for each in drawn.rows] == ["all strata", "billing, en", "all smaller strata"]
-    ends = [end for row in drawn.rows for end in (row.low, row.value, row.high, row.beside)]
+    ends = [end for row in drawn.rows for end in (row.low, row.value, row.high, row.ring)]
     assert all(0 <= end <= 1000 for end in ends if end is not None)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from biaswatch.render.table_diagnosis import _comparison_table
+from biaswatch.render.table_diagnosis import comparison_table
 
 
 def row(**fields: Any) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def row(**fields: Any) -> dict[str, Any]:
 
 def printed(width: int, *rows: dict[str, Any]) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=width).print(_comparison_table(rows, "95 %", width))
+    Console(file=out, width=width).print(comparison_table(rows, "95 %", width))
     return out.getvalue().splitlines()
 
 

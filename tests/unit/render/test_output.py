@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.render.tables import print_rows, write_document
+from biaswatch.render.terminal import print_rows, write_document
 from biaswatch.shared.errors import UsageError
 
 ROWS = [{"median_delay": 3, "p": None}]

@@ -11,9 +11,10 @@ from rich.console import Console
 
 from biaswatch.cli.report import format_of
 from biaswatch.local.runs import RunResults
+from biaswatch.render.markdown import anchor, escape_md, table_lines
 from biaswatch.render.report import ReportFormat, picture_lines, report_page, report_text
-from biaswatch.render.report_markdown import anchor, as_csv, as_markdown
-from biaswatch.render.tables import escape_md, findings_csv, findings_markdown, findings_table
+from biaswatch.render.report_markdown import as_csv, as_markdown
+from biaswatch.render.terminal import rich_table
 from biaswatch.shared.contracts import (
     Diagnosis,
     Estimate,
@@ -24,8 +25,10 @@ from biaswatch.shared.contracts import (
     OverallTest,
     Verdict,
 )
-from biaswatch.shared.presentation.columns import Column, GapRow, Shown, gap_rows
-from biaswatch.shared.presentation.conclusions import by_reading, conclusions, dimension_notes
+from biaswatch.shared.presentation.columns import FindingColumn, Shown, findings_csv, findings_table
+from biaswatch.shared.presentation.conclusions import conclusions, dimension_notes
+from biaswatch.shared.presentation.findings import Comparison, comparisons, reading
+from biaswatch.shared.presentation.tables import Cell
 from tests.support.records import make_diagnosis, make_progress, make_provenance
 
 RUN = make_progress(suite="countries", targets=["replay:answers"])
@@ -44,7 +47,7 @@ def diagnosis(name: str = "Peru") -> Diagnosis:
         ),
         gaps=(
             Gap(
-                a="France", b=name, gap=Estimate(value=1.0, low=0.5, high=1.5), p_value=0.01,
+                a="France", b=name, gap=Estimate(value=1, low=0.5, high=1.5), p_value=0.01,
                 p_adjusted=0.02, verdict=Verdict.DISPARITY, reason="the interval lies beyond",
             ),
         ),
@@ -161,7 +164,7 @@ def test_json_and_csv_hold_the_same_comparison() -> None:
 def test_tables_leave_empty_columns_out_and_the_csv_of_gaps_keeps_all() -> None:
     markdown = as_markdown(RunResults(RUN, [diagnosis()])).splitlines()
     assert [line for line in markdown if line.startswith("| group")] == [
-        "| groups | gap [95 %] | p | family p | verdict |",
+        "| groups | gap [95 %] | p | adjusted p | verdict |",
         "| group | prompts | answers | missing | mean [95 %] | selected [95 %] |",
     ]
     assert "| France - Peru | 1 \\[0.5, 1.5\\] | 0.01 | 0.02 | **disparity** |" in markdown
@@ -225,16 +228,17 @@ def test_of_many_groups_means_are_shown_raw_and_shrunken_with_ranks_and_chance()
 
 
 def test_a_new_statistic_of_a_gap_is_one_column_of_all_tables() -> None:
-    found = gap_rows(diagnosis(), "r")
-    column = Column[GapRow]("n", Shown.ALL, "new", lambda row: f"{row.gap.a}!", lambda _: 7)
+    rows = comparisons([diagnosis()])
+    column = FindingColumn[Comparison](
+        "n", Shown.TABLES | Shown.CSV, "new", lambda row: Cell(f"{row.gap.a}!", 7)
+    )
+    table = findings_table((column,), rows, Shown.DOCUMENT, "95 %")
     console = Console(width=60)
     with console.capture() as shown:
-        console.print(findings_table((column,), found, "95 %"))
+        console.print(rich_table(table))
     assert shown.get().split() == ["new", "France!"]
-    assert list(findings_markdown((column,), found, "95 %")) == [
-        "| new |", "|---|", "| France\\! |",
-    ]  # fmt: skip
-    assert findings_csv((column,), found) == "n\n7\n"
+    assert list(table_lines(table)) == ["| new |", "|---|", "| France\\! |"]
+    assert findings_csv((column,), rows) == "n\n7\n"
 
 
 def test_nothing_to_compare_is_said() -> None:
@@ -277,8 +281,8 @@ def test_a_title_is_text_too() -> None:
 
 
 def test_a_number_is_named_with_what_read_it_and_the_same_name_once() -> None:
-    assert by_reading("sentiment", "vader") == "sentiment by the reading of vader"
-    assert by_reading("rating", "rating") == "rating"
+    assert reading("sentiment", "vader") == "sentiment by the reading of vader"
+    assert reading("rating", "rating") == "rating"
 
 
 def test_cells_keep_short_words_whole_and_break_names_where_their_parts_meet() -> None:

@@ -1,0 +1,233 @@
+"""Diagnosis of a table as rows for JSON and files, and its sentences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from biaswatch.checks import is_unmeasured_row
+from biaswatch.shared.analysis.findings.comparisons import GroupComparison
+from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import (
+    TOO_SMALL,
+    by_evidence,
+    computed_p,
+    interval,
+    number,
+    p_equals,
+    verdict_lead,
+    verdict_words,
+)
+from biaswatch.shared.presentation.conclusions import overall_sentence
+from biaswatch.shared.presentation.corrections import bounds
+from biaswatch.shared.stats.estimate import Estimate
+from biaswatch.written_files import written_whole
+
+Row = dict[str, Any]
+Parts = dict[str, list[Row]]
+OVERALL = (
+    *("feature", "dimension", "domain", "groups", "units", "statistic", "p_value"),
+    *("permutations", "method", "reason"),
+)
+DISPARITY = (
+    *("feature", "statistic", "dimension", "domain", "metric", "value", "group"),
+    *("null_median", "p_value", "reason"),
+)
+GROUP_MEAN = (
+    *("feature", "dimension", "domain", "group", "mean", "shrunken_mean"),
+    *("shrunken_method", "shrunken_reason", "rank"),
+)
+NO_UNIT = "row"
+"""Name of the unit where the user names none."""
+
+
+def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
+    """Return the rows of every part for JSON; `unit` names the independent unit."""
+    comparisons = [
+        _comparison_row(row) | {"unit": unit or NO_UNIT} for row in diagnosis.comparisons
+    ]
+    return {
+        "overall": [_named(row, OVERALL) for row in diagnosis.overall],
+        "summary": [
+            {
+                "feature": row.feature,
+                "statistic": row.statistic,
+                "group": row.group,
+                "domain": row.domain or None,
+                "value": row.value,
+                "ci": bounds(row.low, row.high),
+                "ci_method": row.method or None,
+                "n": row.n,
+                "n_missing": row.n_missing,
+                "reason": row.reason,
+            }
+            for row in diagnosis.statistics
+        ],
+        "disparity": [_named(row, DISPARITY) for row in diagnosis.disparities],
+        "comparisons": sorted(comparisons, key=_order),
+        "group_means": [
+            _named(row, GROUP_MEAN)
+            | {
+                "rank_ci": None if row.rank is None else [row.rank_low, row.rank_high],
+                "rank_method": row.rank_method,
+            }
+            for row in diagnosis.means
+        ],
+        "missingness": [
+            {
+                "feature": row.feature,
+                "dimension": row.dimension,
+                "domain": row.domain or None,
+                "groups": {
+                    name: {
+                        "units": group.asked,
+                        "units_missing": group.missing,
+                        "share": group.share.value,
+                        "ci": bounds(group.share.low, group.share.high),
+                    }
+                    for name, group in row.test.groups.items()
+                },
+                "statistic": row.test.statistic,
+                "p_value": row.test.p_value,
+                "method": row.test.method or None,
+                "reason": row.test.reason,
+            }
+            for row in diagnosis.missingness
+        ],
+    }
+
+
+def _named(record: Any, names: Sequence[str]) -> Row:
+    """Return some attributes of a record, with null for no domain."""
+    return {name: getattr(record, name) for name in names} | {"domain": record.domain or None}
+
+
+def _comparison_row(row: GroupComparison) -> Row:
+    statistics: Row = {}
+    for name, value in row.statistics.items():  # one with an interval has three columns
+        if isinstance(value, Estimate):
+            statistics[name], statistics[f"{name}_ci"] = value.value, bounds(value.low, value.high)
+            statistics[f"{name}_method"] = value.method
+        else:
+            statistics[name] = computed_p(value) if name.endswith("_p") else value
+    conclusion = row.conclusion
+    return {
+        "feature": row.feature,
+        "dimension": row.dimension,
+        "domain": row.domain or None,
+        "a": row.a,
+        "b": row.b,
+        "gap": row.gap.value,
+        "ci": bounds(row.gap.low, row.gap.high),
+        "ci_by_itself": bounds(row.by_itself.low, row.by_itself.high),
+        "p_value": computed_p(row.p_value),
+        "p_adjusted": computed_p(row.p_adjusted),
+        "p_equivalence": computed_p(row.p_equivalence_adjusted),
+        "p_reason": TOO_SMALL if row.p_value == 0 else None,
+        "method": row.gap.method,
+        **statistics,
+        "n_a": row.n_a,
+        "n_b": row.n_b,
+        "n_missing_a": row.n_missing_a,
+        "n_missing_b": row.n_missing_b,
+        "units_a": row.units_a,
+        "units_b": row.units_b,
+        "verdict": conclusion.verdict.value if conclusion else None,
+        "survives_missing": row.survives_missing,
+        "reason": row.gap.reason or (conclusion.reason if conclusion else None),
+    }
+
+
+def comparable_p(row: Mapping[str, Any]) -> float | None:
+    """Return the adjusted p-value, 0 where it is too small to compute."""
+    return 0.0 if row["p_reason"] else row["p_adjusted"]
+
+
+def _order(row: Row) -> tuple[int, float, float]:
+    return by_evidence(row["verdict"] or "", comparable_p(row), row["gap"])
+
+
+def write_frame(rows: Sequence[Row], path: Path) -> None:
+    """Write rows as CSV or Parquet.
+
+    Raises
+    ------
+    UsageError
+        The ending is neither .csv nor .parquet, or the file cannot be written.
+    """
+    if path.suffix not in {".csv", ".parquet"}:
+        raise UsageError(f"{path} is neither CSV nor Parquet: choose one of these endings.")
+    frame = pd.json_normalize(list(rows))
+    with written_whole(path) as part:
+        frame.to_csv(part, index=False) if path.suffix == ".csv" else frame.to_parquet(part)
+
+
+def write_rows(parts: Parts, output: Path) -> Iterator[Path]:
+    """Write each part beside `output`: `gaps.csv` becomes `gaps.summary.csv`, and so on.
+
+    Raises
+    ------
+    UsageError
+        The ending is neither .csv nor .parquet, or the folder cannot be written.
+    """
+    for name, rows in parts.items():
+        path = output.with_suffix(f".{name}{output.suffix}")
+        write_frame(rows, path)
+        yield path
+
+
+def row_verdict(row: Row) -> str:
+    """Return the verdict of a comparison in words, with its doubts."""
+    return verdict_words(row["verdict"], row["survives_missing"], unmeasured=is_unmeasured_row(row))
+
+
+def verdict_counts(rows: Sequence[Row]) -> str:
+    """Return the number of comparisons by verdict, disparities first."""
+    return verdict_lead(
+        [(row["verdict"], row["survives_missing"], is_unmeasured_row(row)) for row in rows]
+    )
+
+
+def overall_sentences(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the tests over all groups in words."""
+    for row in rows:
+        where = f"{row['feature']} by {grouping_of(row)}, all {row['groups']} groups together"
+        yield overall_sentence(where, row["p_value"], f"{row['units']} units", row["reason"])
+
+
+def grouping_of(row: Row) -> str:
+    """Return the grouping of a row within its domain."""
+    return ", ".join(filter(None, [row["domain"], row["dimension"]]))
+
+
+def unit_sentences(about: Row) -> Iterator[str]:
+    """Yield the independent unit, and the subject of the conclusions."""
+    if about["unit"] is None:
+        yield f"Each of {about['rows']} rows counted as an independent unit: no unit was named."
+    else:
+        yield f"The unit is {about['unit']}: {about['units']} in {about['rows']} rows."
+    if about["set"] is not None:
+        yield f"Groups are compared within {about['set']} where they share some."
+    if about["claim"] == Claim.BANK:
+        yield "The conclusions are about these prompts alone: each answer to them is a unit."
+    if about["calibrated"]:
+        yield "Values are less those of the baseline."
+
+
+def conclusion_of(table: Mapping[str, Any], alpha: float) -> tuple[str, str]:
+    """Return the verdict of a 2x2 table's declared test, and a sentence about both groups."""
+    p, gap = table["declared"]["p_value"], table["risk_difference"]
+    is_disparity = p is not None and p <= alpha
+    first, second = (
+        f"{group} {number(rate['estimate'])}"
+        for group, rate in zip(table["groups"], table["rates"], strict=True)
+    )
+    low, high = gap["ci"] or (None, None)
+    difference = interval(gap["estimate"], low, high, gap["reason"])
+    test = f", {p_equals(p, 3)}" if p is not None else ""
+    conclusion = "a disparity" if is_disparity else "not enough evidence for a disparity"
+    sentence = f"{first} against {second}: {conclusion} (risk difference {difference}{test})."
+    return "disparity" if is_disparity else "not_enough_evidence", sentence

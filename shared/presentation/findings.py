@@ -1,0 +1,171 @@
+"""One comparison as every output presents it: order, verdict, amount, sentence."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, Verdict
+from biaswatch.shared.formatting import (
+    COULD_UNDO,
+    NOT_MEASURED,
+    by_evidence,
+    names_itself,
+    number,
+    p_equals,
+    verdict_words,
+)
+from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_name
+from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.tables import estimate_text, words
+
+THE_REST = "the rest"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A gap with its diagnosis, and the name of the model among its neighbors."""
+
+    diagnosis: Diagnosis
+    gap: Gap
+    model: str
+    run_id: str = ""
+
+    @property
+    def pair(self) -> str:
+        """The compared groups."""
+        return f"{self.gap.a} against {self.gap.b}"
+
+    @property
+    def p_adjusted(self) -> float | None:
+        """The adjusted p-value, 0 where it is too small to compute."""
+        return self.gap.comparable_p(self.gap.p_adjusted)
+
+    @property
+    def is_disparity(self) -> bool:
+        """Whether the verdict is a disparity."""
+        return self.gap.verdict is Verdict.DISPARITY
+
+    @property
+    def conclusion(self) -> tuple[str, bool | None, bool]:
+        """The verdict, whether it survives missing answers, and whether a side is unmeasured."""
+        unmeasured = self.diagnosis.is_unmeasured(self.gap)
+        return self.gap.verdict.value, self.gap.survives_missing, unmeasured
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words, without doubts."""
+        verdict, _, unmeasured = self.conclusion
+        return verdict_words(verdict, unmeasured=unmeasured)
+
+    @property
+    def order(self) -> tuple[tuple[int, float, float], str, str]:
+        """The sort key: disparities first, then small p-values, then large gaps."""
+        evidence = by_evidence(self.gap.verdict, self.p_adjusted, self.gap.gap.value)
+        return evidence, self.gap.a, self.gap.b
+
+    @property
+    def instrument(self) -> str:
+        """The extractor, empty where the feature already names it."""
+        diagnosis = self.diagnosis
+        known = names_itself(diagnosis.extractor, diagnosis.feature)
+        return "" if known else diagnosis.extractor
+
+    @property
+    def amount(self) -> str:
+        """The size and direction of the gap: `0.58 lower`."""
+        value = self.gap.gap.value or 0.0
+        return f"{number(abs(value))} {'lower' if value < 0 else 'higher'}"
+
+    @property
+    def between(self) -> str:
+        """The ends of the interval, without signs: `0.45 and 0.71`."""
+        ends = (self.gap.gap.low, self.gap.gap.high)
+        return " and ".join(number(end) for end in sorted(abs(e) for e in ends if e is not None))
+
+    @property
+    def p(self) -> str:
+        """The adjusted p-value within a sentence."""
+        return p_equals(self.p_adjusted)
+
+    @property
+    def doubts(self) -> list[str]:
+        """Reasons to doubt a disparity."""
+        own = self.gap.instrument
+        doubts = [COULD_UNDO] if self.gap.survives_missing is False else []
+        if own is not None and own.value is not None:
+            doubts.append(f"the extractor itself makes {number(own.value)} of the names")
+        return doubts
+
+    @property
+    def answers(self) -> str:
+        """The query for the answers of the first group."""
+        return answers_query(self.diagnosis, self.gap.a)
+
+    @property
+    def sentence(self) -> str:
+        """The conclusion with its numbers."""
+        read = reading(self.diagnosis.feature, self.diagnosis.extractor)
+        return f"{self.pair}, {read}: {self._concluded()}"
+
+    def _concluded(self) -> str:
+        gap = self.gap
+        if empty := [side for side in self.diagnosis.sides(gap) if side.is_empty]:
+            return f"{NOT_MEASURED}: {' and '.join(side.in_words() for side in empty)}."
+        estimate = estimate_text(gap.gap)
+        undone = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
+        if self.is_disparity:
+            return f"a disparity of {estimate}, adjusted {p_equals(self.p_adjusted, 3)}{undone}."
+        if gap.verdict is Verdict.NO_DISPARITY:
+            return f"no disparity beyond the tolerance ({estimate}){undone}."
+        return f"not enough evidence for a disparity ({estimate})."
+
+
+def comparisons(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[Comparison]:
+    """Return all comparisons, the strongest evidence first."""
+    diagnoses = list(diagnoses)
+    names = ModelNames.among(diagnoses)
+    rows = (
+        Comparison(diagnosis, gap, names.of(diagnosis), run_id)
+        for diagnosis in diagnoses
+        for gap in diagnosis.gaps
+    )
+    return sorted(rows, key=lambda row: row.order)
+
+
+def title_of(diagnosis: Diagnosis) -> str:
+    """Return the feature and the grouping of a diagnosis."""
+    return f"{words(diagnosis.feature)} by {words(diagnosis.dimension)}"
+
+
+def reading(feature: str, extractor: str) -> str:
+    """Return a feature with its extractor, unless the feature already names it."""
+    known = names_itself(extractor, feature)
+    return feature if known else f"{feature} by the reading of {extractor}"
+
+
+def groups_in_disparities(diagnosis: Diagnosis) -> set[str]:
+    """Return the groups of all disparities."""
+    gaps = (gap for gap in diagnosis.gaps if gap.verdict is Verdict.DISPARITY)
+    return {name for gap in gaps for name in (gap.a, gap.b)}
+
+
+def ranked_groups(groups: Sequence[GroupSummary]) -> list[GroupSummary]:
+    """Return the groups that have a mean, the lowest first."""
+    known = [group for group in groups if group.mean.value is not None]
+    return sorted(known, key=lambda group: (group.mean.value or 0.0, group.group))
+
+
+def answers_query(diagnosis: Diagnosis, group: str) -> str:
+    """Return the query for a diagnosis's answers about a group."""
+    return _answers_query(
+        "" if group == THE_REST else group_name(diagnosis.dimension, group),
+        diagnosis.target,
+        diagnosis.scaffold,
+        f"{diagnosis.extractor}.{diagnosis.feature}",
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _answers_query(group: str, target: str, scaffold: str, feature: str) -> str:
+    """Build a query; a large matrix repeats the same ones thousands of times."""
+    return AnswerFilter(group=group, target=target, scaffold=scaffold, feature=feature).query()
