@@ -297,7 +297,7 @@ async def test_many_groups_are_shown_together_before_their_pairs(
         page = html.fromstring((await api.get(f"/runs/{run.id}")).text)
     text = " ".join(page.text_content().split())
     assert "All 3 groups together: p = 0.031" in text
-    assert text.index("All 3 groups") < text.index("Means, ranked") < text.index("corrected p")
+    assert text.index("All 3 groups") < text.index("Means, ranked") < text.index("adjusted p")
     ranked = page.xpath("//table[.//th='rank']//tbody/tr")
     cells = [[cell.text_content().strip() for cell in each.xpath("td")] for each in ranked]
     assert [each[0] for each in cells] == ["France", "Peru", "Chile"]

@@ -42,7 +42,7 @@ def test_labels_take_back_a_gap_that_the_instrument_made() -> None:
     assert "by the readings" in said
     assert "as 240 labels correct it: not enough evidence" in said
     assert "rude is not read alike for a and b" in said
-    assert "taken as drawn by chance" in said
+    assert "drawn at random within each group" in said
     assert list(found.corrections["a"]) == ["a"]
 
 
