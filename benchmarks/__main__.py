@@ -7,8 +7,8 @@ import sys
 
 BENCHMARKS = (
     "bus_hop", "pipeline", "large_run", "store_writes", "traffic_writes", "diagnosis", "engines",
-    "run_findings", "evidence", "increments", "closing", "bbq", "generator", "ingestion", "posts",
-    "otlp", "reading", "lake_writes", "pages",
+    "run_findings", "increments", "closing", "bbq", "generator", "ingestion", "posts",
+    "reading", "lake_writes", "pages",
 )  # fmt: skip
 ONE_THREAD = {"closing": {"OPENBLAS_NUM_THREADS": "1"}}
 

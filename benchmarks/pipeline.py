@@ -1,12 +1,11 @@
-"""CPU a response costs in each stage of the whole pipeline: recorded answers, no models.
+"""CPU cost of a response in each stage of the pipeline, with recorded answers in place of models.
 
-Every service is a process of its own; its CPU time is what the system counts for it between the
-publication of a run and its diagnosis. What is recorded is looked up: what calls a model (limits,
-tries, budgets) is not in it. A small run goes before, so that imports, first statements and the
-reading of the recorded answers, which stand for the models, are not counted. Three runs follow, as
-what else works on the machine makes caches cold. The bars are 500 us a response in the cheapest
-(planner to diagnoser; the servers of bus and database are printed beside it), and with `--growth`
-1.2 times the mean of the three at 200,000.
+Every service is a process; its CPU time is counted between the publication of a run and its
+diagnosis. Calls to models (limits, tries, budgets) are not included. A small run comes first, so
+that imports, first statements and the reading of recordings are not counted. Three runs follow,
+because other processes make caches cold. The bars: 500 us a response in the cheapest run, from
+planner to diagnoser (bus and database are printed beside it), and with `--growth` 1.2 times the
+mean of the three at 200,000.
 
     python -m benchmarks.pipeline --database postgresql --responses 200000
 """
@@ -14,18 +13,26 @@ what else works on the machine makes caches cold. The bars are 500 us a response
 import argparse
 import asyncio
 import json
-import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
+from benchmarks.measuring import (
+    memory_mib,
+    process_cpu_s,
+    provision_bus,
+    running,
+    service_modules,
+    wait_until,
+)
 from benchmarks.store_writes import server_of
-from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
+from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe, parse_target
 from biaswatch.shared.store import Store, migrate
@@ -35,12 +42,12 @@ TIMES = 3
 SERVICES = ("planner", "generator", "extractor", "recorder", "diagnoser")
 BUS, DATABASE = "(nats-server)", "(postgres)"
 SETTLED_S = 3.0
-"""Imports and first pulls are over by then."""
+"""Long enough for imports and first pulls."""
 BAR_US, BAR_GROWTH = 500.0, 1.2
 
 
 def study(folder: Path, responses: int, first: int = 0) -> tuple[Suite, Run]:
-    """Make a suite, the recorded answers of all of them, and its run."""
+    """Make a suite and its run."""
     items = tuple(
         SuiteProbe(
             key=f"p{n}",
@@ -63,7 +70,7 @@ def study(folder: Path, responses: int, first: int = 0) -> tuple[Suite, Run]:
 
 
 def record_answers(folder: Path, answers: int) -> None:
-    """Write the answers that stand for a model."""
+    """Write the recorded answers of the model."""
     lines = ({"key": f"p{n}", "text": f"I read it.\n\nRating: {n % 5}"} for n in range(answers))
     (folder / "answers.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
 
@@ -73,92 +80,58 @@ def services(folder: Path, kind: str) -> Iterator[tuple[str, Store, dict[str, in
     """Start the servers and every service; yield the bus, the store and the process ids."""
     with server_of(kind, folder) as (url, database_pid), EmbeddedServer(folder / "nats") as server:
         migrate(url)
-        environment = {
-            **os.environ,  # noqa: TID251 - handed on to the services
+        settings = {
             "NATS_URL": server.url,
             "BIASWATCH_STORE_URL": url,
             "BIASWATCH_GENERATOR_RECORDINGS_DIR": str(folder),
             "BIASWATCH_HEALTH_PORT": "0",
             "BIASWATCH_LOG_LEVEL": "ERROR",
         }
-        started = [_start(service, environment) for service in SERVICES]
-        pids = {service: process.pid for service, process in zip(SERVICES, started, strict=True)}
-        pids[BUS] = server.pid
-        if database_pid is not None:
-            pids[DATABASE] = database_pid
-        try:
-            with Store.open(url) as store:
-                yield server.url, store, pids
-        finally:
-            for process in started:
-                process.terminate()
-            for process in started:
-                process.wait()
+        servers = {BUS: server.pid} | ({DATABASE: database_pid} if database_pid else {})
+        with running(service_modules(SERVICES), settings) as pids, Store.open(url) as store:
+            yield server.url, store, {**pids, **servers}
 
 
-def _start(service: str, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-m", f"biaswatch.services.{service}.app"]
-    return subprocess.Popen(command, env=environment)
-
-
-async def cpu_by_service(
+def cpu_by_service(
     folder: Path, responses: Sequence[int], kind: str
 ) -> list[tuple[dict[str, float], dict[str, float]]]:
-    """Send runs through the services; return, for each, the CPU seconds of each service, and MiB.
+    """Send runs through the services; return CPU seconds and peak MiB of each service, by run.
 
-    The generator's memory holds the recorded answers.
+    The generator's memory includes the recorded answers.
     """
     record_answers(folder, WARM + sum(responses))
-    found, first = [], 0
+    costs, first = [], 0
     with services(folder, kind) as (url, store, pids):
-        connection = await Connection.open(url, name="bench")
-        await provision(Admin(connection))
-        publisher = JetStreamPublisher(connection)
-        await _until(lambda: bool(store.extractors.ever()))
-        await asyncio.sleep(SETTLED_S)
+        provision_bus(url)
+        wait_until(store.extractors.ever)
+        time.sleep(SETTLED_S)
         for amount in (WARM, *responses):
             suite, run = study(folder, amount, first)
             store.suites.keep(suite, datetime.now(UTC))
-            before = {service: cpu_s(pid) for service, pid in pids.items()}
-            await publisher.publish(run)
-            await _until(lambda run=run: store.records.count(Diagnosis, run_id=run.id) > 0)  # type: ignore[misc]
-            spent = {service: cpu_s(pid) - before[service] for service, pid in pids.items()}
-            found.append((spent, {service: _most_mib(pid) for service, pid in pids.items()}))
+            before = {name: process_cpu_s(pid) for name, pid in pids.items()}
+            asyncio.run(publish(url, run))
+            wait_until(partial(store.records.count, Diagnosis, run_id=run.id), 3600)
+            spent = {name: process_cpu_s(pid) - before[name] for name, pid in pids.items()}
+            costs.append((spent, {name: memory_mib(pid) for name, pid in pids.items()}))
             first += amount
-        await connection.close()
-    return found[1:]
+    return costs[1:]
 
 
-async def _until(there: Callable[[], bool]) -> None:
-    while not there():  # noqa: ASYNC110 - another process brings it about
-        await asyncio.sleep(0.1)
-
-
-def cpu_s(pid: int) -> float:
-    """Return the CPU time of a process; of a database's server, of its children as well."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return own + sum(cpu_s(child) for child in _children(pid))
-
-
-def _most_mib(pid: int) -> float:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
-
-
-def _children(pid: int) -> list[int]:
-    paths = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for path in paths for child in path.read_text().split()]
+async def publish(url: str, run: Run) -> None:
+    """Publish a run."""
+    connection = await Connection.open(url, name="bench")
+    await JetStreamPublisher(connection).publish(run)
+    await connection.close()
 
 
 def show(responses: int, spent: dict[str, float], most_mib: dict[str, float]) -> float:
-    """Print what a response costs; return the sum of the services, in microseconds."""
+    """Print the cost of a response; return the sum of the services, in microseconds."""
     print(f"CPU a response, {responses:,} recorded answers through every service:")
     costs = {service: seconds / responses * 1e6 for service, seconds in spent.items()}
     for service, cost_us in costs.items():
         print(f"  {service:14} {cost_us:6.0f} us   {most_mib[service]:5.0f} MiB at most")
     total = sum(costs[service] for service in SERVICES)
-    print(f"  {'in all':14} {total:6.0f} us   (without the servers)")
+    print(f"  {'total':14} {total:6.0f} us   (without the servers)")
     return total
 
 
@@ -168,16 +141,16 @@ def main() -> int:
     parser.add_argument("--responses", type=int, default=RESPONSES)
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--growth", action="store_true", help=f"a run of {MANY:,} after the first")
-    given = parser.parse_args()
-    responses = [given.responses] * TIMES + [MANY] * given.growth
+    options = parser.parse_args()
+    responses = [options.responses] * TIMES + [MANY] * options.growth
     with tempfile.TemporaryDirectory() as folder:
-        spent = asyncio.run(cpu_by_service(Path(folder), responses, given.database))
-    totals = [show(amount, *each) for amount, each in zip(responses, spent, strict=True)]
+        spent = cpu_by_service(Path(folder), responses, options.database)
+    totals = [show(amount, *costs) for amount, costs in zip(responses, spent, strict=True)]
     least, growth = min(totals[:TIMES]), totals[-1] / fmean(totals[:TIMES])
     print(f"{least:.0f} us a response in the cheapest of {TIMES} runs   (bar: {BAR_US:g})")
-    if given.growth:
+    if options.growth:
         print(f"{growth:.2f} times their mean at {MANY:,}   (bar: {BAR_GROWTH:g})")
-    return int(least > BAR_US or (given.growth and growth > BAR_GROWTH))
+    return int(least > BAR_US or (options.growth and growth > BAR_GROWTH))
 
 
 if __name__ == "__main__":
