@@ -8,17 +8,15 @@ tenants, sends each attack, and prints the peak RSS that the kernel counted mean
 import asyncio
 import gzip
 import json
-import os
 import random
 import resource
-import subprocess
 import sys
 import tempfile
 import time
 import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,15 +24,22 @@ from pathlib import Path
 import httpx2
 import yaml
 
-from biaswatch.shared.bus.jetstream import Admin, Connection, provision
+from benchmarks.measuring import (
+    HOST,
+    memory_mib,
+    provision_bus,
+    purge_exchanges,
+    running,
+    service_modules,
+)
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.runtime.web import free_port
 from biaswatch.shared.store import Store, migrate
 from tests.support.otlp import json_of, make_span, protobuf_of
 from tests.support.records import make_run, make_traffic_monitor
 
-HERE = "127.0.0.1"
 BAR_MIB = 400
 MIB = 1024 * 1024
 TENANTS = ("hiring", "lending")
@@ -112,25 +117,22 @@ def delimited(tag: int, content: bytes) -> bytes:
     return bytes([tag]) + size + bytes([length]) + content
 
 
+def _thousand_spans() -> list[Signal]:
+    text = [{"role": "assistant", "parts": [{"type": "text", "content": "It arrives. 😀 " * 200}]}]
+    attributes = {"gen_ai.output.messages": json.dumps(text)}
+    at_ns = time.time_ns()
+    return [make_span(n, at_ns=at_ns, attributes=attributes) for n in range(1000)]
+
+
 def spans(size: int) -> bytes:
     """Return a valid request of about this size."""
-    text = [{"role": "assistant", "parts": [{"type": "text", "content": "It arrives. 😀 " * 200}]}]
-    at_ns = time.time_ns()
-    block = protobuf_of(
-        [make_span(n, at_ns=at_ns, attributes={"gen_ai.output.messages": json.dumps(text)})
-         for n in range(1000)]
-    )  # fmt: skip
+    block = protobuf_of(_thousand_spans())
     return block * (size // len(block))
 
 
 def spans_as_json(size: int) -> bytes:
     """Return a valid request of about this size in OTLP's JSON."""
-    text = [{"role": "assistant", "parts": [{"type": "text", "content": "It arrives. 😀 " * 200}]}]
-    at_ns = time.time_ns()
-    resources = json_of(
-        [make_span(n, at_ns=at_ns, attributes={"gen_ai.output.messages": json.dumps(text)})
-         for n in range(1000)]
-    )["resourceSpans"]  # fmt: skip
+    resources = json_of(_thousand_spans())["resourceSpans"]
     times = size // len(json.dumps(resources))
     return json.dumps({"resourceSpans": resources * times}).encode()
 
@@ -147,8 +149,7 @@ class Target:
 
     def peak_mib(self) -> int:
         """Return the largest resident memory since the last reset."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) // 1024
+        return int(memory_mib(self.pid))
 
     def reset_peak(self) -> None:
         """Begin to count the peak anew."""
@@ -156,9 +157,7 @@ class Target:
 
     async def purge(self) -> None:
         """Remove the answers that wait, so that the next line is not refused for them."""
-        connection = await Connection.open(self.bus_url, name="bench")
-        await Admin(connection)._api("STREAM.PURGE.EXCHANGES")  # noqa: SLF001 - no one else reads
-        await connection.close()
+        await purge_exchanges(self.bus_url)
         await asyncio.sleep(SETTLE_S)
 
     async def send(self, sending: Sending) -> None:
@@ -170,7 +169,7 @@ class Target:
             self.statuses["no response"] += 1
 
     async def _status(self, sending: Sending) -> str:
-        reader, writer = await asyncio.open_connection(HERE, self.port)
+        reader, writer = await asyncio.open_connection(HOST, self.port)
         answered = asyncio.create_task(reader.readline())
         try:
             writer.write(sending.head())
@@ -204,7 +203,7 @@ class Target:
         held = []
         for _ in range(connections):
             try:
-                _, writer = await asyncio.open_connection(HERE, self.port)
+                _, writer = await asyncio.open_connection(HOST, self.port)
             except OSError:
                 self.statuses["refused"] += 1
                 continue
@@ -216,11 +215,11 @@ class Target:
             writer.close()
 
     async def ask_legitimately(self, path: str, role: str) -> None:
-        """Ask as an honest client of the other tenant does; note how long it duration_s."""
+        """Ask as an honest client of the other tenant does; note the duration."""
         began = time.monotonic()
         async with httpx2.AsyncClient(timeout=TIMEOUT_S) as client:
             headers = {"Authorization": f"Bearer {role}-{TENANTS[1]}"}
-            address = f"http://{HERE}:{self.port}{path}"
+            address = f"http://{HOST}:{self.port}{path}"
             if role == "read":
                 reply = await client.get(address, headers=headers)
             else:
@@ -372,12 +371,6 @@ def attacks() -> dict[str, Attack]:
     }  # fmt: skip
 
 
-async def _prepare(url: str) -> None:
-    connection = await Connection.open(url, name="bench")
-    await provision(Admin(connection))
-    await connection.close()
-
-
 @asynccontextmanager
 async def gateway(folder: Path) -> AsyncIterator[Target]:
     """Run the gateway as a process while the context lasts."""
@@ -394,31 +387,20 @@ async def gateway(folder: Path) -> AsyncIterator[Target]:
         for tenant in TENANTS for role in ("ingest", "read", "run")
     ]  # fmt: skip
     (folder / "tokens.yaml").write_text(yaml.safe_dump({"tokens": entries}))
-    port, health = free_port(HERE), free_port(HERE)
+    port, health = free_port(HOST), free_port(HOST)
     with EmbeddedServer(folder / "nats") as bus:
-        await _prepare(bus.url)
-        with _process(
-            NATS_URL=bus.url,
-            BIASWATCH_STORE_URL=store_url,
-            BIASWATCH_STATE_DIR=str(folder),
-            BIASWATCH_GATEWAY_PORT=str(port),
-            BIASWATCH_GATEWAY_TOKENS_FILE=str(folder / "tokens.yaml"),
-            BIASWATCH_HEALTH_PORT=str(health),
-        ) as pid:
+        await asyncio.to_thread(provision_bus, bus.url)
+        settings = {
+            "NATS_URL": bus.url,
+            "BIASWATCH_STORE_URL": store_url,
+            "BIASWATCH_STATE_DIR": str(folder),
+            "BIASWATCH_GATEWAY_PORT": str(port),
+            "BIASWATCH_GATEWAY_TOKENS_FILE": str(folder / "tokens.yaml"),
+            "BIASWATCH_HEALTH_PORT": str(health),
+        }
+        with running(service_modules(["gateway"]), settings) as pids:
             await _wait_for(port)
-            yield Target(port, pid, run.id, bus.url)
-
-
-@contextmanager
-def _process(**settings: str) -> Iterator[int]:
-    command = [sys.executable, "-m", "biaswatch.services.gateway.app"]
-    environment = {**os.environ, **settings}  # noqa: TID251 - handed on
-    process = subprocess.Popen(command, env=environment, stderr=sys.stderr)
-    try:
-        yield process.pid
-    finally:
-        process.terminate()
-        process.wait()
+            yield Target(port, pids["gateway"], run.id, bus.url)
 
 
 async def _wait_for(port: int) -> None:
@@ -426,7 +408,7 @@ async def _wait_for(port: int) -> None:
     while time.monotonic() < deadline:
         with suppress(httpx2.HTTPError):
             async with httpx2.AsyncClient() as client:
-                await client.get(f"http://{HERE}:{port}/login")
+                await client.get(f"http://{HOST}:{port}/login")
                 return
         await asyncio.sleep(0.2)
     raise SystemExit("The gateway does not answer.")

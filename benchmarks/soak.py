@@ -1,24 +1,20 @@
-"""Full speed for minutes: the memory of every process before, during and after.
+"""Memory of every process before, during and after minutes of traffic at full speed.
 
-Answers of a live system are published as fast as the bus takes them, and windows of them close all
-the while. Afterwards, when everything is measured and added up, each process should be as large as
-before.
+Answers of a live system are published as fast as the bus accepts them, and windows close meanwhile.
+When all of them are described, each process should be as large as before.
 """
 
 import argparse
 import asyncio
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.measuring import memory_mib, running, service_modules
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import Description, Monitor, Traffic, Upkeep
@@ -40,56 +36,31 @@ WORDS = "It left our house on Monday and should be with you by Thursday at the l
 USERS = 5_000
 
 
-Megabytes = dict[str, float]
+Mebibytes = dict[str, float]
 
 
 @dataclass
 class Memory:
-    """The resident memory of processes, in MB."""
+    """The resident memory of processes, in MiB."""
 
     pids: dict[str, int]
-    peak: Megabytes = field(default_factory=dict)
+    peak: Mebibytes = field(default_factory=dict)
 
-    def now(self) -> Megabytes:
-        """Read what each process has, and keep the most."""
-        found = {name: resident_mb(pid) for name, pid in self.pids.items()}
-        self.peak = {name: max(mb, self.peak.get(name, 0)) for name, mb in found.items()}
-        return found
+    def now(self) -> Mebibytes:
+        """Read the memory of each process, and keep the peak."""
+        sizes = {name: memory_mib(pid, "VmRSS") for name, pid in self.pids.items()}
+        self.peak = {name: max(mib, self.peak.get(name, 0)) for name, mib in sizes.items()}
+        return sizes
 
     async def watch(self) -> None:
-        """Read for ever."""
+        """Read forever."""
         while True:
             self.now()
             await asyncio.sleep(SAMPLE_S)
 
 
-def resident_mb(pid: int) -> float:
-    """Return the resident memory of a process, in MB."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
-
-
-@contextmanager
-def processes(environment: dict[str, str]) -> Iterator[dict[str, int]]:
-    """Run each service as a process of its own while the context lasts."""
-    running = {
-        name: subprocess.Popen(
-            [sys.executable, "-m", f"biaswatch.services.{name}.app"],
-            env={**os.environ, **environment},  # noqa: TID251 - passed on
-        )
-        for name in SERVICES
-    }
-    try:
-        yield {name: process.pid for name, process in running.items()}
-    finally:
-        for process in running.values():
-            process.terminate()
-        for process in running.values():
-            process.wait()
-
-
 def answer(number: int) -> bytes:
-    """Return what a live system sends."""
+    """Return an answer of a live system."""
     now = datetime.now(UTC).isoformat()
     user = number % USERS
     return json.dumps({
@@ -103,11 +74,11 @@ async def publish(publisher: JetStreamPublisher, start: int, end: int) -> None:
     """Publish answers as fast as the bus takes them."""
     for first in range(start, end, AT_ONCE):
         await asyncio.gather(
-            *(_taken(publisher, n) for n in range(first, min(end, first + AT_ONCE)))
+            *(_published(publisher, n) for n in range(first, min(end, first + AT_ONCE)))
         )
 
 
-async def _taken(publisher: JetStreamPublisher, number: int) -> None:
+async def _published(publisher: JetStreamPublisher, number: int) -> None:
     while True:
         try:
             await publisher.publish_copy(SUBJECT, answer(number), {})
@@ -118,25 +89,25 @@ async def _taken(publisher: JetStreamPublisher, number: int) -> None:
 
 
 async def described(store: Store, answers: int) -> int:
-    """Wait until so many answers are described; return the number of windows."""
+    """Wait until all answers are described; return the number of windows."""
     before, moved = -1, time.monotonic()
     while True:
         windows = await asyncio.to_thread(lambda: list(store.records.all(Description)))
-        there = sum(each.answers for each in windows)
-        if there >= answers:
+        count = sum(window.answers for window in windows)
+        if count >= answers:
             return len(windows)
-        if there != before:
-            before, moved = there, time.monotonic()
+        if count != before:
+            before, moved = count, time.monotonic()
         if time.monotonic() - moved > 300:
-            raise TimeoutError(f"{there} of {answers} answers are described, and no more come.")
+            raise TimeoutError(f"{count} of {answers} answers are described, none in 300 s.")
         await asyncio.sleep(1)
 
 
 async def soak(folder: Path, duration_s: float) -> int:
-    """Run, and print a row for each process; return 1 where one has not come back."""
+    """Run, and print a row for each process; return 1 where one stays larger."""
     url = f"sqlite:///{folder / 'store.db'}"
     migrate(url)
-    monitor = watching()
+    monitor = monitor_from_now()
     with EmbeddedServer(folder / "nats") as server, Store.open(url) as store:
         connection = await Connection.open(server.url, name="soak")
         await provision(Admin(connection))
@@ -147,7 +118,7 @@ async def soak(folder: Path, duration_s: float) -> int:
             "NATS_URL": server.url, "BIASWATCH_STORE_URL": url, "BIASWATCH_HEALTH_PORT": "0",
             "BIASWATCH_GATEWAY_PORT": "0", "BIASWATCH_LOG_LEVEL": "WARNING",
         }  # fmt: skip
-        with processes(environment) as pids:
+        with running(service_modules(SERVICES), environment) as pids:
             memory = Memory({**pids, "the bus": server.pid})
             await asyncio.sleep(5)
             await publish(publisher, 0, WARM_ANSWERS)
@@ -158,7 +129,7 @@ async def soak(folder: Path, duration_s: float) -> int:
             while time.monotonic() - began < duration_s:
                 await publish(publisher, sent, sent + 2_000)
                 sent += 2_000
-            spoken = time.monotonic() - began
+            sending_s = time.monotonic() - began
             windows = await described(store, sent)
             drained = time.monotonic() - began
             await asyncio.sleep(REST_S)
@@ -167,31 +138,30 @@ async def soak(folder: Path, duration_s: float) -> int:
         await connection.close()
     new = sent - WARM_ANSWERS
     print(
-        f"{new:,} answers in {spoken:.0f} s ({new / spoken:,.0f} a second), described in"
+        f"{new:,} answers in {sending_s:.0f} s ({new / sending_s:,.0f} a second), described in"
         f" {windows} windows after {drained:.0f} s."
     )
     return report(before, memory.peak, after)
 
 
-def report(before: Megabytes, most: Megabytes, after: Megabytes) -> int:
-    """Print a row for each process; return 1 where one has not come back."""
-    print(f"{'MB':12}{'before':>8}{'most':>8}{'after':>8}  growth")
+def report(before: Mebibytes, most: Mebibytes, after: Mebibytes) -> int:
+    """Print a row for each process; return 1 where one stays larger."""
+    print(f"{'MiB':12}{'before':>8}{'most':>8}{'after':>8}  growth")
     for name, start in before.items():
         growth = after[name] / start - 1
         print(f"{name:12}{start:8.0f}{most[name]:8.0f}{after[name]:8.0f}  {growth:+.0%}")
     return int(any(after[name] > ALLOWED_GROWTH * start for name, start in before.items()))
 
 
-def watching() -> Monitor:
-    """Make a monitor of short windows, which begins now."""
-    made = make_traffic_monitor()
-    plan = made.plan.model_copy(update={"traffic": Traffic(window_s=WINDOW_S)})
+def monitor_from_now() -> Monitor:
+    """Make a monitor of short windows that begins now."""
+    plan = make_traffic_monitor().plan.model_copy(update={"traffic": Traffic(window_s=WINDOW_S)})
     upkeep = Upkeep(cadence_s=WINDOW_S, lateness_s=LATENESS_S, deadline_s=600)
     return make_traffic_monitor(plan=plan, upkeep=upkeep, since=datetime.now(UTC))
 
 
 def main() -> int:
-    """Read the duration, run, and say how it went."""
+    """Run for the given seconds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=900.0)
     configure_logs("ERROR")
