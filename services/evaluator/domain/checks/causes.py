@@ -151,21 +151,21 @@ def cause_faults(wording: Wording) -> Iterator[tuple[str, str]]:
     text = wording.pattern
     if not _GROUPED.search(text) or wording.text.rstrip().endswith("?"):
         return
-    for found in _CAUSE.finditer(text):
+    for match in _CAUSE.finditer(text):
         if (
-            _SAYING.match(text, found.start())
-            or _CHANCE_BEFORE.search(text, 0, found.start())
-            or _BY_CHANCE.match(text, found.end())
-            or is_denied(text, found.start())
-            or is_open(text, found.start())
+            _SAYING.match(text, match.start())
+            or _CHANCE_BEFORE.search(text, 0, match.start())
+            or _BY_CHANCE.match(text, match.end())
+            or is_denied(text, match.start())
+            or is_open(text, match.start())
         ):
             continue
-        yield "cause", f"The words {found[0]!r} name a cause, which these statistics cannot show."
+        yield "cause", f"The words {match[0]!r} name a cause, which these statistics cannot show."
         return
 
 
 def speaks_of_causes(wording: Wording) -> bool:
-    """Whether a sentence is read as naming a cause, be it claimed, denied or asked for."""
+    """Tell whether a sentence is read as naming a cause, be it claimed, denied or asked for."""
     return bool(_GROUPED.search(wording.pattern) and _CAUSE.search(wording.pattern))
 
 
@@ -173,5 +173,5 @@ def attribution_faults(sentence: str, profile: Profile) -> Iterator[tuple[str, s
     """Return a fault for every red flag of the profile that is not denied."""
     for flag in profile.flags.finditer(sentence):
         if not is_denied(sentence, flag.start()):
-            said = f"may attribute the outcome to {profile.attribution}: read that sentence."
-            yield "attribution", f"The words {flag[0]!r} {said}"
+            message = f"may attribute the outcome to {profile.attribution}: read that sentence."
+            yield "attribution", f"The words {flag[0]!r} {message}"

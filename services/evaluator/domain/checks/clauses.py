@@ -61,7 +61,7 @@ class Token:
 
     @property
     def links(self) -> bool:
-        """Whether it may stand between a noun and its number."""
+        """Tell whether it may stand between a noun and its number."""
         return self.text in LINKS or (self.text.endswith("ly") and self.quantity is None)
 
 
@@ -73,12 +73,12 @@ def tokens_of(pattern: str) -> tuple[Token, ...]:
 
 def _tokens(pattern: str) -> Iterator[Token]:
     clause, depth, last = 0, 0, ""
-    for found in _TOKEN.finditer(pattern):
-        text = found[0]
-        if _begins_clause(text, last, pattern[found.start() :]):
+    for match in _TOKEN.finditer(pattern):
+        text = match[0]
+        if _begins_clause(text, last, pattern[match.start() :]):
             clause += 1
         depth += text in "(["
-        group, measure, number = found["group"], found["measure"], found["number"]
+        group, measure, number = match["group"], match["measure"], match["number"]
         plain = not (group or measure or number)
         yield Token(
             text,
@@ -106,7 +106,7 @@ def _begins_clause(text: str, last: str, rest: str) -> bool:
 
 def index_of_number(tokens: Sequence[Token], number: int) -> int:
     """Return where a number stands among the tokens."""
-    places = (place for place, each in enumerate(tokens) if each.number == number)
+    places = (place for place, token in enumerate(tokens) if token.number == number)
     return first(places, f"There is no number {number}.")
 
 
@@ -114,20 +114,20 @@ def whole_of(tokens: Sequence[Token], at: int) -> int | None:
     """Return where the number stands of which a number is a part: `60 of the 200`."""
     if tokens[at].number is None:
         return None
-    said = [each.text for each in tokens[at + 1 : at + 6]]
-    while said and said[0] in _PART_OF:
-        said.pop(0)
-    place = min(at + 6, len(tokens)) - len(said)
+    following = [token.text for token in tokens[at + 1 : at + 6]]
+    while following and following[0] in _PART_OF:
+        following.pop(0)
+    place = min(at + 6, len(tokens)) - len(following)
     if place == at + 1 or place >= len(tokens) or tokens[place].number is None:
         return None
     return place
 
 
 def leads_on(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a noun or a group is followed by a number of its own."""
-    for each in tokens[at + 1 : at + 6]:
-        if each.number is not None:
+    """Tell whether a noun or a group is followed by a number of its own."""
+    for token in tokens[at + 1 : at + 6]:
+        if token.number is not None:
             return True
-        if each.text == "," or not (each.links or each.text in {"<", ">", "\u2264", "\u2265"}):
+        if token.text == "," or not (token.links or token.text in {"<", ">", "\u2264", "\u2265"}):
             return False
     return False

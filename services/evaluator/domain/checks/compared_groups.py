@@ -101,23 +101,23 @@ def compared_groups(pattern: str) -> list[ComparedGroup]:
     pattern = _BRACKETED.sub(r" of \g<group>", pattern)
     if ordered := _IN_ORDER.search(pattern):
         return [ComparedGroup(int(ordered["one"]), ordered["down"] is not None, *ordered.span())]
-    text = _unturned(_NOT_BUT.sub(lambda each: " " * len(each[0]), pattern))
-    found: list[ComparedGroup] = []
+    text = _unturned(_NOT_BUT.sub(lambda match: " " * len(match[0]), pattern))
+    comparisons: list[ComparedGroup] = []
     at = 0
-    for end in [*(each.start() for each in _CLAUSE.finditer(text)), len(text)]:
-        found += _in_clause(text[at:end], at)
+    for end in [*(match.start() for match in _CLAUSE.finditer(text)), len(text)]:
+        comparisons += _in_clause(text[at:end], at)
         at = end
-    if not found:
-        found = list(_in_clause(text, 0))
-    claims = {(each.group == 0) is each.more for each in found}
-    return found if len(claims) == 1 else []
+    if not comparisons:
+        comparisons = list(_in_clause(text, 0))
+    claims = {(match.group == 0) is match.more for match in comparisons}
+    return comparisons if len(claims) == 1 else []
 
 
 def _in_clause(clause: str, at: int) -> Iterator[ComparedGroup]:
     if _SKIPPED.search(clause) or _NOT_SHOWN_MORE.search(clause):
         return
     comparatives = list(_comparatives(clause))
-    groups = [(each.start(), int(each["g"])) for each in _GROUP.finditer(clause)]
+    groups = [(match.start(), int(match["g"])) for match in _GROUP.finditer(clause)]
     span = (at, at + len(clause))
     if moved := _ONE_TO_OTHER.search(clause):
         yield ComparedGroup(int(moved["two"]), moved["up"] is not None, *span)
@@ -146,24 +146,26 @@ def _of_comparatives(
 
 def _comparatives(clause: str) -> Iterator[tuple[int, bool]]:
     """Return where each comparative of a clause stands, and whether it is one of more."""
-    for each in _COMPARATIVE.finditer(clause):
-        less = each["less"] or each["lt"] or each["after"]
-        before = clause[: each.start()]
-        if each[0] == "longer" and before.endswith("no "):
+    for match in _COMPARATIVE.finditer(clause):
+        less = match["less"] or match["lt"] or match["after"]
+        before = clause[: match.start()]
+        if match[0] == "longer" and before.endswith("no "):
             continue
-        if each["ahead"] or each["after"]:
-            beside = re.match(rf"\s+(?:of\s+)?{_LEAD}<g", clause[each.end() :])
-            listed = each[0] == "first" and not re.search(r"\b(?:second|last|next)\b", clause)
+        if match["ahead"] or match["after"]:
+            group_behind = re.match(rf"\s+(?:of\s+)?{_LEAD}<g", clause[match.end() :])
+            listed = match[0] == "first" and not re.search(r"\b(?:second|last|next)\b", clause)
             if listed and "<n" in clause:
                 continue  # "0.20 and 0.24 (women first)"
-            if not (_RANKED.search(before) or (beside and each[0] not in {"first", "second"})):
+            if not (
+                _RANKED.search(before) or (group_behind and match[0] not in {"first", "second"})
+            ):
                 continue
-        turned = _NOT_MORE.search(before) and not less_by_denial(each[0])
-        yield each.start(), (less is None) is not bool(turned)
+        turned = _NOT_MORE.search(before) and not less_by_denial(match[0])
+        yield match.start(), (less is None) is not bool(turned)
 
 
 def less_by_denial(words: str) -> bool:
-    """Whether a comparative contains its own denial: "not as likely", "did not match"."""
+    """Tell whether a comparative contains its own denial: "not as likely", "did not match"."""
     return bool(re.search(r"\b(?:not|never|cannot)\b", words))
 
 
@@ -217,4 +219,4 @@ def _alternating(
 
 def _unturned(clause: str) -> str:
     """Blank out comparatives that compare no groups, and those that are denied to be corrected."""
-    return _IDLE.sub(lambda each: " " * len(each[0]), clause)
+    return _IDLE.sub(lambda match: " " * len(match[0]), clause)

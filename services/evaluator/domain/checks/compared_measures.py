@@ -51,8 +51,8 @@ _OF_TWO = re.compile(
 def measure_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where two measures, or the table and its strata, are compared wrongly."""
     extremes = _EXTREME.search(wording.pattern)
-    for found in [] if extremes else _OF_MEASURES.finditer(wording.pattern):
-        a, b = (measure_of(subject, found[side]) for side in "ab")
+    for match in [] if extremes else _OF_MEASURES.finditer(wording.pattern):
+        a, b = (measure_of(subject, match[side]) for side in "ab")
         if (
             not a
             or not b
@@ -61,9 +61,9 @@ def measure_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, st
             or a.no_difference != b.no_difference
         ):
             continue
-        if PRECISION.search(found["not"]) or NEGATED.search(found["not"]):
+        if PRECISION.search(match["not"]) or NEGATED.search(match["not"]):
             continue
-        more = not re.fullmatch(LESS, found["comp"])
+        more = not re.fullmatch(LESS, match["comp"])
         if (a.value > b.value) is not more and a.value != b.value:
             yield "direction", f"The {a.label} and the {b.label} are compared the wrong way round."
     yield from _of_two(wording, subject)
@@ -73,8 +73,8 @@ def measure_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, st
 
 
 def speaks_of_measures(wording: Wording) -> bool:
-    """Whether a sentence is read as comparing measures, or the table with its strata."""
-    return any(each.search(wording.pattern) for each in (_OF_MEASURES, _OF_TWO, STRATA)) or (
+    """Tell whether a sentence is read as comparing measures, or the table with its strata."""
+    return any(pattern.search(wording.pattern) for pattern in (_OF_MEASURES, _OF_TWO, STRATA)) or (
         _EXTREME.search(wording.pattern) is not None and bool(_ratios_named(wording))
     )
 
@@ -82,11 +82,11 @@ def speaks_of_measures(wording: Wording) -> bool:
 def _of_two(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where one of the two ratios is called the larger and is the smaller."""
     odds, risk = (measure_of(subject, name) for name in ("odds_ratio", "relative_risk"))
-    found = _OF_TWO.search(wording.pattern)
-    if not found or not odds or not risk or odds.value is None or risk.value is None:
+    match = _OF_TWO.search(wording.pattern)
+    if not match or not odds or not risk or odds.value is None or risk.value is None:
         return
-    larger = odds.value > risk.value if found["a"] == "odds_ratio" else risk.value > odds.value
-    if larger is bool(re.fullmatch(LESS, found["comp"])) and odds.value != risk.value:
+    larger = odds.value > risk.value if match["a"] == "odds_ratio" else risk.value > odds.value
+    if larger is bool(re.fullmatch(LESS, match["comp"])) and odds.value != risk.value:
         yield "direction", "The odds ratio and the relative risk are compared the wrong way round."
 
 
@@ -96,16 +96,20 @@ def _ratios_named(wording: Wording) -> list[re.Match[str]]:
 
 def _extremes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where the wrong one of the two ratios is said to be further from one."""
-    found, named = _EXTREME.search(wording.pattern), _ratios_named(wording)
-    own = [each for each in named if not _BESIDE.search(wording.pattern[: each.start()])]
-    if not found or not own or STRATA.search(wording.pattern) or PRECISION.search(wording.pattern):
+    match, named = _EXTREME.search(wording.pattern), _ratios_named(wording)
+    own = [
+        name_match
+        for name_match in named
+        if not _BESIDE.search(wording.pattern[: name_match.start()])
+    ]
+    if not match or not own or STRATA.search(wording.pattern) or PRECISION.search(wording.pattern):
         return
     odds, risk = (measure_of(subject, name) for name in ("odds_ratio", "relative_risk"))
     if not odds or not risk or not odds.value or not risk.value:
         return
     of_odds, of_risk = abs(log(odds.value)), abs(log(risk.value))
     denied = len(NOT.findall(plainly(wording.pattern))) % 2 == 1
-    more = (found["more"] is not None) is not denied
+    more = (match["more"] is not None) is not denied
     true = (of_odds > of_risk) is ((own[0][1] == "odds_ratio") is more)
     if not true and of_odds != of_risk:
         yield "direction", "The wrong ratio is said to be further from one."
@@ -126,36 +130,38 @@ def _ratios_agree(wording: Wording, subject: Subject) -> Iterator[tuple[str, str
     if not _BOTH_RATIOS.search(pattern) or not _WAYS.search(pattern) or STRATA.search(pattern):
         return
     values = [
-        found.value
+        measure.value
         for name in ("odds_ratio", "relative_risk")
-        if (found := measure_of(subject, name)) and found.value
+        if (measure := measure_of(subject, name)) and measure.value
     ]
     if len(values) < 2 or 1 in values or "in conflict" in " ".join(subject.notes):
         return
-    alike = (values[0] > 1) is (values[1] > 1)
+    same_side = (values[0] > 1) is (values[1] > 1)
     plain = plainly(pattern)
     denied = len(NOT.findall(plain)) % 2 == 1
-    apart, together = bool(_TURNED.search(plain)), bool(_KEPT.search(plain))
-    if apart is not together and (apart is denied) is not alike:
+    turned, kept = bool(_TURNED.search(plain)), bool(_KEPT.search(plain))
+    if turned is not kept and (turned is denied) is not same_side:
         yield "direction", "Which way the two ratios point is not what the statistics say."
 
 
 def _strata(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     both = (measure_of(subject, name) for name in ("odds_ratio", "odds_ratio_within"))
-    values = [each.value for each in both if each and each.value and each.value > 0]
+    values = [measure.value for measure in both if measure and measure.value and measure.value > 0]
     if len(values) < 2 or not STRATA.search(wording.pattern):
         return
-    told = _ANSWERED.sub(" ", wording.pattern)
-    first = told.split(":")[0]
-    pattern = first if "paradox" in first and "paradox:" in told.replace("* *", "") else told
+    statement = _ANSWERED.sub(" ", wording.pattern)
+    first = statement.split(":")[0]
+    pattern = (
+        first if "paradox" in first and "paradox:" in statement.replace("* *", "") else statement
+    )
     crude, within = map(log, values)
     turned, weaker = crude * within < 0, abs(within) < abs(crude)
-    said = {
+    claims = {
         so
         for clause in re.split(r"[;:]|, (?=it |this |but |and |which |rather )", pattern)
         for so in _said_of_strata(clause, turned, weaker)
     }
-    if said == {False}:
+    if claims == {False}:
         yield "strata", "What strata change is not what the statistics say."
 
 

@@ -74,8 +74,8 @@ _COMPILED = tuple((re.compile(words), said) for words, said in _DEFINITIONS)
 
 def definition_faults(wording: Wording) -> Iterator[tuple[str, str]]:
     """Return a fault where a measure is explained as what it is not."""
-    for words, said in _COMPILED:
-        found = words.search(wording.pattern)
-        if found and not is_denied(wording.pattern, found.end()):
-            yield "direction", said
+    for words, message in _COMPILED:
+        match = words.search(wording.pattern)
+        if match and not is_denied(wording.pattern, match.end()):
+            yield "direction", message
             return

@@ -51,19 +51,19 @@ NEGATED = re.compile(_NEGATION + r"(?:[\s-]+(?!<m:)[\w<>:-]+){0,6}[\s-]*$")
 def clause_before(text: str, at: int) -> str:
     """Return the part of a text that leads to a place, from the beginning of its clause."""
     last = 0
-    for found in CLAUSE.finditer(text, 0, at):
-        last = found.end()
+    for match in CLAUSE.finditer(text, 0, at):
+        last = match.end()
     return text[last:at]
 
 
 def is_denied(text: str, at: int) -> bool:
-    """Whether what stands at a place is denied, and the denial is not an idle one."""
+    """Tell whether what stands at a place is denied, and the denial is not an idle one."""
     before = clause_before(text, at)
     return bool(_NOT.search(_EMPTY.sub(" ", before)))
 
 
 def is_open(text: str, at: int) -> bool:
-    """Whether what stands at a place is only asked for, or called possible."""
+    """Tell whether what stands at a place is only asked for, or called possible."""
     before = "" if _CLEFT.search(text) else clause_before(text, at)
     return bool(_OPEN.search(before) or _WITHDRAWN.search(text, at))
 
@@ -76,6 +76,6 @@ _CALLED_FALSE = re.compile(
 
 
 def is_called_false(text: str, at: int) -> bool:
-    """Whether a sentence says of what stands at a place that it is not so."""
-    found = [each for each in _CALLED_FALSE.finditer(text, 0, at) if "contrary" not in each[0]]
-    return len(found) % 2 == 1
+    """Tell whether a sentence says of what stands at a place that it is not so."""
+    matches = [match for match in _CALLED_FALSE.finditer(text, 0, at) if "contrary" not in match[0]]
+    return len(matches) % 2 == 1

@@ -60,7 +60,7 @@ class StatedDirection:
     """1 where the first group is said to have more, -1 where the second is."""
     pooled: bool = True
     within: bool = False
-    """Whether it is said of the whole table, and within strata."""
+    """True if it is said of the whole table, and within strata."""
 
 
 def direction_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
@@ -76,13 +76,13 @@ def direction_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, 
     for claim in claims:
         wrong = any(claim.sign != truth for truth in _truths(claim, subject))
         if wrong is not false and any(_truths(claim, subject)):
-            said = "What the statistics show is called false."
-            yield "direction", said if false else "The groups are compared the wrong way round."
+            message = "What the statistics show is called false."
+            yield "direction", message if false else "The groups are compared the wrong way round."
             return
 
 
 def _ratios_apart(wording: Wording, subject: Subject) -> bool:
-    """Whether one group is said to have higher odds, and the other the higher rate."""
+    """Tell whether one group is said to have higher odds, and the other the higher rate."""
     pattern = wording.pattern
     if STRATA.search(pattern) or "in conflict" in " ".join(subject.notes) or not subject.counts:
         return False
@@ -90,12 +90,12 @@ def _ratios_apart(wording: Wording, subject: Subject) -> bool:
     last: int | None = None
     for part in _PARTS.split(pattern):
         of_odds, of_rates = bool(_ODDS.search(part)), bool(_RATES.search(part))
-        said = part.replace("their", f"<g{last}>") if last is not None else part
-        found = _compared(said, subject)
+        claim = part.replace("their", f"<g{last}>") if last is not None else part
+        compared = _compared(claim, subject)
         named = re.search(r"<g([01])>", part)
         last = int(named[1]) if named else last
         if of_odds is not of_rates:
-            signs[of_odds] |= {*found}
+            signs[of_odds] |= {*compared}
     return bool(signs[True] and signs[False] and not signs[True] & signs[False])
 
 
@@ -105,44 +105,44 @@ def stated_directions(wording: Wording, subject: Subject) -> list[StatedDirectio
         "<m:mean_2>", "mean of <g1>"
     )
     parts = pattern.split(";") if STRATA.search(pattern) else [pattern]
-    found: list[StatedDirection] = []
+    directions: list[StatedDirection] = []
     if QUANTITY.search(pattern) or _OUTRIGHT.search(pattern) or OUTRIGHT.search(pattern):
         for part in parts:
             within = bool(STRATA.search(part))
             pooled = not within or bool(_BOTH.search(part))
-            found += [
+            directions += [
                 StatedDirection(sign, pooled, within) for sign in _compared(part, subject)[:1]
             ]
-    return found or [StatedDirection(sign) for sign in _divided(wording, subject)]
+    return directions or [StatedDirection(sign) for sign in _divided(wording, subject)]
 
 
 def _compared(pattern: str, subject: Subject) -> list[int]:
     """Return the signs of first minus second group that comparisons of a part of a sentence state."""
-    found = []
-    for each in compared_groups(pattern):
-        sign = 1 if (each.group == 0) is each.more else -1
-        said = pattern[each.start : each.end]
-        found.append(-sign if _is_opposite(said, subject) else sign)
-    return found
+    compared = []
+    for comparison in compared_groups(pattern):
+        sign = 1 if (comparison.group == 0) is comparison.more else -1
+        claim = pattern[comparison.start : comparison.end]
+        compared.append(-sign if _is_opposite(claim, subject) else sign)
+    return compared
 
 
 def _divided(wording: Wording, subject: Subject) -> Iterator[int]:
     """Return the sign of first minus second group that a factor, or the side of a ratio, states."""
-    if found := _TIMES_AS.search(wording.pattern):
-        number = wording.numbers[int(found["number"])]
+    if match := _TIMES_AS.search(wording.pattern):
+        number = wording.numbers[int(match["number"])]
         if number.unit in {Unit.TIMES, Unit.PLAIN}:
-            sign = (1 if number.value > 1 else -1) * (1 if found["group"] == "0" else -1)
-            said = found[0] + wording.pattern[found.end() : found.end() + 40]
-            yield -sign if _is_opposite(said, subject) else sign
+            sign = (1 if number.value > 1 else -1) * (1 if match["group"] == "0" else -1)
+            claim = match[0] + wording.pattern[match.end() : match.end() + 40]
+            yield -sign if _is_opposite(claim, subject) else sign
     else:
         yield from arithmetic_signs(wording)
 
 
-def _is_opposite(said: str, subject: Subject) -> bool:
-    """Whether what is said is the opposite of the outcome that was counted."""
+def _is_opposite(claim: str, subject: Subject) -> bool:
+    """Tell whether what is said is the opposite of the outcome that was counted."""
     outcome = _valence(f"{subject.outcome} {subject.value}".lower())
-    opposite = bool(WITHOUT.search(said))
-    mentioned = _valence(said)
+    opposite = bool(WITHOUT.search(claim))
+    mentioned = _valence(claim)
     if mentioned and outcome:
         return (mentioned != outcome) is not opposite
     return opposite
@@ -156,16 +156,16 @@ def _valence(words: str) -> int:
 def _favoured(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     outcome = _valence(f"{subject.outcome} {subject.value}".lower())
     truth = _pooled_sign(subject)
-    for found in _FAVOURS.finditer(wording.pattern) if outcome and truth else ():
-        if found["verb"] == "against" and not re.search(
+    for match in _FAVOURS.finditer(wording.pattern) if outcome and truth else ():
+        if match["verb"] == "against" and not re.search(
             r"disparit|bias|works|discriminat", wording.pattern
         ):
             continue
-        if NEGATED.search(wording.pattern[max(0, found.start() - 40) : found.start()]):
+        if NEGATED.search(wording.pattern[max(0, match.start() - 40) : match.start()]):
             continue
-        sign = 1 if found["x"] == "0" else -1
-        favoured = -sign if _DISFAVOURS.search(found["verb"]) else sign
-        if _NUMBERS_FAVOUR.search(wording.pattern[: found.start()]):
+        sign = 1 if match["x"] == "0" else -1
+        favoured = -sign if _DISFAVOURS.search(match["verb"]) else sign
+        if _NUMBERS_FAVOUR.search(wording.pattern[: match.start()]):
             if favoured != truth:
                 yield "direction", "The groups are compared the wrong way round."
             return
@@ -186,8 +186,8 @@ def _truths(claim: StatedDirection, subject: Subject) -> list[int]:
 def _pooled_sign(subject: Subject) -> int | None:
     """Return the sign of first minus second group in the whole table, or of the means."""
     for name, neutral in (("relative_risk", 1.0), ("odds_ratio", 1.0), ("gap", 0.0)):
-        if found := measure_of(subject, name):
-            return _of(found.value, neutral)
+        if measure := measure_of(subject, name):
+            return _of(measure.value, neutral)
     return None
 
 

@@ -82,7 +82,7 @@ _OPEN = phrases_of(
 
 
 def proves_equality(clause: str) -> bool:
-    """Whether a clause calls it proven that the groups are equal."""
+    """Tell whether a clause calls it proven that the groups are equal."""
     if cautions(clause) or _OPEN.search(clause):
         return False
     plain = plainly(clause)
@@ -93,7 +93,7 @@ def proves_equality(clause: str) -> bool:
 
 
 def cautions(clause: str) -> bool:
-    """Whether a clause says that equality is not proven."""
+    """Tell whether a clause says that equality is not proven."""
     certain = _CERTAIN.search(clause) or _CERTAIN_OF_NULL.search(plainly(clause))
     if not certain or not (_EQUAL.search(clause, certain.end()) or "null" in clause):
         return False
@@ -101,12 +101,12 @@ def cautions(clause: str) -> bool:
 
 
 def claims_equality(clause: str) -> bool:
-    """Whether a clause calls the groups equal, or their gap none."""
-    said = _EQUAL.search(clause)
-    return said is not None and not _GUARD.search(clause) and not denies_equality(clause)
+    """Tell whether a clause calls the groups equal, or their gap none."""
+    match = _EQUAL.search(clause)
+    return match is not None and not _GUARD.search(clause) and not denies_equality(clause)
 
 
 def denies_equality(clause: str) -> bool:
-    """Whether what would call the groups equal stands denied."""
-    found = _EQUAL.search(clause)
-    return found is not None and denied(plainly(clause[: found.start()]))
+    """Tell whether what would call the groups equal stands denied."""
+    match = _EQUAL.search(clause)
+    return match is not None and denied(plainly(clause[: match.start()]))

@@ -111,19 +111,19 @@ _POSSIBLE = phrases_of("may|might|could|would|possibl[ey]|perhaps|even")
 
 def evidence_claims(pattern: str) -> list[tuple[int, str, EvidenceClaim]]:
     """Return what is claimed, clause by clause: where the clause begins, the clause, the claim."""
-    found = list[tuple[int, str, EvidenceClaim]]()
+    claims = list[tuple[int, str, EvidenceClaim]]()
     pattern = _CONCESSION.sub(" ", pattern)
     at = 0
-    ends = [(each.start(), each.end()) for each in CLAUSE_END.finditer(pattern)]
+    ends = [(match.start(), match.end()) for match in CLAUSE_END.finditer(pattern)]
     for start, end in [*ends, (len(pattern), len(pattern))]:
         clause = pattern[at:start]
         label = pattern[start : start + 1] == ":" and _LABEL.fullmatch(clause)
         if label:
             at = end
         elif claim := _claim_of(clause):
-            found.append((at, clause, claim))
+            claims.append((at, clause, claim))
         at = end
-    return found
+    return claims
 
 
 def _claim_of(clause: str) -> EvidenceClaim | None:
@@ -134,10 +134,10 @@ def _claim_of(clause: str) -> EvidenceClaim | None:
     if "<n" in clause and _HOW_OFTEN.search(clause) and UNDER_NULL.search(plainly(clause)):
         return None  # how often, if nothing were there: a p-value in words
     within = _ASIDE.sub(" ", clause)
-    found = _claim_within(within)
-    if found is EvidenceClaim.EQUAL and _HYPOTHETICAL.search(clause):
+    claim = _claim_within(within)
+    if claim is EvidenceClaim.EQUAL and _HYPOTHETICAL.search(clause):
         return None
-    return found if found or within == clause else _claim_within(clause)
+    return claim if claim or within == clause else _claim_within(clause)
 
 
 def _answered(answer: re.Match[str]) -> EvidenceClaim | None:
@@ -164,10 +164,10 @@ def _claim_within(clause: str) -> EvidenceClaim | None:
     if len(pieces) > 1:
         pieces = [piece for piece in pieces if not _BARE_P.fullmatch(piece)] or pieces
     claims = {
-        said
+        claim
         for piece in pieces
         for reader in _READERS
-        if not (reader is _evidence and "causa" in clause) and (said := reader(piece)) is not None
+        if not (reader is _evidence and "causa" in clause) and (claim := reader(piece)) is not None
     }
     if len(claims) == 1:
         return _as_claim(claims.pop())
@@ -208,10 +208,10 @@ def _is_significance(plain: str) -> bool:
 
 def _hypothesis(plain: str) -> bool | None:
     """Read what becomes of the hypothesis of no difference; its own "no" denies nothing."""
-    found = NULL.search(plain)
-    if not found:
+    match = NULL.search(plain)
+    if not match:
         return None
-    rest = f"{plain[: found.start()]} {plain[found.end() :]}"
+    rest = f"{plain[: match.start()]} {plain[match.end() :]}"
     if AGAINST.search(rest):
         return not denied(rest)
     return denied(rest) if FOR.search(rest) else None
@@ -226,7 +226,7 @@ def _threshold(plain: str) -> bool | None:
 
 
 def _is_beside_level(plain: str) -> bool:
-    return any(each.search(plain) for each in (UNDER, OVER, _LESS, _MORE))
+    return any(pattern.search(plain) for pattern in (UNDER, OVER, _LESS, _MORE))
 
 
 def _chance(plain: str) -> bool | None:
@@ -236,14 +236,14 @@ def _chance(plain: str) -> bool | None:
 
 
 def _evidence(plain: str) -> bool | None:
-    told, found = EVIDENCE.search(plain), FINDS.search(plain)
+    evidence, finding = EVIDENCE.search(plain), FINDS.search(plain)
     if NULL.search(plain) or _is_significance(plain) or CHANCE.search(plain):
         return None
-    if CAUSES.search(plain) or not (told or found):
+    if CAUSES.search(plain) or not (evidence or finding):
         return None
     against = _AGAINST_DIFFERENCE.search(plain)
     shown = denied(plain) is bool(against)
-    merely = not told and DESCRIPTIVE.search(plain) and not STRONG.search(plain)
+    merely = not evidence and DESCRIPTIVE.search(plain) and not STRONG.search(plain)
     return None if merely and shown else shown
 
 

@@ -49,10 +49,10 @@ class Fact:
     group: int | None = None
     """0 for the first group, 1 for the second; None where it is of both, or of neither."""
     has: bool | None = None
-    """Whether it counts cases with the outcome, or without; None where it is neither."""
+    """True if it counts cases with the outcome, or without; None where it is neither."""
 
     def matches(self, number: WrittenNumber) -> bool:
-        """Whether a number states this fact, in its unit and rounded as it is written."""
+        """Tell whether a number states this fact, in its unit and rounded as it is written."""
         if self.role in {NumberRole.COUNT, NumberRole.TOTAL, NumberRole.LEAST}:
             return number.value == self.value
         if number.unit is Unit.TIMES:
@@ -64,7 +64,7 @@ class Fact:
         return number.rounds(shown)
 
     def may_be(self, number: WrittenNumber) -> bool:
-        """Whether a number could state this fact at any plausible rounding or scale."""
+        """Tell whether a number could state this fact at any plausible rounding or scale."""
         if self.matches(number):
             return True
         if self.role in {NumberRole.COUNT, NumberRole.TOTAL, NumberRole.LEAST}:
@@ -131,18 +131,25 @@ def _counts(subject: Subject) -> Iterator[Fact]:
     if len(subject.counts) != 4:
         return
     a, b, c, d = subject.counts
-    for number, (name, have, lack) in enumerate(((one, a, b), (two, c, d))):
+    for number, (name, have, without_outcome) in enumerate(((one, a, b), (two, c, d))):
         yield Fact(have, NumberRole.COUNT, f"{name} with {subject.value}", None, number, True)
-        yield Fact(lack, NumberRole.COUNT, f"{name} without {subject.value}", None, number, False)
-        yield Fact(have + lack, NumberRole.COUNT, f"all {name}", group=number)
-        if have + lack:
-            share = have / (have + lack)
+        yield Fact(
+            without_outcome,
+            NumberRole.COUNT,
+            f"{name} without {subject.value}",
+            None,
+            number,
+            False,
+        )
+        yield Fact(have + without_outcome, NumberRole.COUNT, f"all {name}", group=number)
+        if have + without_outcome:
+            share = have / (have + without_outcome)
             yield Fact(share, NumberRole.RATE, f"the share of {name}", group=number)
             yield Fact(1 - share, NumberRole.RATE, f"the share of {name} without", group=number)
-            share = (have + lack) / sum(subject.counts)
+            share = (have + without_outcome) / sum(subject.counts)
             yield Fact(share, NumberRole.SAMPLE, f"how many are {name}", group=number)
-        if lack:
-            yield Fact(have / lack, NumberRole.RATE, f"the odds of {name}", group=number)
+        if without_outcome:
+            yield Fact(have / without_outcome, NumberRole.RATE, f"the odds of {name}", group=number)
     for count, what in ((a + c, "with"), (b + d, "without")):
         yield Fact(
             count, NumberRole.COUNT, f"all {what} {subject.value}", None, None, what == "with"
@@ -154,11 +161,11 @@ def _counts(subject: Subject) -> Iterator[Fact]:
 
 def _told(subject: Subject) -> Iterator[Fact]:
     """Return the numbers that names and notes contain, which may be repeated as they stand."""
-    for said in (*subject.notes, *subject.groups, subject.outcome, subject.value):
+    for text in (*subject.notes, *subject.groups, subject.outcome, subject.value):
         group = next(
-            (n for n, name in enumerate(subject.groups) if said.startswith(f"{name}:")), None
+            (n for n, name in enumerate(subject.groups) if text.startswith(f"{name}:")), None
         )
-        for number in numbers_in(said):
+        for number in numbers_in(text):
             scale = 0.01 if number.unit is Unit.PERCENT else 1.0
             for role in (NumberRole.COUNT, NumberRole.VALUE, NumberRole.RATE, NumberRole.LEVEL):
                 yield Fact(number.value * scale, role, "a number of a note", group=group)

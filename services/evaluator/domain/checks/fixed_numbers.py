@@ -43,12 +43,12 @@ def fixed_role(number: WrittenNumber, before: str, after: str, text: str) -> Num
         (NumberRole.NEUTRAL, _is_one(number) and _BESIDE_ONE.search(before)),
         (NumberRole.FREEDOM, number.whole and _DEGREES.search(before) and after[:1] in {")", ","}),
     )
-    return next((role for role, there in cues if there), None)
+    return next((role for role, present in cues if present), None)
 
 
 def _beside_no_difference(text: str) -> bool:
-    """Whether a sentence says where an interval of a ratio lies."""
-    return all(starts_of(each, text) for each in (_OF_INTERVAL, _OF_RATIO, _BESIDE))
+    """Tell whether a sentence says where an interval of a ratio lies."""
+    return all(starts_of(pattern, text) for pattern in (_OF_INTERVAL, _OF_RATIO, _BESIDE))
 
 
 def _is_one(number: WrittenNumber) -> bool:

@@ -38,20 +38,20 @@ def arithmetic_signs(wording: Wording) -> Iterator[int]:
     """Return the sign of first minus second group that a result of arithmetic states."""
     pattern = with_null(wording.pattern, wording)
     for rule in (_BACKWARD, _FORWARD, _NUMERATOR):
-        found = rule.search(pattern)
-        if found and found["one"] != found.groupdict().get("two"):
-            sign = 1 if found["one"] == "0" else -1
-            yield -sign if found["below"] else sign
+        match = rule.search(pattern)
+        if match and match["one"] != match.groupdict().get("two"):
+            sign = 1 if match["one"] == "0" else -1
+            yield -sign if match["below"] else sign
             return
 
 
 def reading_faults(wording: Wording) -> Iterator[tuple[str, str]]:
     """Return a fault where a ratio above its value of no difference is read the wrong way round."""
     pattern = with_null(wording.pattern, wording)
-    found = _READING.search(pattern)
-    if not found or _OTHER_ORDER.search(pattern) or "<g" in pattern[: found.start()]:
+    match = _READING.search(pattern)
+    if not match or _OTHER_ORDER.search(pattern) or "<g" in pattern[: match.start()]:
         return
-    for claim in compared_groups(found["said"])[:1]:
+    for claim in compared_groups(match["said"])[:1]:
         more = (claim.group == 0) is claim.more
-        if more is (found["below"] is not None):
+        if more is (match["below"] is not None):
             yield "direction", "A ratio or difference is read the wrong way round."

@@ -21,7 +21,7 @@ _ITEM = re.compile(r"^\s*[(\[]?$")
 
 
 def is_no_statistic(wording: Wording, number: WrittenNumber) -> bool:
-    """Whether a number stands where no statistic is meant: a year, an item of a list, two groups."""
+    """Tell whether a number stands where no statistic is meant: a year, an item of a list, two groups."""
     if not number.whole or number.signed:
         return False
     before, after = wording.text[: number.start], wording.text[number.end :]

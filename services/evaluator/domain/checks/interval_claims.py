@@ -125,45 +125,47 @@ def claimed_positions(wording: Wording) -> Iterator[ClaimedPosition]:
     """Return what a sentence says of where intervals and estimates lie."""
     pattern = _ASIDE.sub(" ", with_null(wording.pattern, wording))
     pattern = with_null(" ".join(pattern.split()), wording)
-    told = bool(TOLD.search(pattern))
-    if NULL_VALUE not in pattern or not (told or _SIDE.search(pattern)):
+    is_statement = bool(TOLD.search(pattern))
+    if NULL_VALUE not in pattern or not (is_statement or _SIDE.search(pattern)):
         return
     pattern = _SO_IS.sub(rf"\g<side> {NULL_VALUE} ; \g<part> is \g<side> {NULL_VALUE}", pattern)
     pattern = _LED.sub(r"\g<led> ", pattern)
     if _OTHER_END.search(pattern) and not _SUPPOSED.search(pattern):
         pattern = _OTHER_END.sub(f"on both sides of {NULL_VALUE}", pattern)
     at = 0
-    ends = [(each.start(), each.end()) for each in _CLAUSE.finditer(pattern)]
+    ends = [(match.start(), match.end()) for match in _CLAUSE.finditer(pattern)]
     for start, end in [*ends, (len(pattern), len(pattern))]:
         clause = pattern[at:start]
-        found = _claim_of(clause, told=told)
-        supposed = found and found[0] is ClaimedPart.ESTIMATE and "would" in pattern
+        claim = _claim_of(clause, is_statement=is_statement)
+        supposed = claim and claim[0] is ClaimedPart.ESTIMATE and "would" in pattern
         general = _SUPPOSED.search(clause) or GENERAL.search(clause)
-        if found and not supposed and not general:
+        if claim and not supposed and not general:
             before, after = pattern[:start], pattern[start:]
             named = _measures(before), _measures(after)
             if not any(named):  # only an aside names the measure
                 named = _measures(wording.pattern), ()
-            yield ClaimedPosition(*found, *named, before)
+            yield ClaimedPosition(*claim, *named, before)
         at = end
 
 
 def compares_with_no_difference(wording: Wording) -> bool:
-    """Whether a sentence sets an interval or a ratio beside its value of no difference."""
+    """Tell whether a sentence sets an interval or a ratio beside its value of no difference."""
     pattern = with_null(wording.pattern, wording)
     if NULL_VALUE not in pattern:
         return False
-    beside = any(each.search(pattern) for each in (_SIDE, _EXTENT, _NULL_BESIDE))
-    return beside or bool(TOLD.search(pattern) and (HAS.search(pattern) or LACKS.search(pattern)))
+    near_null = any(rule.search(pattern) for rule in (_SIDE, _EXTENT, _NULL_BESIDE))
+    return near_null or bool(
+        TOLD.search(pattern) and (HAS.search(pattern) or LACKS.search(pattern))
+    )
 
 
 def with_null(text: str, wording: Wording) -> str:
     """Return a text with one word for the value of no difference."""
 
-    def named(found: re.Match[str]) -> str:
-        number = wording.numbers[int(found[1])]
+    def named(match: re.Match[str]) -> str:
+        number = wording.numbers[int(match[1])]
         neutral = number.value in {0.0, 1.0} and number.step >= 0.1 and number.unit == "plain"
-        return NULL_VALUE if neutral else found[0]
+        return NULL_VALUE if neutral else match[0]
 
     text = NAMED_NULL.sub(NULL_VALUE, _UNDER_HYPOTHESIS.sub("supposing ", text))
     text = ONE.sub(NULL_VALUE, re.sub(r"<n(\d+)>", named, text))
@@ -175,7 +177,7 @@ def _measures(text: str) -> Sequence[str]:
     return re.findall(r"<m:([\w-]+)>", text)
 
 
-def _claim_of(clause: str, *, told: bool) -> Claim | None:
+def _claim_of(clause: str, *, is_statement: bool) -> Claim | None:
     if NULL_VALUE not in clause:
         return None
     answer = _ANSWER.search(clause)
@@ -183,8 +185,8 @@ def _claim_of(clause: str, *, told: bool) -> Claim | None:
     turned = (len(NOT.findall(plain)) + (answer is not None and answer[1] == "no")) % 2 == 1
     if _BOTH_SIDES.search(plain):
         return ClaimedPart.INTERVAL, IntervalClaim.CONTAINS, turned
-    if beside := _NULL_BESIDE.search(plain):
-        claim = IntervalClaim.BELOW if beside["above"] else IntervalClaim.ABOVE
+    if match := _NULL_BESIDE.search(plain):
+        claim = IntervalClaim.BELOW if match["above"] else IntervalClaim.ABOVE
         return ClaimedPart.INTERVAL, claim, turned
     lacks, values = LACKS.search(plain), _OR_LESS.search(plain)
     if lacks and values:
@@ -197,7 +199,7 @@ def _claim_of(clause: str, *, told: bool) -> Claim | None:
     if side := _SIDE.search(plain):
         claim = IntervalClaim.ABOVE if side["above"] else IntervalClaim.BELOW
         return _part(clause, plain[: side.start()], plain, claim, turned), claim, turned
-    return _claim_of_value(clause, plain, lacks, turned) if told else None
+    return _claim_of_value(clause, plain, lacks, turned) if is_statement else None
 
 
 def _claim_of_value(

@@ -35,7 +35,7 @@ def interval_side_faults(wording: Wording, subject: Subject) -> Iterator[tuple[s
 
 
 def speaks_of_sides(wording: Wording) -> bool:
-    """Whether a sentence is read as saying where an interval or an estimate lies."""
+    """Tell whether a sentence is read as saying where an interval or an estimate lies."""
     return any(claimed_positions(wording))
 
 
@@ -54,8 +54,8 @@ def _turned_holds(place: ClaimedPosition, measure: Measure) -> bool | None:
 def _stands(place: ClaimedPosition, measure: Measure) -> bool | None:
     contains = includes_no_difference(measure)
     if place.claim in {IntervalClaim.CONTAINS, IntervalClaim.EXCLUDES}:
-        said = (place.claim is IntervalClaim.CONTAINS) is not place.denied
-        return None if contains is None else contains is said
+        claims_inside = (place.claim is IntervalClaim.CONTAINS) is not place.denied
+        return None if contains is None else contains is claims_inside
     neutral, ends = measure.no_difference, _ends(place.part, measure)
     if neutral is None or ends[0] is None or ends[1] is None:
         return None
@@ -89,14 +89,14 @@ def _meant(place: ClaimedPosition, wording: Wording, subject: Subject) -> list[M
     name = place.named[-1] if place.named else None
     if name is None:
         name = place.named_after[0] if place.named_after else wording.carried
-    found = measure_of(subject, name) if name else None
-    if found is None or found.no_difference is None:
+    measure = measure_of(subject, name) if name else None
+    if measure is None or measure.no_difference is None:
         return ratios[:1] if name is None and len(ratios) == 1 else []
-    return [found]
+    return [measure]
 
 
 def includes_no_difference(measure: Measure) -> bool | None:
-    """Whether the interval of a measure contains its value of no difference; None without one."""
+    """Tell whether the interval of a measure contains its value of no difference; None without one."""
     if measure.low is None or measure.high is None or measure.no_difference is None:
         return None
     return measure.low <= measure.no_difference <= measure.high

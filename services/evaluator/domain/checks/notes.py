@@ -82,8 +82,8 @@ class RequiredNote:
     what: str
 
 
-def _required(note: str, told: str, denied: str, what: str) -> RequiredNote:
-    compiled = [re.compile(each, re.IGNORECASE) for each in (note, told, denied)]
+def _required(note: str, statement: str, denied: str, what: str) -> RequiredNote:
+    compiled = [re.compile(pattern, re.IGNORECASE) for pattern in (note, statement, denied)]
     return RequiredNote(compiled[0], compiled[1], compiled[2], what)
 
 
@@ -122,9 +122,9 @@ def omitted_notes(report: str, subject: Subject) -> Iterator[tuple[str, str]]:
 def denied_notes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where a sentence contradicts a note."""
     for required in _of(subject):
-        found = required.denied.search(wording.text)
-        if found and not re.search(
-            r"\bnot\s+(?:\w+\s+)?$", wording.text[: found.start()], re.IGNORECASE
+        match = required.denied.search(wording.text)
+        if match and not re.search(
+            r"\bnot\s+(?:\w+\s+)?$", wording.text[: match.start()], re.IGNORECASE
         ):
             yield "note", f"The sentence contradicts a note: it should say {required.what}."
             return
@@ -134,7 +134,7 @@ def denied_notes(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
 
 def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
     """Return a fault where answers are said to be missing and none is, or the other way round."""
-    counts = [int(found[1]) for note in subject.notes if (found := _MISSING.search(note))]
+    counts = [int(match[1]) for note in subject.notes if (match := _MISSING.search(note))]
     text = _UNUSED.sub("are left out", wording.text.lower())
     if re.search(r"\b(?:answers?|responses?|repl(?:y|ies))\b", text):
         text = _AS_MANY.sub("no answer is missing", _FEWER.sub("an answer is missing", text))
@@ -152,8 +152,10 @@ def _missing_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, s
         else:
             yield "note", "Answers are said to be missing, but none is."
     elif _COMPLETE.search(plain) and odd is not any(counts):
-        said = "it should say that answers are missing" if any(counts) else "no answer is missing"
-        yield "note", f"The sentence contradicts a note: {said}."
+        message = (
+            "it should say that answers are missing" if any(counts) else "no answer is missing"
+        )
+        yield "note", f"The sentence contradicts a note: {message}."
 
 
 def _unit_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]]:
@@ -171,5 +173,5 @@ def _unit_faults(wording: Wording, subject: Subject) -> Iterator[tuple[str, str]
 
 
 def _of(subject: Subject) -> Sequence[RequiredNote]:
-    told = " ".join(subject.notes)
-    return [each for each in NOTES if each.note.search(told)]
+    notes_text = " ".join(subject.notes)
+    return [note for note in NOTES if note.note.search(notes_text)]

@@ -46,13 +46,13 @@ class NumberBinding:
     group: int | None
     """The group it is of, where that is said beyond doubt."""
     has: bool | None = None
-    """Whether it counts cases with the outcome, or without; None where that is not said."""
+    """True if it counts cases with the outcome, or without; None where that is not said."""
     direct: bool = False
-    """Whether its noun stands beside it, or only links between."""
+    """True if its noun stands beside it, or only links between."""
     part: bool = False
-    """Whether it is so many of so many."""
+    """True if it is so many of so many."""
     supposed: bool = False
-    """Whether its clause only supposes something: what is said there is nobody's statement."""
+    """True if its clause only supposes something: what is said there is nobody's statement."""
     before: str | None = None
     """The measure that was named last before it: what an interval without a name is of."""
 
@@ -66,8 +66,8 @@ def binding_of(
     number = wording.numbers[place]
     direct = {listed} if listed else _direct(tokens, at, number)
     nouns = direct or _around(tokens, at, number)
-    clause = {each.text for each in tokens[:at] if each.clause == tokens[at].clause}
-    named = [each.measure for each in tokens[:at] if each.measure]
+    clause = {token.text for token in tokens[:at] if token.clause == tokens[at].clause}
+    named = [token.measure for token in tokens[:at] if token.measure]
     several = bool(clause & _POSSESSIVE) and len(set(named)) > 1
     before = named[-1] if named and not several else None
     supposed = bool(clause & _SUPPOSING)
@@ -85,17 +85,19 @@ def binding_of(
 def rules_out(
     binding: NumberBinding, number: WrittenNumber, roles: Sequence[NumberRole], fact: Fact
 ) -> bool:
-    """Whether the words around a number say for sure that it is not this statistic."""
+    """Tell whether the words around a number say for sure that it is not this statistic."""
     only_supposed = binding.supposed and tuple(roles) != (NumberRole.P,)
     if only_supposed or _may_be_chance(binding, fact):
         return False
     of_chance = tuple(roles) == (NumberRole.P,) == (fact.role,)
     if not of_chance and not unit_allows(number, fact, binding.nouns):
         return True
-    said_as_such = {*_SAID_AS_SUCH} | ({NumberRole.CHANGE} if number.unit != Unit.TIMES else set())
-    said_as_such |= {NumberRole.INVERSE} if number.unit is Unit.PERCENT else set()
-    said_as_such |= BOUNDS if number.unit is Unit.TIMES else set()
-    if fact.role in said_as_such and fact.role not in roles:
+    explicit_roles = {*_SAID_AS_SUCH} | (
+        {NumberRole.CHANGE} if number.unit != Unit.TIMES else set()
+    )
+    explicit_roles |= {NumberRole.INVERSE} if number.unit is Unit.PERCENT else set()
+    explicit_roles |= BOUNDS if number.unit is Unit.TIMES else set()
+    if fact.role in explicit_roles and fact.role not in roles:
         return True
     another = number.unit is not Unit.POINTS and is_of_another(binding, fact)
     if another or _is_opposite(binding, fact):
@@ -112,7 +114,7 @@ def _is_opposite(binding: NumberBinding, fact: Fact) -> bool:
 
 
 def _may_be_chance(binding: NumberBinding, fact: Fact) -> bool:
-    """Whether a number of no group may be a p-value in words: "with a probability of"."""
+    """Tell whether a number of no group may be a p-value in words: "with a probability of"."""
     alone = binding.group is None and binding.has is None
     return fact.role is NumberRole.P and alone and bool(binding.nouns & _OF_CHANCE)
 
@@ -125,7 +127,7 @@ _SPELLED_OUT = BOUNDS | {NumberRole.P, NumberRole.LEVEL, NumberRole.FREEDOM, Num
 
 
 def is_of_another(binding: NumberBinding, fact: Fact) -> bool:
-    """Whether a statistic is of another group, or of none, and the number is one group's."""
+    """Tell whether a statistic is of another group, or of none, and the number is one group's."""
     if binding.group is None or fact.measure in binding.nouns:
         return False
     if fact.group is not None:
@@ -135,7 +137,7 @@ def is_of_another(binding: NumberBinding, fact: Fact) -> bool:
 
 
 def _of_its_measure(binding: NumberBinding, fact: Fact) -> bool:
-    """Whether a bound belongs to one of the measures that may be meant."""
+    """Tell whether a bound belongs to one of the measures that may be meant."""
     measures = {noun for noun in binding.nouns if not isinstance(noun, Quantity)}
     if fact.role not in BOUNDS:
         return True
@@ -161,35 +163,35 @@ def _direct(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun
     bracketed = at > 1 and tokens[at - 1].text == "(" and tokens[at - 2].group is not None
     if bracketed and number.unit is Unit.PERCENT:
         return {Quantity.SHARE}
-    clause = (each.text for each in tokens[:at] if each.clause == tokens[at].clause)
+    clause = (token.text for token in tokens[:at] if token.clause == tokens[at].clause)
     if any(word.startswith(_SUBTRACTS) for word in clause):
         return {Quantity.DIFFERENCE}
-    found = _part_of(tokens, at) or _behind(tokens, at, number) or _before(tokens, at)
-    direct = {noun for noun in found if _fits(number, noun)}
+    nouns = _part_of(tokens, at) or _behind(tokens, at, number) or _before(tokens, at)
+    direct = {noun for noun in nouns if _fits(number, noun)}
     if direct == {Quantity.RATIO}:
-        of = _OF_RATIO & _own(tokens, at) or _OF_RATIO & {each.quantity for each in tokens}
+        of = _OF_RATIO & _own(tokens, at) or _OF_RATIO & {token.quantity for token in tokens}
         return {*of} if len(of) == 1 else direct
     return direct
 
 
 def _around(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun]:
     """Return all nouns of a number's clause, or else of its sentence."""
-    found = _special(_own(tokens, at) or {each.noun for each in tokens if each.noun})
+    nouns = _special(_own(tokens, at) or {token.noun for token in tokens if token.noun})
     # One group's mean named in the clause: "that of" may mean the other's.
-    found = {Quantity.MEAN if noun in MEANS else noun for noun in found if noun}
-    if number.unit is Unit.PERCENT and found:
-        found = {*found, Quantity.SHARE}
-    return {noun for noun in found if _fits(number, noun)}
+    nouns = {Quantity.MEAN if noun in MEANS else noun for noun in nouns if noun}
+    if number.unit is Unit.PERCENT and nouns:
+        nouns = {*nouns, Quantity.SHARE}
+    return {noun for noun in nouns if _fits(number, noun)}
 
 
 def _own(tokens: Sequence[Token], at: int) -> set[Noun]:
     """Return the nouns of a number's clause, where one of them is more than an interval."""
-    own = {each.noun for each in tokens if each.clause == tokens[at].clause and each.noun}
+    own = {token.noun for token in tokens if token.clause == tokens[at].clause and token.noun}
     return own if own - {Quantity.BOUND, Quantity.LEVEL} else set()
 
 
 def _fits(number: WrittenNumber, noun: Noun) -> bool:
-    """Whether a number with its unit can be one of a noun."""
+    """Tell whether a number with its unit can be one of a noun."""
     if number.unit is Unit.PLAIN:
         return noun is not Quantity.SHARE or not number.whole or number.value <= 1
     if number.unit is Unit.POINTS:
@@ -218,19 +220,17 @@ def _behind(tokens: Sequence[Token], at: int, number: WrittenNumber) -> set[Noun
         return {named} if named else set()
     if passed >= len(ahead):
         return set()
-    found = ahead[passed]
-    if found.group is not None:
-        said = {each.text for each in ahead[:passed]}
-        if not said - {"the"}:
+    noun = ahead[passed]
+    if noun.group is not None:
+        passed_words = {token.text for token in ahead[:passed]}
+        if not passed_words - {"the"}:
             return {Quantity.COUNT} if number.whole else set()
-        return {Quantity.SHARE} if "of" in said and number.unit is Unit.PERCENT else set()
-    if found.noun in {None, Quantity.BOUND, Quantity.MEAN, Quantity.LEVEL} or (
+        return {Quantity.SHARE} if "of" in passed_words and number.unit is Unit.PERCENT else set()
+    if noun.noun in {None, Quantity.BOUND, Quantity.MEAN, Quantity.LEVEL} or (
         passed and leads_on(tokens, at + 1 + passed)
     ):
         return set()
-    return (
-        {found.noun} - {None} if passed == 0 or found.measure or "(" in {ahead[0].text} else set()
-    )
+    return {noun.noun} - {None} if passed == 0 or noun.measure or "(" in {ahead[0].text} else set()
 
 
 def _part_of(tokens: Sequence[Token], at: int) -> set[Noun]:
@@ -240,34 +240,34 @@ def _part_of(tokens: Sequence[Token], at: int) -> set[Noun]:
 
 
 def _is_of_no_other(tokens: Sequence[Token], place: int, at: int) -> bool:
-    """Whether a noun says nothing of a number: "the number 1", "on 400 cases gave 12.9"."""
-    said = tokens[place]
-    if said.text == "number" and place == at - 1:
+    """Tell whether a noun says nothing of a number: "the number 1", "on 400 cases gave 12.9"."""
+    token = tokens[place]
+    if token.text == "number" and place == at - 1:
         return True
-    return said.noun is Quantity.COUNT and place > 0 and tokens[place - 1].number is not None
+    return token.noun is Quantity.COUNT and place > 0 and tokens[place - 1].number is not None
 
 
 def _before(tokens: Sequence[Token], at: int) -> set[Noun]:
     """Return the nouns that only links separate from a number, and those they are of."""
-    found: set[Noun] = set()
+    nouns: set[Noun] = set()
     joined = listed = False
-    """Whether a word that joins two nouns was passed just now, or ever."""
+    """Tell whether a word that joins two nouns was passed just now, or ever."""
     for place in reversed(range(at)):
-        each = tokens[place]
-        if each.clause != tokens[at].clause:
+        token = tokens[place]
+        if token.clause != tokens[at].clause:
             break
         if _is_of_no_other(tokens, place, at):
             continue
-        if each.noun:
-            found.add(each.noun)
+        if token.noun:
+            nouns.add(token.noun)
             joined = False
-        elif joined and each.text not in {"the", "a", "an"}:
+        elif joined and token.text not in {"the", "a", "an"}:
             break
-        elif found and (each.text in _AND or (listed and each.text == ",")):
+        elif nouns and (token.text in _AND or (listed and token.text == ",")):
             joined = listed = True
-        elif (found and each.text == ",") or (not each.links and each.group is None):
+        elif (nouns and token.text == ",") or (not token.links and token.group is None):
             break
-    return _special(found)
+    return _special(nouns)
 
 
 def _special(nouns: set[Noun]) -> set[Noun]:

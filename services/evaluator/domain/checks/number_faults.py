@@ -58,7 +58,7 @@ class BoundNumber:
     binding: NumberBinding
     """What its words leave possible where they say no more."""
     has: bool | None = None
-    """Whether it counts cases with the outcome, or without; None where that is not said."""
+    """True if it counts cases with the outcome, or without; None where that is not said."""
     sign: str = "="
     """`<` or `>` where a p-value is only said to lie below or above."""
 
@@ -66,9 +66,11 @@ class BoundNumber:
 def bound_numbers(wording: Wording) -> list[BoundNumber]:
     """Return what every number of a sentence is said to be."""
     pairs = interval_ends(wording)
-    measures = quotients(wording) | listed(wording, wording.measures, lambda each: each.measure)
-    groups = listed(wording, wording.groups, lambda each: each.group) | out_of_groups(wording)
-    found = []
+    measures = quotients(wording) | listed(
+        wording, wording.measures, lambda mention: mention.measure
+    )
+    groups = listed(wording, wording.groups, lambda mention: mention.group) | out_of_groups(wording)
+    bound = []
     for place, number in enumerate(wording.numbers):
         roles, sign = roles_of(wording, place, pairs)
         measure = measures.get(place) or measure_of_number(wording, place)
@@ -90,40 +92,40 @@ def bound_numbers(wording: Wording) -> list[BoundNumber]:
         group = binding.group if group is None else group
         if binding.part and roles == (NumberRole.TOTAL,):
             roles = (NumberRole.COUNT,)
-        found.append(BoundNumber(number, roles, measure, group, binding, has, sign))
-    return found
+        bound.append(BoundNumber(number, roles, measure, group, binding, has, sign))
+    return bound
 
 
 def _of_factor(wording: Wording, number: WrittenNumber) -> str | None:
     """Return the measure that a factor is, by the word for odds or for chances nearest before it."""
     before = _ODDS_OR_RATES.findall(wording.text[: number.start])
-    found = before or _ODDS_OR_RATES.findall(wording.text[number.end :])[:1]
-    if not found:
+    words_before = before or _ODDS_OR_RATES.findall(wording.text[number.end :])[:1]
+    if not words_before:
         return None
-    return "odds_ratio" if found[-1].lower() == "odds" else "relative_risk"
+    return "odds_ratio" if words_before[-1].lower() == "odds" else "relative_risk"
 
 
 def _settled(
     wording: Wording, number: WrittenNumber, roles: tuple[NumberRole, ...], measure: str | None
 ) -> tuple[NumberRole, ...]:
     """Return the roles of a number where a group beside it, or a pronoun before it, says more."""
-    if roles == (NumberRole.TOTAL,) and len({each.group for each in wording.groups}) == 1:
+    if roles == (NumberRole.TOTAL,) and len({mention.group for mention in wording.groups}) == 1:
         return (NumberRole.COUNT, NumberRole.TOTAL)
     if roles == (NumberRole.TOTAL,) and any(
-        _BESIDE.fullmatch(wording.text[number.end : each.start]) for each in wording.groups
+        _BESIDE.fullmatch(wording.text[number.end : mention.start]) for mention in wording.groups
     ):
         return (NumberRole.COUNT,)
-    told = measure is None and _IT_WAS.search(wording.text[: number.start])
+    was_named = measure is None and _IT_WAS.search(wording.text[: number.start])
     if (_is_listed(wording, number) and not number.whole) or (
-        told and roles == (NumberRole.VALUE,)
+        was_named and roles == (NumberRole.VALUE,)
     ):
         return (*roles, NumberRole.RATE)
     return roles
 
 
 def _is_listed(wording: Wording, number: WrittenNumber) -> bool:
-    """Whether a number stands right behind a group's name and a colon, as in a list."""
-    before = [each for each in wording.groups if each.end <= number.start]
+    """Tell whether a number stands right behind a group's name and a colon, as in a list."""
+    before = [mention for mention in wording.groups if mention.end <= number.start]
     return bool(before) and wording.text[before[-1].end : number.start].strip() == ":"
 
 
@@ -159,8 +161,10 @@ def number_faults(wording: Wording, facts: Sequence[Fact]) -> Iterator[tuple[str
 def open_numbers(wording: Wording, facts: Sequence[Fact]) -> tuple[str, ...]:
     """Return the numbers that are some statistic, though the sentence leaves open which one."""
     facts = _stated_facts(wording, facts)
-    found = (each for each in bound_numbers(wording) if _outcome(wording, each, facts) is OPEN)
-    return tuple(each.number.text for each in found)
+    unchecked = (
+        bound for bound in bound_numbers(wording) if _outcome(wording, bound, facts) is OPEN
+    )
+    return tuple(bound.number.text for bound in unchecked)
 
 
 def _stated_facts(wording: Wording, facts: Sequence[Fact]) -> Sequence[Fact]:
@@ -200,7 +204,7 @@ def _outcome(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> tup
 
 
 def _is_denied_level(wording: Wording, place: BoundNumber, facts: Sequence[Fact]) -> bool:
-    """Whether a number is the level that a p-value is said not to meet: "is not p < 0.05"."""
+    """Tell whether a number is the level that a p-value is said not to meet: "is not p < 0.05"."""
     level = any(f.role is NumberRole.LEVEL and f.matches(place.number) for f in facts)
     return level and bool(NOT.search(plainly(wording.pattern)))
 
@@ -210,17 +214,17 @@ def _pair_faults(bound: Sequence[BoundNumber], facts: Sequence[Fact]) -> Iterato
     for one, two in pairwise(bound):
         if (one.roles, two.roles) != ((NumberRole.LOW,), (NumberRole.HIGH,)):
             continue
-        if all(each.number.value in {0.0, 1.0, 100.0} for each in (one, two)):
+        if all(bound.number.value in {0.0, 1.0, 100.0} for bound in (one, two)):
             continue  # all a share can be
         lows = {f.measure for f in facts if f.role is NumberRole.LOW and f.matches(one.number)}
         highs = {f.measure for f in facts if f.role is NumberRole.HIGH and f.matches(two.number)}
         ends = {NumberRole.LOW, NumberRole.HIGH}
         known = all(
-            any(f.role in ends and f.matches(each.number) for f in facts) for each in (one, two)
+            any(f.role in ends and f.matches(bound.number) for f in facts) for bound in (one, two)
         )
         if known and not lows & highs:
-            said = f"The numbers {one.number.text} and {two.number.text}"
-            yield "interval", f"{said} are not the ends of one interval."
+            message = f"The numbers {one.number.text} and {two.number.text}"
+            yield "interval", f"{message} are not the ends of one interval."
 
 
 def _misplaced(place: BoundNumber, other: Fact) -> tuple[str, str]:
@@ -228,17 +232,17 @@ def _misplaced(place: BoundNumber, other: Fact) -> tuple[str, str]:
     bounds = {NumberRole.LOW, NumberRole.HIGH}
     if bounds & set(place.roles) and other.role in bounds:
         return "interval", f"The number {place.number.text} is {other.label}, but stands elsewhere."
-    said = " or ".join(_with_article(role.value) for role in place.roles)
-    return "place", f"The number {place.number.text} is {other.label}, but stands as {said}."
+    roles = " or ".join(_with_article(role.value) for role in place.roles)
+    return "place", f"The number {place.number.text} is {other.label}, but stands as {roles}."
 
 
 def _cells(wording: Wording, facts: Sequence[Fact]) -> list[tuple[str, str]]:
     """Return a fault where four counts in a row, of no group by name, are not the cells in order."""
     named = wording.groups or wording.measures or "cell" not in wording.text.lower()
-    if named or len(wording.numbers) != 4 or not all(each.whole for each in wording.numbers):
+    if named or len(wording.numbers) != 4 or not all(number.whole for number in wording.numbers):
         return []
     cells = [fact.value for fact in facts if fact.group is not None and fact.has is not None]
-    if len(cells) != 4 or [each.value for each in wording.numbers] == cells:
+    if len(cells) != 4 or [number.value for number in wording.numbers] == cells:
         return []
     return [("place", "The four cells are not those of the table in their order.")]
 
@@ -253,7 +257,7 @@ def _agrees(
     facts: Sequence[Fact],
     fits: Callable[[Fact, WrittenNumber], bool],
 ) -> bool:
-    """Whether a fact is what a number is said to be, and as large."""
+    """Tell whether a fact is what a number is said to be, and as large."""
     if fact.role not in place.roles:
         return False
     own = [f for f in facts if f.measure == place.measure and f.role is fact.role]

@@ -27,38 +27,38 @@ _FARTHEST = 14
 
 def group_at(tokens: Sequence[Token], at: int) -> int | None:
     """Return the group of a number: beside it, or the only one that its clause speaks of."""
-    beside = _group_behind(tokens, whole_of(tokens, at) or at)
-    if beside is None:
-        beside = _group_of_subject(tokens, at)
-    if beside is None:
-        beside = _group_in_brackets(tokens, whole_of(tokens, at) or at)
-    return _group_before(tokens, at) if beside is None else beside
+    group = _group_behind(tokens, whole_of(tokens, at) or at)
+    if group is None:
+        group = _group_of_subject(tokens, at)
+    if group is None:
+        group = _group_in_brackets(tokens, whole_of(tokens, at) or at)
+    return _group_before(tokens, at) if group is None else group
 
 
 def _group_behind(tokens: Sequence[Token], at: int) -> int | None:
     led = False
     for place in range(at + 1, min(at + 6, len(tokens))):
-        each = tokens[place]
-        if place == at + 1 and each.text == "," and at and tokens[at - 1].text == "at":
+        token = tokens[place]
+        if place == at + 1 and token.text == "," and at and tokens[at - 1].text == "at":
             led = True  # "at 30 %, northerners"
             continue
-        if each.group is not None:
+        if token.group is not None:
             following = [t.text for t in tokens[place + 1 : place + 2]]
-            beside = place == at + 1 and following in (["("], ["out"])
-            return None if leads_on(tokens, place) and not (led or beside) else each.group
-        if each.text not in _OF_GROUP and each.text != "(":
+            adjacent = place == at + 1 and following in (["("], ["out"])
+            return None if leads_on(tokens, place) and not (led or adjacent) else token.group
+        if token.text not in _OF_GROUP and token.text != "(":
             return None
-        led = led or each.text in {"of", "for", "among", "in", "from", "by"}
+        led = led or token.text in {"of", "for", "among", "in", "from", "by"}
     return None
 
 
 def _group_in_brackets(tokens: Sequence[Token], at: int) -> int | None:
     """Return the group that follows a number in brackets: `30 on the one hand (men)`."""
     for place in range(at + 1, min(at + _FARTHEST, len(tokens) - 2)):
-        each = tokens[place]
-        if each.number is not None or each.group is not None or each.clause != tokens[at].clause:
+        token = tokens[place]
+        if token.number is not None or token.group is not None or token.clause != tokens[at].clause:
             return None
-        if each.text in "([":
+        if token.text in "([":
             return _only_group_within(tokens, place)
     return None
 
@@ -66,12 +66,14 @@ def _group_in_brackets(tokens: Sequence[Token], at: int) -> int | None:
 def _only_group_within(tokens: Sequence[Token], opened: int) -> int | None:
     """Return the group that brackets name, where they say nothing else: `(group: men)`."""
     within: list[Token] = []
-    for each in tokens[opened + 1 : opened + 6]:
-        if each.text in ")]":
+    for token in tokens[opened + 1 : opened + 6]:
+        if token.text in ")]":
             break
-        within.append(each)
-    named = {each.group for each in within if each.group is not None}
-    plain = all(each.group is not None or each.text in _OF_GROUP | {":", "the"} for each in within)
+        within.append(token)
+    named = {token.group for token in within if token.group is not None}
+    plain = all(
+        token.group is not None or token.text in _OF_GROUP | {":", "the"} for token in within
+    )
     return named.pop() if len(named) == 1 and plain else None
 
 
@@ -82,13 +84,13 @@ def _group_of_subject(tokens: Sequence[Token], at: int) -> int | None:
     ahead = tokens[at + 1 : at + 1 + _FARTHEST]
     if not (opening and ahead and ahead[0].text in _COPULAS):
         return None
-    for place, each in enumerate(ahead):
-        if each.group is not None:
+    for place, token in enumerate(ahead):
+        if token.group is not None:
             led = ahead[place - 1].text in _LEADS or (
                 ahead[place - 1].text == "the" and ahead[place - 2].text in _LEADS
             )
-            return each.group if led else None
-        if each.number is not None or each.clause != clause or not (each.links or each.noun):
+            return token.group if led else None
+        if token.number is not None or token.clause != clause or not (token.links or token.noun):
             return None
     return None
 
@@ -96,19 +98,19 @@ def _group_of_subject(tokens: Sequence[Token], at: int) -> int | None:
 def _group_before(tokens: Sequence[Token], at: int) -> int | None:
     clause = tokens[at].clause
     own = [
-        (place, each.group)
-        for place, each in enumerate(tokens)
-        if each.clause == clause and each.group is not None
+        (place, token.group)
+        for place, token in enumerate(tokens)
+        if token.clause == clause and token.group is not None
     ]
     before = [(place, group) for place, group in own if place < at]
     if not before:
         return _led_to(tokens, own) if own else _referred_to(tokens, at)
     last, group = before[-1]
     between = tokens[last + 1 : at]
-    near = len(between) <= _FARTHEST and all(each.number is None for each in between)
-    if near and all(each.links or each.noun for each in between):
+    near = len(between) <= _FARTHEST and all(token.number is None for token in between)
+    if near and all(token.links or token.noun for token in between):
         return group
-    if any(each.text in _ELSEWHERE for each in tokens if each.clause == clause):
+    if any(token.text in _ELSEWHERE for token in tokens if token.clause == clause):
         return None
     if len({group for _, group in own}) == 1:
         return group
@@ -120,30 +122,30 @@ def _led_to(tokens: Sequence[Token], own: Sequence[tuple[int, int | None]]) -> i
     """Return the only group of a clause, where words lead to it: `60 yes and 140 no for women`."""
     place, group = own[0]
     led = tokens[place - 1].text in {"for", "of", "among", "in"} or tokens[place - 1].text == "the"
-    return group if led and len({each for _, each in own}) == 1 else None
+    return group if led and len({group_ for _, group_ in own}) == 1 else None
 
 
 def _referred_to(tokens: Sequence[Token], at: int) -> int | None:
     """Return the group that "of whom" stands for: the last one named before."""
     clause = tokens[at].clause
-    own = [each.text for each in tokens if each.clause == clause]
+    own = [token.text for token in tokens if token.clause == clause]
     if own[0] in _RESTATED and not _ELSEWHERE & {*own}:
-        said = [each for each in tokens[:at] if each.group is not None]
-        earlier = {each.group for each in said}
+        named = [token for token in tokens[:at] if token.group is not None]
+        earlier = {token.group for token in named}
         earlier = (
-            earlier if len(earlier) == 1 else {e.group for e in said if e.clause == clause - 1}
+            earlier if len(earlier) == 1 else {e.group for e in named if e.clause == clause - 1}
         )
         return earlier.pop() if len(earlier) == 1 else None
     if not {"whom", "whose", "them"} & {*own}:
         return None
-    return next((each.group for each in reversed(tokens[:at]) if each.group is not None), None)
+    return next((token.group for token in reversed(tokens[:at]) if token.group is not None), None)
 
 
 def _is_reference(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a group is only what another one is compared with."""
-    for each in reversed(tokens[max(0, at - 4) : at]):
-        if each.text in _REFERENCE:
+    """Tell whether a group is only what another one is compared with."""
+    for token in reversed(tokens[max(0, at - 4) : at]):
+        if token.text in _REFERENCE:
             return True
-        if not each.links and not each.noun:
+        if not token.links and not token.noun:
             return False
     return False

@@ -56,8 +56,8 @@ def group_of_number(wording: Wording, place: int) -> int | None:
     if place + 1 < len(wording.numbers) and _PART_OF.fullmatch(after):
         behind = _group_behind(wording, place + 1)
         return _group_before(wording, place, first) if behind is None else behind
-    if (beside := _group_beside(wording, place)) is not None:
-        return beside
+    if (group := _group_beside(wording, place)) is not None:
+        return group
     close = next((g for g in wording.groups if g.start >= number.end), None)
     led = re.search(r"\b(?:at|with)\s*$", before, re.IGNORECASE)
     if (
@@ -123,26 +123,26 @@ def out_of_groups(wording: Wording) -> dict[int, int]:
     if named := _FIRST_IS.search(wording.pattern):
         first = int(named["group"] or named["c"])
         return {int(named["one"] or named["a"]): first, int(named["two"] or named["b"]): 1 - first}
-    found = _OUT_OF.search(wording.pattern)
-    if not found:
+    match = _OUT_OF.search(wording.pattern)
+    if not match:
         return {}
-    one, two = int(found["one"]), int(found["two"])
-    return {int(found["a"]): one, int(found["c"]): one, int(found["b"]): two, int(found["d"]): two}
+    one, two = int(match["one"]), int(match["two"])
+    return {int(match["a"]): one, int(match["c"]): one, int(match["b"]): two, int(match["d"]): two}
 
 
 def quotients(wording: Wording) -> dict[int, str | None]:
     """Return the measure of "the rate of A divided by the rate of B is ..."."""
-    found = _QUOTIENT.search(wording.pattern)
-    if not found or (found["one"], found["two"]) != ("0", "1"):
+    match = _QUOTIENT.search(wording.pattern)
+    if not match or (match["one"], match["two"]) != ("0", "1"):
         return {}
-    return {int(found["number"]): "odds_ratio" if found["of"] == "odds" else "relative_risk"}
+    return {int(match["number"]): "odds_ratio" if match["of"] == "odds" else "relative_risk"}
 
 
 def listed(
     wording: Wording, mentions: Sequence[Mention], of: Callable[[Mention], T]
 ) -> dict[int, T]:
     """Return what numbers are of where two things, then two numbers, stand side by side."""
-    found: dict[int, T] = {}
+    owners: dict[int, T] = {}
     for first, second in pairwise(mentions):
         joined = wording.text[first.end : second.start]
         if not re.fullmatch(
@@ -152,12 +152,12 @@ def listed(
         if of(first) == of(second):
             continue
         places = [p for p, n in enumerate(wording.numbers) if n.start >= second.end][:2]
-        told_first = _VERSUS.search(wording.text[: first.start]) is not None
+        versus_first = _VERSUS.search(wording.text[: first.start]) is not None
         earlier = [p for p, n in enumerate(wording.numbers) if n.end <= first.start][-2:]
         led = earlier and _LED.fullmatch(
             wording.text[wording.numbers[earlier[-1]].end : first.start]
         )
-        if not places and (led or told_first or "respectively" in wording.text[second.end :]):
+        if not places and (led or versus_first or "respectively" in wording.text[second.end :]):
             places = earlier
         if len(places) < 2:
             continue
@@ -170,5 +170,5 @@ def listed(
             )
             and not between
         ):
-            found[places[0]], found[places[1]] = of(first), of(second)
-    return found
+            owners[places[0]], owners[places[1]] = of(first), of(second)
+    return owners

@@ -43,11 +43,11 @@ def multiplies(wording: Wording, place: int) -> bool:
 
 def interval_ends(wording: Wording) -> dict[int, NumberRole]:
     """Return which numbers are the ends of an interval."""
-    found: dict[int, NumberRole] = {}
+    roles: dict[int, NumberRole] = {}
     odds, confident = ("odds" in wording.text.lower()), ("confiden" in wording.text.lower())
     for place in range(len(wording.numbers) - 1):
         before, after = text_around(wording, place)
-        if place in found or not words.JOIN.fullmatch(after):
+        if place in roles or not words.JOIN.fullmatch(after):
             continue
         both = wording.numbers[place], wording.numbers[place + 1]
         if both[1].value == 1.0 and both[1].whole and odds:
@@ -56,18 +56,18 @@ def interval_ends(wording: Wording) -> dict[int, NumberRole]:
             continue  # "OR = 0.84, 95% CI"
         bracketed = words.BRACKET.search(before) and words.CLOSED.match(wording.text, both[1].end)
         spanned = re.fullmatch(r"\s*(?:to|\u2013|\u2014|-)\s*", after) and not both[0].whole
-        told = words.INTERVAL.search(before[-60:]) and _speaks_of_interval(wording)
+        names_interval = words.INTERVAL.search(before[-60:]) and _speaks_of_interval(wording)
         cued = (spanned and (_speaks_of_interval(wording) or wording.measures)) or (
-            told and (confident or not starts_of(words.NO_INTERVAL, wording.text))
+            names_interval and (confident or not starts_of(words.NO_INTERVAL, wording.text))
         )
-        counts = all(each.whole for each in both) and not cued
+        counts = all(number.whole for number in both) and not cued
         if (bracketed or cued) and not counts and not words.P.search(before):
-            found[place], found[place + 1] = NumberRole.LOW, NumberRole.HIGH
-    return found
+            roles[place], roles[place + 1] = NumberRole.LOW, NumberRole.HIGH
+    return roles
 
 
 def _speaks_of_interval(wording: Wording) -> bool:
-    """Whether "from ... to" may be an interval: one is named, or a measure and no group is."""
+    """Tell whether "from ... to" may be an interval: one is named, or a measure and no group is."""
     named = bool(starts_of(words.INTERVAL_NOUN, wording.text))
     return named or (bool(wording.measures) and not wording.groups) or not wording.groups
 
@@ -82,8 +82,8 @@ def roles_of(
         return (NumberRole.LEVEL,), "="
     if fixed := fixed_role(number, before, after, wording.text):
         return (fixed,), "="
-    if found := words.P.search(before):
-        return _p_roles(found[0])
+    if match := words.P.search(before):
+        return _p_roles(match[0])
     if named := pairs.get(place) or _named(number, before, after, wording.text):
         return (named,), "="
     neutral = words.NEUTRAL_BEFORE.search(before) or words.NEUTRAL_AFTER.match(after)
@@ -104,7 +104,7 @@ def _named(number: WrittenNumber, before: str, after: str, text: str) -> NumberR
         (NumberRole.HIGH, starts_of(words.BOUNDS, text) and words.HIGH_AFTER.match(after)),
         (NumberRole.FREEDOM, words.FREEDOM.match(after) or words.FREEDOM_BEFORE.search(before)),
     )
-    return next((role for role, there in cues if there), None)
+    return next((role for role, present in cues if present), None)
 
 
 def _level(number: WrittenNumber, before: str, after: str) -> bool:
@@ -163,8 +163,8 @@ def _percent_roles(before: str, after: str, text: str) -> tuple[NumberRole, ...]
 
 def _whole_roles(before: str, after: str) -> tuple[NumberRole, ...]:
     of_all = words.OF_ALL.search(before) and words.CASES.match(after)
-    told = words.TOTAL_BEFORE.search(before) and not words.TOTAL_AFTER.match(before)
-    if of_all or words.TOTAL_AFTER.match(after) or told:
+    is_total = words.TOTAL_BEFORE.search(before) and not words.TOTAL_AFTER.match(before)
+    if of_all or words.TOTAL_AFTER.match(after) or is_total:
         return (NumberRole.TOTAL,)
     if words.LEAST.search(before[-30:] + after[:30]):
         return (NumberRole.LEAST, NumberRole.COUNT)

@@ -180,5 +180,5 @@ def plainly(text: str) -> str:
 
 
 def denied(plain: str) -> bool:
-    """Whether the denials of a plain text leave it denied: two of them cancel out."""
+    """Tell whether the denials of a plain text leave it denied: two of them cancel out."""
     return len(NOT.findall(plain)) % 2 == 1

@@ -64,7 +64,7 @@ def quantity_of(word: str) -> Quantity | None:
 
 
 def can_be(quantity: Quantity, fact: Fact) -> bool:
-    """Whether a noun can be said of a statistic."""
+    """Tell whether a noun can be said of a statistic."""
     role, measure = fact.role, fact.measure
     estimate = role in ESTIMATES
     if measure is None and role is NumberRole.VALUE:
@@ -90,7 +90,7 @@ def can_be(quantity: Quantity, fact: Fact) -> bool:
 
 
 def unit_allows(number: WrittenNumber, fact: Fact, quantities: frozenset[Quantity | str]) -> bool:
-    """Whether a number in its unit can state a statistic at all, whatever its sentence says."""
+    """Tell whether a number in its unit can state a statistic at all, whatever its sentence says."""
     role, measure = fact.role, fact.measure
     if number.unit is Unit.POINTS:
         return measure in _DIFFERENCES and role in ESTIMATES | BOUNDS

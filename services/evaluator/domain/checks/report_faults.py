@@ -40,21 +40,23 @@ GENERAL = {METHODS, TERMS}
 
 def faults_of(report: str, subject: Subject, profile: Profile) -> tuple[Fault, ...]:
     """Return what is wrong with a report; nothing said means that code found nothing."""
-    found, facts = passages(report), facts_of(subject)
+    all_passages, facts = passages(report), facts_of(subject)
     places = sentence_spans(report)
     of_text = [
-        _placed(each, places.get((each.where, number)))
-        for passage in found
-        for each, number in _passage_faults(passage, subject, facts, profile)
+        _placed(fault_, places.get((fault_.where, number)))
+        for passage in all_passages
+        for fault_, number in _passage_faults(passage, subject, facts, profile)
     ]
-    omitted = [fault(kind, "", said) for kind, said in omitted_notes(report, subject)]
-    return (*structural_faults(found), *of_text, *omitted)
+    omitted = [fault(kind, "", message) for kind, message in omitted_notes(report, subject)]
+    return (*structural_faults(all_passages), *of_text, *omitted)
 
 
-def _placed(found: Fault, place: tuple[int, int] | None) -> Fault:
+def _placed(fault_: Fault, place: tuple[int, int] | None) -> Fault:
     """Return a fault with the place of its sentence in the report."""
     return (
-        found.model_copy(update=dict(zip(("start", "end"), place, strict=True))) if place else found
+        fault_.model_copy(update=dict(zip(("start", "end"), place, strict=True)))
+        if place
+        else fault_
     )
 
 
@@ -80,7 +82,7 @@ def unchecked_sentences(report: str, subject: Subject) -> tuple[int, tuple[Unche
             carried = wording.last_measure
             if speaks_of_statistics(wording):
                 statements += 1
-                left = tuple(each[:80] for each in open_numbers(wording, facts))
+                left = tuple(number[:80] for number in open_numbers(wording, facts))
                 if left or not is_understood(wording, subject):
                     where = passage.title[:80]
                     start, end = places.get((where, number), (None, None))
@@ -98,12 +100,12 @@ def _passage_faults(
     """Return faults of a passage, each with the number of its sentence; 0 where it has none."""
     if passage.title in GENERAL:
         for number, sentence in enumerate(sentences(passage.text), start=1):
-            for kind, said in attribution_faults(sentence, profile):
-                yield fault(kind, passage.title, said), number
+            for kind, message in attribution_faults(sentence, profile):
+                yield fault(kind, passage.title, message), number
     else:
-        for kind, said, number in _text_faults(passage.text, subject, facts, profile):
-            yield fault(kind, passage.title, said), number
-    banned = any(passage.title == each.title and not each.numbers for each in OUTLINE)
+        for kind, message, number in _text_faults(passage.text, subject, facts, profile):
+            yield fault(kind, passage.title, message), number
+    banned = any(passage.title == section.title and not section.numbers for section in OUTLINE)
     if banned:
         for written in numbers_in(passage.text):
             if any(char.isdigit() for char in written.text) and written.value not in {
@@ -112,45 +114,45 @@ def _passage_faults(
                 95.0,
                 0.05,
             }:
-                said = f"The number {written.text} stands where the report has no numbers."
-                yield fault("number", passage.title, said), 0
+                message = f"The number {written.text} stands where the report has no numbers."
+                yield fault("number", passage.title, message), 0
 
 
 def _text_faults(
     text: str, subject: Subject, facts: Sequence[Fact], profile: Profile
 ) -> Iterator[tuple[str, str, int]]:
     if len(text) > LONGEST:
-        said = f"There are more than {LONGEST:,} characters: what stands here was not checked."
-        yield "sentences", said, 0
+        message = f"There are more than {LONGEST:,} characters: what stands here was not checked."
+        yield "sentences", message, 0
         return
     carried: str | None = None
-    asked: str | None = None
+    question: str | None = None
     """The sentence before, where it was a question, which this one may answer."""
     for place, sentence in enumerate(sentences(text), start=1):
         if len(sentence) > LONGEST_SENTENCE:
             yield "sentences", "A sentence is too long for code to check: read it.", place
             continue
         wording = wording_of(sentence, subject, carried)
-        found = _sentence_faults(wording, subject, facts, profile, asked=asked is not None)
-        yield from ((kind, said, place) for kind, said in found)
-        if asked and _YES_OR_NO.match(sentence):
-            answered = wording_of(f"{asked.rstrip('? ')}: {sentence}", subject, carried)
+        faults = _sentence_faults(wording, subject, facts, profile, is_answer=question is not None)
+        yield from ((kind, message, place) for kind, message in faults)
+        if question and _YES_OR_NO.match(sentence):
+            answered = wording_of(f"{question.rstrip('? ')}: {sentence}", subject, carried)
             yield from (
-                (kind, said, place) for kind, said in significance_faults(answered, subject)
+                (kind, message, place) for kind, message in significance_faults(answered, subject)
             )
         carried = wording.last_measure
-        asked = sentence if sentence.rstrip("*_ ").endswith("?") else None
+        question = sentence if sentence.rstrip("*_ ").endswith("?") else None
 
 
 def _sentence_faults(
-    wording: Wording, subject: Subject, facts: Sequence[Fact], profile: Profile, *, asked: bool
+    wording: Wording, subject: Subject, facts: Sequence[Fact], profile: Profile, *, is_answer: bool
 ) -> Iterator[tuple[str, str]]:
     """Return kind and words of what is wrong with a sentence, by all rules in turn."""
     yield from number_faults(wording, facts)
     if wording.text.rstrip("*_ ").endswith("?"):
         return  # a question claims nothing
     yield from interval_side_faults(wording, subject)
-    if not asked:
+    if not is_answer:
         yield from significance_faults(wording, subject)
     yield from direction_faults(wording, subject)
     yield from measure_faults(wording, subject)

@@ -32,12 +32,12 @@ JOIN = sought(
 BRACKET, CLOSED = sought(r"[(\[]\s*$"), sought(r"\s*[)\]]")
 
 
-def _end_before(own: str, others: str) -> str:
+def _end_before(own: str, other_words: str) -> str:
     """Return a pattern of an interval's end before its number: `the lower bound of the ratio is`.
 
     Other words than its own have to stand before a bound, a limit or an end.
     """
-    named = rf"(?:{own}|(?:{others})(?=[\s-]*(?:confidence\s+)?(?:{_EDGE})))"
+    named = rf"(?:{own}|(?:{other_words})(?=[\s-]*(?:confidence\s+)?(?:{_EDGE})))"
     what = rf"[\s-]*(?:confidence\s+)?(?:{_EDGE}|endpoint|one)?"
     of = r"(?:\s+(?:of|for)\s+[^.;,0-9]{0,50}?)?"
     return rf"\b{named}{what}{of}{LINK}$"

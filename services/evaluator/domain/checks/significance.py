@@ -48,7 +48,7 @@ def _without_outcome(pattern: str, subject: Subject) -> str:
 
 
 def speaks_of_evidence(wording: Wording) -> bool:
-    """Whether a sentence is read as saying that something is shown, or is not."""
+    """Tell whether a sentence is read as saying that something is shown, or is not."""
     return bool(evidence_claims(wording.pattern))
 
 
@@ -71,10 +71,10 @@ def _decided_equal(subject: Subject) -> bool:
 
 
 def _named(clause: str) -> str | None:
-    found = re.findall(r"<m:([\w-]+)>", clause)
-    return found[0] if found else None
+    names = re.findall(r"<m:([\w-]+)>", clause)
+    return names[0] if names else None
 
 
 def _named_before(text: str) -> str | None:
-    found = re.findall(r"<m:([\w-]+)>", text)
-    return found[-1] if found else None
+    names = re.findall(r"<m:([\w-]+)>", text)
+    return names[-1] if names else None

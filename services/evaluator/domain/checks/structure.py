@@ -26,67 +26,67 @@ class ReportPassage:
 
 def passages(report: str) -> list[ReportPassage]:
     """Take a report apart at its headings; what stands before the first has no title."""
-    found, title, level, lines = [], "", 0, list[str]()
+    all_passages, title, level, lines = [], "", 0, list[str]()
     for line in report.splitlines():
         if heading := _HEADING.match(line):
-            found.append(ReportPassage(level, title, "\n".join(lines).strip()))
+            all_passages.append(ReportPassage(level, title, "\n".join(lines).strip()))
             level, lines = len(heading[1]), []
             title = heading[2].rstrip().rstrip("#").rstrip()
         else:
             lines.append(line)
-    found.append(ReportPassage(level, title, "\n".join(lines).strip()))
-    return [each for each in found if each.title or each.text]
+    all_passages.append(ReportPassage(level, title, "\n".join(lines).strip()))
+    return [passage for passage in all_passages if passage.title or passage.text]
 
 
 def sentences(text: str) -> list[str]:
     """Take text apart into sentences; an abbreviation ends none."""
-    found: list[list[str]] = []
+    blocks: list[list[str]] = []
     for piece in _END.split(" ".join(text.split())):
-        if found and _ABBREVIATED.search(found[-1][-1]):
-            found[-1].append(piece)
+        if blocks and _ABBREVIATED.search(blocks[-1][-1]):
+            blocks[-1].append(piece)
         elif piece.strip():
-            found.append([piece.strip()])
-    return [" ".join(pieces) for pieces in found]
+            blocks.append([piece.strip()])
+    return [" ".join(pieces) for pieces in blocks]
 
 
 def sentence_spans(report: str) -> dict[tuple[str, int], tuple[int, int]]:
     """Return where each sentence stands in a report, by its heading and its number under it."""
-    found, at = dict[tuple[str, int], tuple[int, int]](), 0
+    spans, at = dict[tuple[str, int], tuple[int, int]](), 0
     for passage in passages(report):
         if passage.title:
             at = max(at, report.find(passage.title, at))
         for number, sentence in enumerate(sentences(passage.text), start=1):
             words = re.compile(r"\s+".join(map(re.escape, sentence.split())))
             if place := words.search(report, at):
-                found[passage.title[:80], number] = place.span()
+                spans[passage.title[:80], number] = place.span()
                 at = place.end()
-    return found
+    return spans
 
 
-def structural_faults(found: Sequence[ReportPassage]) -> Iterator[Fault]:
+def structural_faults(passages_: Sequence[ReportPassage]) -> Iterator[Fault]:
     """Say which headings are missing, doubled, unknown, misplaced, or ill filled."""
-    yield from _headings(found)
+    yield from _headings(passages_)
     order = [section.title for section in OUTLINE]
-    seen = [order.index(each.title) for each in found if each.title in order]
+    seen = [order.index(passage.title) for passage in passages_ if passage.title in order]
     for before, after in pairwise(seen):
         if after < before:
-            said = f"The heading stands after {order[before]!r}, but belongs before it."
-            yield fault("order", order[after], said)
-    by_title = {passage.title: passage for passage in found}
+            message = f"The heading stands after {order[before]!r}, but belongs before it."
+            yield fault("order", order[after], message)
+    by_title = {passage.title: passage for passage in passages_}
     for section in OUTLINE:
         if section.title in by_title:
             yield from _sentence_faults(section, by_title[section.title].text)
 
 
-def _headings(found: Sequence[ReportPassage]) -> Iterator[Fault]:
+def _headings(passages_: Sequence[ReportPassage]) -> Iterator[Fault]:
     wanted = {section.title: section for section in OUTLINE}
-    titles = [passage.title for passage in found]
+    titles = [passage.title for passage in passages_]
     for title, section in wanted.items():
         if titles.count(title) == 0:
             yield fault("heading", title, f"The heading {section.heading!r} is missing.")
         elif titles.count(title) > 1:
             yield fault("heading", title, "The heading stands more than once.")
-    for passage in found:
+    for passage in passages_:
         if not passage.title:
             yield fault("heading", "", "There is text before the first heading.")
         elif passage.title not in wanted:
@@ -97,14 +97,14 @@ def _headings(found: Sequence[ReportPassage]) -> Iterator[Fault]:
 
 
 def _sentence_faults(section: ReportSection, text: str) -> Iterator[Fault]:
-    said = sentences(text)
-    if not section.least <= len(said) <= section.most:
+    lines = sentences(text)
+    if not section.least <= len(lines) <= section.most:
         bounds = f"{section.least} to {section.most}" if section.most else "no"
-        yield fault("sentences", section.title, f"There are {len(said)} sentences, not {bounds}.")
-    for number, sentence in enumerate(said, start=1):
+        yield fault("sentences", section.title, f"There are {len(lines)} sentences, not {bounds}.")
+    for number, sentence in enumerate(lines, start=1):
         if not _WHOLE.fullmatch(sentence):
-            said_of = "does not begin with a capital letter or has no full stop."
-            yield fault("sentences", section.title, f"Sentence {number} {said_of}")
+            problem = "does not begin with a capital letter or has no full stop."
+            yield fault("sentences", section.title, f"Sentence {number} {problem}")
 
 
 def fault(kind: str, where: str, sentence: str) -> Fault:

@@ -21,12 +21,12 @@ _TOPIC = re.compile(
 
 
 def speaks_of_statistics(wording: Wording) -> bool:
-    """Whether a sentence says something that code might be able to check."""
+    """Tell whether a sentence says something that code might be able to check."""
     return bool(wording.numbers or _TOPIC.search(wording.pattern))
 
 
 def is_understood(wording: Wording, subject: Subject) -> bool:
-    """Whether something that a sentence says of the statistics was read and compared with them."""
+    """Tell whether something that a sentence says of the statistics was read and compared with them."""
     return bool(
         wording.numbers
         or speaks_of_evidence(wording)

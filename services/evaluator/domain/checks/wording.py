@@ -69,7 +69,7 @@ def wording_of(sentence: str, subject: Subject, carried: str | None = None) -> W
         Mention(start, end, measure=str(name))
         for start, end, name in _measure_words(subject).found_in(text)
     ]
-    taken = [(each.start, each.end) for each in measures]
+    taken = [(mention.start, mention.end) for mention in measures]
     groups = [
         Mention(start, end, group=int(number))
         for start, end, number in _group_words(subject.groups).found_in(text)
@@ -81,64 +81,66 @@ def wording_of(sentence: str, subject: Subject, carried: str | None = None) -> W
             *_named_again(text, groups),
             *_second_alone(text, groups),
         ],
-        key=lambda each: each.start,
+        key=lambda mention: mention.start,
     )
     numbers = [
-        each
-        for each in numbers_in(text)
-        if not _LABEL.search(text[max(0, each.start - BEFORE) : each.start])
-        and not any(m.start <= each.start and each.end <= m.end for m in (*measures, *groups))
+        mention
+        for mention in numbers_in(text)
+        if not _LABEL.search(text[max(0, mention.start - BEFORE) : mention.start])
+        and not any(m.start <= mention.start and mention.end <= m.end for m in (*measures, *groups))
     ]
-    found = Wording(text, measures, groups, numbers, carried)
-    return replace(found, pattern=_pattern(found))
+    wording = Wording(text, measures, groups, numbers, carried)
+    return replace(wording, pattern=_pattern(wording))
 
 
 def _in_order_of_names(text: str, groups: Sequence[Mention]) -> list[Mention]:
     """Return the groups; behind both names, "the second group" is the one that was named second."""
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     named: dict[int | None, None] = {}
-    for each in sorted(groups, key=lambda each: each.start):
-        said = text[each.start : each.end]
-        second = re.fullmatch(_ORDINALS[1], said, re.IGNORECASE) is not None
-        if second or re.fullmatch(_ORDINALS[0], said, re.IGNORECASE):
-            found.append(replace(each, group=list(named)[second]) if len(named) == 2 else each)
+    for mention in sorted(groups, key=lambda mention: mention.start):
+        phrase = text[mention.start : mention.end]
+        second = re.fullmatch(_ORDINALS[1], phrase, re.IGNORECASE) is not None
+        if second or re.fullmatch(_ORDINALS[0], phrase, re.IGNORECASE):
+            mentions.append(
+                replace(mention, group=list(named)[second]) if len(named) == 2 else mention
+            )
         else:
-            named[each.group] = None
-            found.append(each)
-    return found
+            named[mention.group] = None
+            mentions.append(mention)
+    return mentions
 
 
 def _named_again(text: str, groups: Sequence[Mention]) -> list[Mention]:
     """Return where two groups are called the former and the latter, in the order of their names."""
-    order = list(dict.fromkeys(each.group for each in groups))
+    order = list(dict.fromkeys(mention.group for mention in groups))
     if len(order) != 2:
         return []
     return [
-        Mention(each.start(), each.end(), group=order[each[1].lower() == "latter"])
-        for each in _AGAIN.finditer(text)
-        if each.start() > groups[1].start
+        Mention(mention.start(), mention.end(), group=order[mention[1].lower() == "latter"])
+        for mention in _AGAIN.finditer(text)
+        if mention.start() > groups[1].start
     ]
 
 
 def _second_alone(text: str, groups: Sequence[Mention]) -> list[Mention]:
     """Return where "the second" stands for the second group, behind "the first group"."""
     first = re.search(r"\bfirst\s+group\b", text, re.IGNORECASE)
-    if not first or {each.group for each in groups} != {0}:
+    if not first or {mention.group for mention in groups} != {0}:
         return []
-    found = re.compile(r"\bthe\s+second\b", re.IGNORECASE).search(text, first.end())
-    return [Mention(found.start(), found.end(), group=1)] if found else []
+    match = re.compile(r"\bthe\s+second\b", re.IGNORECASE).search(text, first.end())
+    return [Mention(match.start(), match.end(), group=1)] if match else []
 
 
-def _pattern(found: Wording) -> str:
+def _pattern(wording: Wording) -> str:
     """Return the sentence with a token for everything that is named."""
-    tokens = [(m.start, m.end, f"<m:{m.measure}>") for m in found.measures]
-    tokens += [(g.start, g.end, f"<g{g.group}>") for g in found.groups]
-    tokens += [(n.start, n.end, f"<n{place}>") for place, n in enumerate(found.numbers)]
+    tokens = [(m.start, m.end, f"<m:{m.measure}>") for m in wording.measures]
+    tokens += [(g.start, g.end, f"<g{g.group}>") for g in wording.groups]
+    tokens += [(n.start, n.end, f"<n{place}>") for place, n in enumerate(wording.numbers)]
     pieces, at = list[str](), 0
     for start, end, token in sorted(tokens):
-        pieces += [found.text[at:start], f" {token} "]
+        pieces += [wording.text[at:start], f" {token} "]
         at = max(at, end)
-    return " ".join("".join([*pieces, found.text[at:]]).lower().split())
+    return " ".join("".join([*pieces, wording.text[at:]]).lower().split())
 
 
 @dataclass(frozen=True)
@@ -150,13 +152,13 @@ class NamedPatterns:
 
     def found_in(self, text: str) -> Iterator[tuple[int, int, str | int]]:
         """Return where each name stands, and which."""
-        for found in self.pattern.finditer(text):
-            yield found.start(), found.end(), self.names[int(str(found.lastgroup)[1:])]
+        for match in self.pattern.finditer(text):
+            yield match.start(), match.end(), self.names[int(str(match.lastgroup)[1:])]
 
 
 @lru_cache(maxsize=64)
 def _compiled(words: tuple[tuple[str | int, str], ...]) -> NamedPatterns:
-    joined = "|".join(f"(?P<n{place}>{each})" for place, (_, each) in enumerate(words))
+    joined = "|".join(f"(?P<n{place}>{pattern})" for place, (_, pattern) in enumerate(words))
     # Without any name nothing is found.
     pattern = re.compile(joined or r"(?!)", re.IGNORECASE)
     return NamedPatterns(tuple(name for name, _ in words), pattern)
@@ -168,16 +170,16 @@ def _measure_words(subject: Subject) -> NamedPatterns:
     labelled = sorted(have, key=lambda name: -len(have[name]))
     order = list(MEASURE_WORDS)
     known = sorted(labelled, key=lambda name: order.index(name) if name in order else -1)
-    found = []
+    words = []
     for name in known:
         own = rf"(?<!\w){re.escape(have[name])}s?(?!\w)"
-        found.append((name, f"{own}|{MEASURE_WORDS[name]}" if name in MEASURE_WORDS else own))
-    return _compiled(tuple(found))
+        words.append((name, f"{own}|{MEASURE_WORDS[name]}" if name in MEASURE_WORDS else own))
+    return _compiled(tuple(words))
 
 
 def _group_words(groups: tuple[str, str]) -> NamedPatterns:
     """Return a pattern of two names; one that is a common word too counts behind `group` alone."""
-    found: list[tuple[str | int, str]] = []
+    words: list[tuple[str | int, str]] = []
     for number, name in enumerate(groups):
         own = rf"(?<!\w){re.escape(name)}(?!\w)"
         if len(name) < SHORT or name.lower() in COMMON_WORDS:
@@ -186,6 +188,6 @@ def _group_words(groups: tuple[str, str]) -> NamedPatterns:
             own += rf"|(?<!\w){re.escape(name[:-1])}(?!\w)"
         else:
             own += rf"|(?<!\w){re.escape(name)}s(?!\w)"
-        found.append((number, f"{own}|{_ORDINALS[number]}"))
-    found.sort(key=lambda each: -len(groups[int(each[0])]))
-    return _compiled(tuple(found))
+        words.append((number, f"{own}|{_ORDINALS[number]}"))
+    words.sort(key=lambda word: -len(groups[int(word[0])]))
+    return _compiled(tuple(words))

@@ -109,19 +109,19 @@ class WrittenNumber:
     end: int
     signed: bool = False
     about: bool = False
-    """Whether it is said to be no more than near: about, nearly, just over."""
+    """True if it is said to be no more than near: about, nearly, just over."""
 
     @property
     def whole(self) -> bool:
-        """Whether it is written without decimals and without a unit, as counts are."""
+        """Tell whether it is written without decimals and without a unit, as counts are."""
         return self.unit is Unit.PLAIN and self.step == 1
 
     def rounds(self, value: float) -> bool:
-        """Whether this is the value, rounded to the digits that were written."""
+        """Tell whether this is the value, rounded to the digits that were written."""
         return abs(value - self.value) <= 0.5 * self.step * (1 + 1e-9)
 
     def nears(self, value: float) -> bool:
-        """Whether this is said to be about the value, and is."""
+        """Tell whether this is said to be about the value, and is."""
         exact = self.step <= ABOUT * abs(value) or self.whole
         return self.about and exact and abs(value - self.value) <= ABOUT * abs(value)
 
@@ -129,7 +129,7 @@ class WrittenNumber:
 @lru_cache(maxsize=256)
 def starts_of(pattern: re.Pattern[str], text: str) -> Sequence[int]:
     """Return where a pattern begins in a sentence, looked up once for all its numbers."""
-    return tuple(each.start() for each in pattern.finditer(text))
+    return tuple(match.start() for match in pattern.finditer(text))
 
 
 def occurs(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
@@ -142,51 +142,51 @@ def occurs(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
 def masked(text: str) -> str:
     """Return a text of the same length, with plain blanks and minus signs, without `2x2`."""
     text = text.replace("**", "  ")
-    text = _HUNDRED.sub(lambda found: f"{found['every']}{found['gap']}100    ", text)
-    return _SHAPES.sub(lambda found: " " * len(found[0]), text.translate(_MINUS))
+    text = _HUNDRED.sub(lambda match: f"{match['every']}{match['gap']}100    ", text)
+    return _SHAPES.sub(lambda match: " " * len(match[0]), text.translate(_MINUS))
 
 
 def numbers_in(text: str) -> Iterator[WrittenNumber]:
     """Return the numbers of a text in their order; `2x2` names a shape and is left out."""
     text = masked(text)
-    found = [_number(each) for each in _NUMBER.finditer(text)]
-    taken = {place for each in found for place in range(each.start, each.end)}
-    halves = [_half_factor(each) for each in _HALVES.finditer(text)]
-    taken |= {place for each in halves for place in range(each.start, each.end)}
-    words = (_factor(each) for each in _FACTOR.finditer(text) if each.start() not in taken)
+    numbers = [_number(number) for number in _NUMBER.finditer(text)]
+    taken = {place for number in numbers for place in range(number.start, number.end)}
+    halves = [_half_factor(number) for number in _HALVES.finditer(text)]
+    taken |= {place for number in halves for place in range(number.start, number.end)}
+    words = (_factor(number) for number in _FACTOR.finditer(text) if number.start() not in taken)
     shares = list(_shares_in(text))
-    inside = {place for each in shares for place in range(each.start, each.end)}
-    found = [each for each in _per_hundred(found, text) if each.start not in inside]
-    found += [*halves, *(each for each in words if each.start not in inside), *shares]
-    for each in sorted(found, key=lambda each: each.start):
-        before = text[max(0, each.start - BEFORE) : each.start]
+    inside = {place for number in shares for place in range(number.start, number.end)}
+    numbers = [number for number in _per_hundred(numbers, text) if number.start not in inside]
+    numbers += [*halves, *(number for number in words if number.start not in inside), *shares]
+    for number in sorted(numbers, key=lambda number: number.start):
+        before = text[max(0, number.start - BEFORE) : number.start]
         about = _ABOUT.search(before) is not None
-        yield replace(each, about=about, unit=_unit_said_before(each, before))
+        yield replace(number, about=about, unit=_unit_said_before(number, before))
 
 
 def _unit_said_before(number: WrittenNumber, before: str) -> Unit:
     """Return the unit of a number whose noun says it: `the percentage of women is 30.4`."""
-    told = _UNIT_BEFORE.search(before) if number.unit is Unit.PLAIN else None
-    if told is None or (number.value <= 1 and not told["points"]):
+    match = _UNIT_BEFORE.search(before) if number.unit is Unit.PLAIN else None
+    if match is None or (number.value <= 1 and not match["points"]):
         return number.unit
-    return Unit.POINTS if told["points"] else Unit.PERCENT
+    return Unit.POINTS if match["points"] else Unit.PERCENT
 
 
-def _number(found: re.Match[str]) -> WrittenNumber:
-    digits = found["digits"]
+def _number(match: re.Match[str]) -> WrittenNumber:
+    digits = match["digits"]
     power = _POWER.search(digits)
     plain = (digits[: power.start()] if power else digits).replace(",", "").lower()
     mantissa, _, exponent = plain.partition("e")
     scale = 10.0 ** int(power[1] if power else exponent or 0)
     step = 10.0 ** -len(mantissa.partition(".")[2]) * scale
-    start = found.start() + len(digits) - len(digits.lstrip())
+    start = match.start() + len(digits) - len(digits.lstrip())
     return WrittenNumber(
-        found[0].strip(),
+        match[0].strip(),
         float(mantissa) * scale,
         step,
-        _unit(found["unit"] or ""),
+        _unit(match["unit"] or ""),
         start,
-        found.end(),
+        match.end(),
         digits.lstrip()[:1] in "+-",
     )
 
@@ -200,58 +200,60 @@ def _unit(text: str) -> Unit:
     return Unit.TIMES if text else Unit.PLAIN
 
 
-def _per_hundred(found: Sequence[WrittenNumber], text: str) -> Iterator[WrittenNumber]:
+def _per_hundred(numbers: Sequence[WrittenNumber], text: str) -> Iterator[WrittenNumber]:
     """Read "out of every 100, about 40" as 40 %."""
     every: WrittenNumber | None = None
-    for place, each in enumerate(found):
-        behind = found[place + 1] if place + 1 < len(found) else None
-        gap = text[each.end : behind.start] if behind else ""
+    for place, number in enumerate(numbers):
+        behind = numbers[place + 1] if place + 1 < len(numbers) else None
+        gap = text[number.end : behind.start] if behind else ""
         if behind and behind.value == 100 and _A_HUNDRED.fullmatch(gap):
-            yield replace(each, unit=Unit.PERCENT, end=behind.end)
+            yield replace(number, unit=Unit.PERCENT, end=behind.end)
         elif (
             place
-            and each.value == 100
-            and _A_HUNDRED.fullmatch(text[found[place - 1].end : each.start])
+            and number.value == 100
+            and _A_HUNDRED.fullmatch(text[numbers[place - 1].end : number.start])
         ):
             continue
-        elif each.whole and _EVERY.search(text[max(0, each.start - BEFORE) : each.start]):
-            every = each
+        elif number.whole and _EVERY.search(text[max(0, number.start - BEFORE) : number.start]):
+            every = number
         elif (
             every
-            and each.unit is Unit.PLAIN
-            and not re.search(r"[;.]", text[every.end : each.start])
+            and number.unit is Unit.PLAIN
+            and not re.search(r"[;.]", text[every.end : number.start])
         ):
             scale = 100 / every.value
-            yield replace(each, value=each.value * scale, step=each.step * scale, unit=Unit.PERCENT)
+            yield replace(
+                number, value=number.value * scale, step=number.step * scale, unit=Unit.PERCENT
+            )
             every = None
         else:
-            yield each
+            yield number
 
 
-def _half_factor(found: re.Match[str]) -> WrittenNumber:
-    value = _UNITS.index(found["whole"].lower()) + 1.5
-    return WrittenNumber(found[0], value, 0.24 * value, Unit.TIMES, found.start(), found.end())
+def _half_factor(match: re.Match[str]) -> WrittenNumber:
+    value = _UNITS.index(match["whole"].lower()) + 1.5
+    return WrittenNumber(match[0], value, 0.24 * value, Unit.TIMES, match.start(), match.end())
 
 
 def _shares_in(text: str) -> Iterator[WrittenNumber]:
     """Return shares in words: `four in ten`, `two thirds of`, in percent."""
-    for each in _IN_TEN.finditer(text):
-        some, every = (_number_word(each[name]) for name in ("some", "all"))
-        spelled = not each["some"].isdigit() or (" in " in each[0] and some == 1)
-        if some < every and spelled:
-            yield _share(each, some / every)
-    for each in _OF_EVERY.finditer(text):
-        some, every = (_number_word(each[name]) for name in ("some", "all"))
-        if some <= every:
-            yield _share(each, some / every)
-    for each in _PERCENT_WORDS.finditer(text):
-        yield _percent(each)
-    for each in _PERCENTAGE_IN_WORDS.finditer(text):
-        yield _percent(each)
-    for each in _FRACTION.finditer(text):
-        many = (each["many"] or "a").lower()
+    for match in _IN_TEN.finditer(text):
+        part, every = (_number_word(match[name]) for name in ("some", "all"))
+        spelled = not match["some"].isdigit() or (" in " in match[0] and part == 1)
+        if part < every and spelled:
+            yield _share(match, part / every)
+    for match in _OF_EVERY.finditer(text):
+        part, every = (_number_word(match[name]) for name in ("some", "all"))
+        if part <= every:
+            yield _share(match, part / every)
+    for match in _PERCENT_WORDS.finditer(text):
+        yield _percent(match)
+    for match in _PERCENTAGE_IN_WORDS.finditer(text):
+        yield _percent(match)
+    for match in _FRACTION.finditer(text):
+        many = (match["many"] or "a").lower()
         yield _share(
-            each, (1 if many == "a" else _number_word(many)) * _SHARE_WORDS[each["part"].lower()]
+            match, (1 if many == "a" else _number_word(many)) * _SHARE_WORDS[match["part"].lower()]
         )
 
 
@@ -264,30 +266,30 @@ def _number_word(word: str) -> int:
     return _UNITS.index(tens) + 1
 
 
-def _percent(found: re.Match[str]) -> WrittenNumber:
+def _percent(match: re.Match[str]) -> WrittenNumber:
     few, tens, ones, points = (
-        found.groupdict().get(name) for name in ("few", "tens", "ones", "points")
+        match.groupdict().get(name) for name in ("few", "tens", "ones", "points")
     )
     value = (_number_word(few) if few else 0) + _TEN_WORDS.get((tens or "").lower(), 0)
     value += _number_word(ones) if ones else 0
     unit = Unit.POINTS if points else Unit.PERCENT
-    start = found.start("few") if few else found.start("tens")
+    start = match.start("few") if few else match.start("tens")
     return WrittenNumber(
-        found.string[start : found.end()], float(value), 1.0, unit, start, found.end()
+        match.string[start : match.end()], float(value), 1.0, unit, start, match.end()
     )
 
 
-def _share(found: re.Match[str], value: float) -> WrittenNumber:
-    start = found.start("some") if found.re is _OF_EVERY else found.start()
-    end = found.end("part") if found.re is _FRACTION else found.end()
-    near = ABOUT / 2 if found.re is _OF_EVERY and found["all"] == "100" else IN_SHARES
+def _share(match: re.Match[str], value: float) -> WrittenNumber:
+    start = match.start("some") if match.re is _OF_EVERY else match.start()
+    end = match.end("part") if match.re is _FRACTION else match.end()
+    near = ABOUT / 2 if match.re is _OF_EVERY and match["all"] == "100" else IN_SHARES
     step = 200 * min(near, OF_SHARE * value)
-    said = found.string[start:end]
-    return WrittenNumber(said, 100 * value, step, Unit.PERCENT, start, end)
+    text = match.string[start:end]
+    return WrittenNumber(text, 100 * value, step, Unit.PERCENT, start, end)
 
 
-def _factor(found: re.Match[str]) -> WrittenNumber:
-    word = (found["word"] or found["half"] or "").lower()
-    value = _FACTORS[word] if word else _COUNTED.index(found["count"].lower()) + 2
+def _factor(match: re.Match[str]) -> WrittenNumber:
+    word = (match["word"] or match["half"] or "").lower()
+    value = _FACTORS[word] if word else _COUNTED.index(match["count"].lower()) + 2
     step = 2 * IN_WORDS * value
-    return WrittenNumber(found[0], float(value), step, Unit.TIMES, found.start(), found.end())
+    return WrittenNumber(match[0], float(value), step, Unit.TIMES, match.start(), match.end())
