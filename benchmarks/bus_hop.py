@@ -116,8 +116,8 @@ async def with_worker(url: str, stage: Stage[Response], *, bundled: bool = False
             settled.set()
         return [features_of(read)]
 
-    mine = Stage(stage.service, Response, handle, slots=stage.slots)
-    worker = Worker(mine, consumer, publisher, jitter=random.random, clock=time.time)
+    counted = Stage(stage.service, Response, handle, slots=stage.slots)
+    worker = Worker(counted, consumer, publisher, jitter=random.random, clock=time.time)
     running = asyncio.create_task(worker.run())
     await settled.wait()
     await worker.stop()

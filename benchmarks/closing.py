@@ -89,7 +89,7 @@ def monitor() -> Monitor:
 
 
 def answers(rng: np.random.Generator) -> RoundAnswers:
-    """Make a round's answers, of which one in a hundred is missing."""
+    """Make a round's answers, with one in a hundred missing."""
     planned = [
         PlannedAnswer(f"set-{s}", f"set-{s}/{g}", {"nation": f"nation-{g:02}"}, f"{s}/{g}")
         for s in range(SETS)
@@ -114,17 +114,17 @@ def close(watch: Monitor, number: int, seen: RoundAnswers, before: list[RoundEvi
         round=number, run_id=f"{number:032x}", closed_by=ClosedBy.ARRIVAL, expected=1, arrived=1,
     )  # fmt: skip
     marks = [time.process_time()]
-    last = {each.comparison_key: each for each in evidence_in(before)}
+    last = {evidence.comparison_key: evidence for evidence in evidence_in(before)}
     marks.append(time.process_time())
     watched = watch.plan.watched
     data = RoundData(*counted(watched, seen, RoundScope(Claim.BANK, number)))
-    increments = [increment_of(closed, each, data) for each in watched]
+    increments = [increment_of(closed, comparison, data) for comparison in watched]
     marks.append(time.process_time())
     evidence = evidence_of(increments, last, closed, watch, _never_alarmed)
     marks.append(time.process_time())
     records = round_evidence(increments, evidence)
-    for each in records:
-        each.encode()
+    for record in records:
+        record.encode()
     marks.append(time.process_time())
     steps = ("reading", "counting", "evidence", "records")
     return Closed(increments, evidence, records, dict(zip(steps, np.diff(marks), strict=True)))
@@ -167,7 +167,7 @@ def main() -> int:
     alone = sum(
         len(e.model_dump_json(exclude_none=True)) for e in (*closed.increments, *closed.evidence)
     )
-    packed = sum(len(each.encode()) for each in closed.records)
+    packed = sum(len(record.encode()) for record in closed.records)
     print(f"{COMPARISONS:,} comparisons, from {here:,} measured, {SETS} sets, {GROUPS} groups:")
     for step, seconds in closed.seconds.items():
         print(f"  {step:10}{seconds * times:8.2f} s")

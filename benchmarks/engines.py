@@ -42,13 +42,13 @@ def write_table(folder: Path, rows: int) -> None:
 
 
 def bare_aggregate(table: EngineTable) -> None:
-    """Ask for what an analyst asks for."""
-    asked = ", ".join(
+    """Aggregate as an analyst would."""
+    aggregates = ", ".join(
         f"COUNT({name}), AVG({name}), STDDEV_SAMP({name}), SKEWNESS({name}), MIN({name}),"
         f" MAX({name})"
         for name in NAMES
     )
-    table.run(f'SELECT "group", {asked} FROM {table.source} GROUP BY "group"')  # noqa: S608
+    table.run(f'SELECT "group", {aggregates} FROM {table.source} GROUP BY "group"')  # noqa: S608
 
 
 def measured(work: Callable[[], object]) -> tuple[float, float]:

@@ -23,20 +23,20 @@ KINDS = (("short", 3, 24, 300), ("mixed", 3, 180, 40), ("long", 150, 350, 12))
 
 
 def texts(least: int, most: int, number: int) -> list[str]:
-    """Make texts of so many words."""
+    """Make texts with a range of lengths in words."""
     rng = Random(least * 1000 + most)
     return [" ".join(rng.choices(WORDS, k=rng.randint(least, most))) for _ in range(number)]
 
 
-def texts_a_second(work: Callable[[Sequence[str]], object], given: Sequence[str]) -> float:
+def texts_a_second(work: Callable[[Sequence[str]], object], batch: Sequence[str]) -> float:
     """Time one pass over the texts."""
     began = time.perf_counter()
-    work(given)
-    return len(given) / (time.perf_counter() - began)
+    work(batch)
+    return len(batch) / (time.perf_counter() - began)
 
 
 def utilisation() -> str:
-    """Return the GPU's utilisation as its driver tells it."""
+    """Return the GPU's utilisation as reported by its driver."""
     command = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader"]
     try:
         return subprocess.check_output(command, text=True).strip()
@@ -48,11 +48,11 @@ def compare(name: str, batched: Any, alone: Any, floor: dict[str, float], *, gpu
     """Measure both in turns for each kind of text; print and judge the median ratio."""
     fine = True
     for kind, least, most, number in KINDS:
-        given = texts(least, most, number)
-        batched(given)  # measures the batch size, and warms up
-        alone(given[:10])
+        sample = texts(least, most, number)
+        batched(sample)  # measures the batch size, and warms up
+        alone(sample[:10])
         pairs = [
-            (texts_a_second(batched, given), texts_a_second(alone, given)) for _ in range(ROUNDS)
+            (texts_a_second(batched, sample), texts_a_second(alone, sample)) for _ in range(ROUNDS)
         ]
         ratio = statistics.median(a / b for a, b in pairs)
         best = statistics.median(a for a, _ in pairs)

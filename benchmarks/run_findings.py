@@ -1,7 +1,7 @@
 """The findings of a large run: 31,500 prompts of 20 models, 21 groups, 44 features.
 
-The run lies in a store, and the diagnoser's own handler reads it, diagnoses it and returns the
-records that go onto the bus, encoded: each group with all others (18,480 comparisons) in at most 60
+The diagnoser's own handler reads the run from a store, diagnoses it and encodes the records for the
+bus: each group with all others (18,480 comparisons) in at most 60
 seconds of CPU, then all pairs (184,800) in 300. Naive is Welch's t, a rank test and Hedges' g by
 scipy for the same comparisons of one model, times 20, with nothing that holds for flat or small
 groups. `--models 2` diagnoses two models, and the bars are a tenth.
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +84,7 @@ def _diagnosed(against: Against, models: int) -> tuple[float, int, int]:
             seconds = time.process_time() - start
     if not size:
         raise RuntimeError("the study has led to no records")
-    return seconds, len(records), sum(len(getattr(each, "gaps", ())) for each in records)
+    return seconds, len(records), sum(len(getattr(record, "gaps", ())) for record in records)
 
 
 def _written(store: Store, against: Against, models: int) -> tuple[Run, int]:
@@ -113,15 +113,11 @@ def _written(store: Store, against: Against, models: int) -> tuple[Run, int]:
     store.extractors.announce(*(ExtractorStatus(n, "1", f, AT) for n, f in EXTRACTORS.items()))
     store.suites.keep(suite, AT)
     store.records.write([run])
-    some: list[Features] = []
     arrived = 0
-    for features in _measured(run, suite):
-        some.append(features)
-        arrived += 1
-        if len(some) == AT_ONCE:
-            store.records.write(some)
-            some = []
-    store.records.write(some)
+    features = _measured(run, suite)
+    while batch := list(islice(features, AT_ONCE)):
+        store.records.write(batch)
+        arrived += len(batch)
     return run, arrived
 
 

@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,32 +19,18 @@ from benchmarks.scale_model import (
     needs_of,
 )
 
+PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+TRAFFIC = {1e6: ScaledTraffic(1e6), 1e7: ScaledTraffic(1e7), 1e8: ScaledTraffic(1e8, stream_gib=12)}
+"""Answers a day, with the settings for each."""
+SEED = 19
 HOUR_S = 3600
 INTAKE = 15_000
-"""Answers of one live system that wait on the bus before senders are told to wait."""
-
-
-@dataclass
-class SimulatedDay:
-    """What became of the answers of some hours."""
-
-    sent: int = 0
-    stored: int = 0
-    lost: int = 0
-    waiting: int = 0
-    """Still on their way at the end."""
-    most_refused: int = 0
-    """Answers that senders held back at once, at most."""
-    most_backlog_bytes: float = 0.0
-    """On one stream of responses, unread."""
-    longest_s: int = 0
-    """Seconds from the end of the trouble until nothing waited any more."""
-    history: list[float] = field(default_factory=list)
+"""Answers of one live system on the bus before the gateway asks senders to wait."""
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """What happens, and when."""
+    """A burst, and an outage of the recorder."""
 
     burst_at_s: int = HOUR_S
     burst_s: int = HOUR_S
@@ -53,23 +39,49 @@ class Trouble:
     recorder_down_s: int = 0
 
 
+TROUBLES = {
+    "three times the mean for an hour": Trouble(),
+    "a recorder down for 30 minutes of that hour": Trouble(
+        recorder_down_at_s=HOUR_S + HOUR_S // 4, recorder_down_s=DEAD_S
+    ),
+}
+
+
+@dataclass
+class SimulatedDay:
+    """The fate of the answers of some hours."""
+
+    sent: int = 0
+    stored: int = 0
+    lost: int = 0
+    waiting: int = 0
+    """Still on their way at the end."""
+    most_refused: int = 0
+    """The most answers that senders held back at once."""
+    most_backlog_bytes: float = 0.0
+    """Unread on one stream of responses."""
+    longest_s: int = 0
+    """Seconds from the end of the trouble until no answer waited."""
+
+
 def simulate(
     traffic: ScaledTraffic, trouble: Trouble, rng: np.random.Generator, hours: int = 4
 ) -> SimulatedDay:
-    """Return what becomes of the answers of some hours.
+    """Simulate answers on their way, second by second with random arrivals.
 
-    Intake and recorder have the processes that the model says; a dead recorder comes back whole.
+    Senders wait while the intake is full, each stage takes what its processes can, and a full
+    stream drops its oldest message, which is a loss only where it is unread. Intake and
+    recorder have the processes of the model; a dead recorder comes back whole.
     """
     replicas = needs_of(traffic).replicas
     costs, day = traffic.costs, SimulatedDay()
     intake_rate = replicas["gateway"] * USABLE * 1e6 / costs.gateway_us
     record_rate = replicas["recorder"] * 1e6 / costs.recorder_us
-    most = traffic.stream_gib * GIB * traffic.partitions / costs.response_bytes
-    held = taken = unread = 0.0
-    ends = max(
+    capacity = traffic.stream_gib * GIB * traffic.partitions / costs.response_bytes
+    held = taken = unread = stored = lost = 0.0
+    end_s = max(
         trouble.burst_at_s + trouble.burst_s, trouble.recorder_down_at_s + trouble.recorder_down_s
     )
-    stored = lost = 0.0
     for second in range(hours * HOUR_S):
         in_burst = trouble.burst_at_s <= second < trouble.burst_at_s + trouble.burst_s
         arrived = int(rng.poisson(traffic.mean_rate * (trouble.burst if in_burst else 1.0)))
@@ -82,86 +94,65 @@ def simulate(
         down = 0 <= second - trouble.recorder_down_at_s < trouble.recorder_down_s
         read = 0.0 if down else min(unread, record_rate)
         unread, stored = unread - read, stored + read
-        if unread > most:
-            lost, unread = lost + unread - most, most
+        if unread > capacity:
+            lost, unread = lost + unread - capacity, capacity
         day.most_refused = max(day.most_refused, int(held))
         backlog = unread * costs.response_bytes / traffic.partitions
         day.most_backlog_bytes = max(day.most_backlog_bytes, backlog)
-        if held + taken + unread > 2 * traffic.mean_rate + 1 and second >= ends:
-            day.longest_s = second - ends
+        if held + taken + unread > 2 * traffic.mean_rate + 1 and second >= end_s:
+            day.longest_s = second - end_s
     day.stored, day.lost, day.waiting = round(stored), round(lost), round(held + taken + unread)
     return day
 
 
-TROUBLES = {
-    "three times the mean for an hour": Trouble(),
-    "a recorder down for 30 minutes of that hour": Trouble(
-        recorder_down_at_s=HOUR_S + HOUR_S // 4, recorder_down_s=DEAD_S
-    ),
-}
-
-
-PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
-SIZES = (1e6, 1e7, 1e8)
-SEED = 19
-TURNED_ON = {
-    1e6: ScaledTraffic(1e6),
-    1e7: ScaledTraffic(1e7),
-    1e8: ScaledTraffic(1e8, stream_gib=12),
-}
-"""What each size runs with."""
 Table = tuple[tuple[str, ...], Sequence[tuple[str, ...]]]
 
 
 def needs_table() -> Table:
-    """Return what each size takes."""
-    head = ("", *(f"{size / 1e6:,.0f} M a day" for size in SIZES))
-    found = [needs_of(TURNED_ON[size]) for size in SIZES]
+    """Return the needs of each size."""
+    head = ("", *(f"{size / 1e6:,.0f} M a day" for size in TRAFFIC))
+    needs = [needs_of(traffic) for traffic in TRAFFIC.values()]
+    in_files = [needs_of(replace(traffic, in_files=True)) for traffic in TRAFFIC.values()]
     rows = [
         ("answers a second, mean and busiest hour",
-         *(f"{t.mean_rate:,.0f}, {t.burst_rate:,.0f}" for t in TURNED_ON.values())),
-        ("cores in the busiest hour", *(f"{each.total_cores:.2f}" for each in found)),
-        *((f"processes: {name}", *(str(each.replicas[name]) for each in found))
+         *(f"{t.mean_rate:,.0f}, {t.burst_rate:,.0f}" for t in TRAFFIC.values())),
+        ("cores in the busiest hour", *(f"{need.total_cores:.2f}" for need in needs)),
+        *((f"processes: {name}", *(str(need.replicas[name]) for need in needs))
           for name in ("gateway", "extractor", "recorder", "diagnoser")),
-        ("memory", *(f"{each.memory_gib:.1f} GiB" for each in found)),
-        ("store, 7 days", *(f"{each.stored_gib:,.0f} GiB" for each in found)),
+        ("memory", *(f"{need.memory_gib:.1f} GiB" for need in needs)),
+        ("store, 7 days", *(f"{need.stored_gib:,.0f} GiB" for need in needs)),
         ("store, 7 days, where answers are in files",
-         *(f"{needs_of(replace(t, in_files=True)).stored_gib:,.0f} GiB"
-           for t in TURNED_ON.values())),
-        ("archive or files, a year", *(f"{each.archived_gib_a_year:,.0f} GiB" for each in found)),
-        ("the store's disk writes",
-         *(f"{each.written_mb_a_second:,.0f} MB/s" for each in found)),
+         *(f"{need.stored_gib:,.0f} GiB" for need in in_files)),
+        ("archive or files, a year", *(f"{need.archived_gib_a_year:,.0f} GiB" for need in needs)),
+        ("the store's disk writes", *(f"{need.written_mb_a_second:,.0f} MB/s" for need in needs)),
         ("the same, where answers are in files",
-         *(f"{needs_of(replace(t, in_files=True)).written_mb_a_second:,.0f} MB/s"
-           for t in TURNED_ON.values())),
+         *(f"{need.written_mb_a_second:,.0f} MB/s" for need in in_files)),
         ("a stream after 30 minutes without recorder",
-         *(f"{each.backlog_gib:.2f} GiB" for each in found)),
+         *(f"{need.backlog_gib:.2f} GiB" for need in needs)),
     ]  # fmt: skip
     return head, rows
 
 
 def limits_table() -> Table:
-    """Return at how many answers a day each limit is passed, the first one first."""
-    names = load_of(ScaledTraffic(1e6))
-    rows = [(name, f"{most_answers(name) / 1e6:,.1f} M a day") for name in names]
+    """Return the answers a day at each limit, the lowest first."""
     disk = "the store's disk"
-    most = most_answers(disk, in_files=True) / 1e6
-    rows.append((f"{disk}, where answers are in files", f"{most:,.1f} M a day"))
-    return ("limit", "passed at"), rows
+    limits = [(name, most_answers(name)) for name in load_of(ScaledTraffic(1e6))]
+    limits.append((f"{disk}, where answers are in files", most_answers(disk, in_files=True)))
+    return ("limit", "passed at"), [(name, f"{most / 1e6:,.1f} M a day") for name, most in limits]
 
 
 def simulation_table() -> Table:
-    """Return what became of simulated answers."""
+    """Return the fate of simulated answers."""
     head = ("", "sent", "lost", "held back by senders, at most", "a stream, at most", "gone after")
     rows = []
-    for size, traffic in TURNED_ON.items():
+    for size, traffic in TRAFFIC.items():
         for name, trouble in TROUBLES.items():
             day = simulate(traffic, trouble, np.random.default_rng(SEED))
+            backlog_gib = day.most_backlog_bytes / GIB
             rows.append(
                 (
                     f"{size / 1e6:,.0f} M a day, {name}", f"{day.sent:,}", f"{day.lost:,}",
-                    f"{day.most_refused:,}",
-                    f"{day.most_backlog_bytes / GIB:.2f} of {traffic.stream_gib:g} GiB",
+                    f"{day.most_refused:,}", f"{backlog_gib:.2f} of {traffic.stream_gib:g} GiB",
                     f"{day.longest_s / 60:.0f} min",
                 )
             )  # fmt: skip
@@ -169,7 +160,7 @@ def simulation_table() -> Table:
 
 
 def sampling_table() -> Table:
-    """Return what a sample of units costs in precision."""
+    """Return the widths of intervals where a share of units is sent."""
     shares = (1.0, 0.5, 0.2, 0.1, 0.02)
     rows = [(f"{share:.0%}", f"{lost_precision(share):.2f} times as wide") for share in shares]
     return ("units sent in", "intervals"), rows
@@ -182,20 +173,13 @@ TABLES = {
 
 
 def with_tables(text: str) -> str:
-    """Return the page with every table as the model has it now."""
+    """Return the page with every table of the model."""
     for name, table in TABLES.items():
-        text = _with_table(text, name, _written(*table()))
+        head, rows = table()
+        lines = "".join(f"| {' | '.join(row)} |\n" for row in [head, ("---",) * len(head), *rows])
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+        text = re.sub(pattern, rf"\g<1>{lines}\g<2>", text, flags=re.DOTALL)
     return text
-
-
-def _with_table(text: str, name: str, written: str) -> str:
-    pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-    return re.sub(pattern, lambda found: found[1] + written + found[2], text, flags=re.S)
-
-
-def _written(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 if __name__ == "__main__":

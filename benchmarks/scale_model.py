@@ -31,10 +31,10 @@ class AnswerCosts:
     """Kept in the store (`python -m benchmarks.lake_writes`)."""
     archived_bytes: float = 440.0
     """As Parquet, also as it came (`python -m benchmarks.lake_writes`)."""
-    beside_files_bytes: float = 1_060.0
+    in_store_with_files_bytes: float = 1_060.0
     """Kept in the store where answers are in files: lists, what is waited for, users (PostgreSQL,
     `python -m benchmarks.traffic_writes 60000 --window 20000 --database postgresql --files`)."""
-    written_beside_files_bytes: float = 3_640.0
+    written_in_store_with_files_bytes: float = 3_640.0
     """Given to the store's disk for that, the last window of the same run."""
 
     @property
@@ -63,13 +63,13 @@ GIB = 2**30
 BURST = 3.0
 """Times the mean, for an hour."""
 USABLE = 0.7
-"""Of a core: beyond, queues grow without bound in bursts of a minute."""
+"""Share of a core; beyond it, queues grow without bound in bursts of a minute."""
 DEAD_S = 1800
-"""A recorder that is down for so long loses nothing."""
+"""An outage of the recorder that loses nothing."""
 ONE_CORE = ("bus",)
-"""What one process on one core does, however many servers there are: a stream has one leader."""
+"""Services limited to one core in any cluster: a stream has one leader."""
 STREAM_GIB = 2.0
-"""What `biaswatch provision` gives each large stream unless told otherwise."""
+"""The default size of each large stream in `biaswatch provision`."""
 KEPT_DAYS = 7
 """Days that the store keeps answers before they are archived."""
 WRITES_OF_A_DISK = 400e6 / 4
@@ -91,7 +91,7 @@ class ScaledTraffic:
     """Streams that answers are spread over, by a hash of their unit."""
     stream_gib: float = STREAM_GIB
     in_files: bool = False
-    """Whether answers are written to files as they come, and not as rows."""
+    """Answers are written to files at once, not as rows."""
     costs: AnswerCosts = MEASURED
 
     @property
@@ -107,7 +107,7 @@ class ScaledTraffic:
 
 @dataclass(frozen=True)
 class ScaleNeeds:
-    """What it takes."""
+    """The needs of a stream of answers."""
 
     cores: dict[str, float]
     """By service, in the busiest hour."""
@@ -132,11 +132,11 @@ def needs_of(traffic: ScaledTraffic) -> ScaleNeeds:
     """Return what a stream of answers takes."""
     costs, rate = traffic.costs, traffic.burst_rate
     cores = {name: rate * us / 1e6 for name, us in costs.services.items()}
-    replicas = {name: max(1, ceil(each / USABLE)) for name, each in cores.items()}
+    replicas = {name: max(1, ceil(busy / USABLE)) for name, busy in cores.items()}
     replicas["planner"] = 1
     kept, written = costs.stored_bytes, costs.stored_bytes * WRITTEN_PER_KEPT
     if traffic.in_files:
-        kept, written = costs.beside_files_bytes, costs.written_beside_files_bytes
+        kept, written = costs.in_store_with_files_bytes, costs.written_in_store_with_files_bytes
     return ScaleNeeds(
         cores=cores,
         replicas=replicas,
@@ -159,7 +159,7 @@ def load_of(traffic: ScaledTraffic) -> dict[str, float]:
     used["one gateway"] = needs.cores["gateway"] / USABLE
     used["a stream while the recorder is down"] = needs.backlog_gib / traffic.stream_gib
     used["the store's disk"] = needs.written_mb_a_second * 1e6 / WRITES_OF_A_DISK
-    return dict(sorted(used.items(), key=lambda each: -each[1]))
+    return dict(sorted(used.items(), key=lambda item: -item[1]))
 
 
 def most_answers(limit: str, *, in_files: bool = False) -> float:
@@ -185,5 +185,5 @@ def lost_precision(sampled: float) -> float:
     Cochran (1977), Sampling Techniques, chapter 9: units drawn whole.
     """
     if not 0 < sampled <= 1:
-        raise ValueError(f"a share of units lies in (0, 1], not at {sampled:g}")
+        raise ValueError(f"a share of units is in (0, 1], not {sampled:g}")
     return 1 / sqrt(sampled)

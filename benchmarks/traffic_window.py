@@ -1,12 +1,11 @@
-"""One window of traffic with many answers: the most memory of each process that reads it.
+"""Peak memory of each process that reads one window of traffic with many answers.
 
-`python -m benchmarks.traffic_window 100000 200000 400000` takes so many answers into a store, half
-as many users, and has the window gone through by the planner, closed by the diagnoser and exported
-by the gateway; then the gateway draws answers to be labelled, takes labels of them in, and the
-diagnoser corrects by these. Each step is a process of its own, which imports what its service does
-and has its environment in Kubernetes. It prints what is resident at most, what each answer adds to
-that, and what 5 million would take by that line. The bars are 512 MiB for the diagnoser and 256 MiB
-for the others.
+`python -m benchmarks.traffic_window 100000 200000 400000` takes answers of half as many users into
+a store. The planner goes through the window, the diagnoser closes it and the gateway exports it;
+then the gateway draws answers and takes labels, and the diagnoser corrects by them. Each step is a
+process with the imports of its service and its environment in Kubernetes. Printed are the peak, the
+bytes that each answer adds, and the extrapolation to 5 million answers. The bars: 512 MiB for the
+diagnoser and 256 MiB for the others.
 """
 
 import argparse
@@ -23,6 +22,7 @@ from pathlib import Path
 from random import Random
 from uuid import uuid4
 
+from benchmarks.measuring import memory_mib
 from benchmarks.memory_limits import deployed_environment
 from biaswatch.shared.contracts import (
     RUN_GATHER,
@@ -57,11 +57,11 @@ def watched() -> Monitor:
 
 def exchanges(amount: int) -> Iterator[Exchange]:
     """Return the answers of a window as they come, two to a user on average."""
-    luck = Random(1)
+    rng = Random(1)
     for number in range(amount):
-        user, topic = luck.randrange(amount // 2 + 1), f"topic {luck.randrange(8)}"
+        user, topic = rng.randrange(amount // 2 + 1), f"topic {rng.randrange(8)}"
         at = NOON + HOUR * (number / amount)
-        words = "It is. " * luck.randrange(1, 40)
+        words = "It is. " * rng.randrange(1, 40)
         yield make_exchange(
             user, said_at=at, at=at, key=f"answer-{number}", text=words, facts={"topic": topic}
         )
@@ -115,9 +115,9 @@ def export(store: Store) -> None:
     queries = ExportQueries(store, MonitorQueries(store))
     after: str | None = ""
     while after is not None:
-        asked = ExportFilter(after=after)
-        queries.features(run.id, asked)
-        after = queries.answers(run.id, asked).after
+        page = ExportFilter(after=after)
+        queries.features(run.id, page)
+        after = queries.answers(run.id, page).after
 
 
 def draw(store: Store) -> None:
@@ -132,12 +132,12 @@ def draw(store: Store) -> None:
     request = SampleRequest(feature=WORDS.feature, wanted=LABELS)
     sample = commands.sample_for(run.id, request)
     commands.keep([sample])
-    luck = Random(2)
-    given = [
-        GivenLabel(response_id=each.response_id, value=luck.uniform(0, 80), person="p")
-        for each in sample.drawn
+    rng = Random(2)
+    labels = [
+        GivenLabel(response_id=drawn.response_id, value=rng.uniform(0, 80), person="p")
+        for drawn in sample.drawn
     ]
-    body = LabelsRequest(extractor=WORDS.extractor, feature=WORDS.feature, labels=given)
+    body = LabelsRequest(extractor=WORDS.extractor, feature=WORDS.feature, labels=labels)
     commands.keep(commands.taken(run.id, body, "p").new)
 
 
@@ -148,13 +148,13 @@ def correct(store: Store) -> None:
 
     labels = list(store.records.all(Label))
     handler = CorrectByLabels(store, now=lambda: labels[-1].at, plan=AnalysisPlan())
-    if not any(each.kind == "correction" for each in handler(labels)):
+    if not any(record.kind == "correction" for record in handler(labels)):
         raise SystemExit("no finding was corrected")
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one process does with a window."""
+    """One process's work on a window."""
 
     service: str
     do: Callable[[Store], None]
@@ -170,10 +170,12 @@ STEPS = {
 
 
 def measured(url: str, step: str) -> tuple[float, float]:
-    """Do a step in a process of its own; return the most MiB that were resident, and seconds."""
-    given = [f"{name}={value}" for name, value in deployed_environment(STEPS[step].service).items()]
+    """Do a step in a process of its own; return its peak MiB and CPU seconds."""
+    variables = [
+        f"{name}={value}" for name, value in deployed_environment(STEPS[step].service).items()
+    ]
     module = [sys.executable, "-m", "benchmarks.traffic_window"]
-    command = ["env", *given, *module, "--step", step, "--store", url]
+    command = ["env", *variables, *module, "--step", step, "--store", url]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -182,19 +184,17 @@ def measured(url: str, step: str) -> tuple[float, float]:
 
 
 def do(url: str, step: str) -> None:
-    """Do a step here, as a process with all that its service has, and print what it took."""
+    """Do a step with the imports of its service, and print its memory and CPU time."""
     import_module(f"biaswatch.services.{STEPS[step].service}.app")
-    began = time.process_time()
+    start = time.process_time()
     with Store.open(url) as store:
         STEPS[step].do(store)
-    lines = Path("/proc/self/status").read_text().splitlines()
-    [kib] = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
-    print(kib / 1024, time.process_time() - began)
+    print(memory_mib("self"), time.process_time() - start)
 
 
 def compare(sizes: list[int], *, in_files: bool = False) -> int:
-    """Print what windows of some sizes take, and what the largest would; return missed bars."""
-    took: dict[str, list[float]] = {step: [] for step in STEPS}
+    """Print the costs of windows, extrapolated to the largest; return the missed bars."""
+    peaks: dict[str, list[float]] = {step: [] for step in STEPS}
     print(f"{'answers':>10}" + "".join(f"{step + ' MiB, s':>22}" for step in STEPS))
     for size in sizes:
         with tempfile.TemporaryDirectory(prefix="biaswatch-window-") as folder:
@@ -206,11 +206,11 @@ def compare(sizes: list[int], *, in_files: bool = False) -> int:
             cells = []
             for step in STEPS:
                 mib, seconds = measured(url, step)
-                took[step].append(mib)
+                peaks[step].append(mib)
                 cells.append(f"{mib:14.0f}{seconds:8.0f}")
             print(f"{size:10,}" + "".join(cells), flush=True)
     missed = 0
-    for step, mibs in took.items():
+    for step, mibs in peaks.items():
         slope = (mibs[-1] - mibs[0]) / (sizes[-1] - sizes[0]) if len(sizes) > 1 else 0.0
         expected = mibs[-1] + slope * max(0, LARGEST - sizes[-1])
         bar = BARS_MIB[STEPS[step].service]
@@ -223,17 +223,17 @@ def compare(sizes: list[int], *, in_files: bool = False) -> int:
 
 
 def main() -> int:
-    """Read how many answers, and compare; 1 where a bar is missed."""
+    """Compare windows of the given sizes; 1 where a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("answers", type=int, nargs="*", default=[20_000, 40_000])
-    parser.add_argument("--files", action="store_true", help="answers are in files, and no rows")
+    parser.add_argument("--files", action="store_true", help="answers are in files, not rows")
     parser.add_argument("--step", choices=STEPS)
     parser.add_argument("--store")
-    given = parser.parse_args()
-    if given.step:
-        do(given.store, given.step)
+    options = parser.parse_args()
+    if options.step:
+        do(options.store, options.step)
         return 0
-    return min(1, compare(given.answers, in_files=given.files))
+    return min(1, compare(options.answers, in_files=options.files))
 
 
 if __name__ == "__main__":

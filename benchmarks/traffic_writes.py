@@ -1,11 +1,10 @@
-"""What the store writes for each answer of production traffic, window after window.
+"""Bytes written per answer of production traffic, window after window.
 
-`python -m benchmarks.traffic_writes 200000 --window 40000` takes answers in, writes them with what
-was measured of them, and has each window planned and closed, as the services do. Printed for each
-window: the bytes given to the disk with the log (for PostgreSQL, its log, and the pages that a
-checkpoint writes), and at the end what the last window took beside what is kept. The bar: at most
-5 times what is kept. `--database postgresql` starts a server; `--files` writes answers to files as
-they come, which are counted too.
+`python -m benchmarks.traffic_writes 200000 --window 40000` takes answers in, writes them with their
+features, and has each window planned and closed, as the services do. Printed for each window: the
+bytes given to the disk with the log (for PostgreSQL, its log and the pages of a checkpoint), and at
+the end those of the last window beside the bytes kept. The bar: 5 times the bytes kept. `--database
+postgresql` starts a server; `--files` writes answers to files as they come, which are counted too.
 """
 
 import argparse
@@ -36,25 +35,23 @@ def watched() -> Monitor:
     return make_traffic_monitor(since=NOON, plan=plan.model_copy(update={"features": (WORDS,)}))
 
 
-def exchanges(window: int, amount: int, luck: Random) -> Iterator[Exchange]:
+def exchanges(window: int, amount: int, rng: Random) -> Iterator[Exchange]:
     """Return the answers of a window as they come, with keys and users as services draw them."""
     begins = NOON + window * HOUR
     for number in range(amount):
         at = begins + HOUR * (number / amount)
-        user = luck.randrange(1_000_000)
+        user = rng.randrange(1_000_000)
         yield make_exchange(
-            user, said_at=at, at=at, key=str(UUID(int=luck.getrandbits(128))),
+            user, said_at=at, at=at, key=str(UUID(int=rng.getrandbits(128))),
             unit_id=f"user-{UUID(int=user * 2**64 + user)}",
             asked=(Message(role=Role.USER, content=QUESTION * 3),),
-            text="It is on its way to you. " * luck.randrange(10, 30),
+            text="It is on its way to you. " * rng.randrange(10, 30),
         )  # fmt: skip
 
 
-def take_in(
-    platform: TrafficPlatform, window: int, amount: int, luck: Random, at_once: int
-) -> None:
+def take_in(platform: TrafficPlatform, window: int, amount: int, rng: Random, at_once: int) -> None:
     """Take the answers of a window in, in batches as the recorder's, and close the window."""
-    coming = list(exchanges(window, amount, luck))
+    coming = list(exchanges(window, amount, rng))
     for start in range(0, amount, at_once):
         batch = coming[start : start + at_once]
         platform.time = batch[-1].at
@@ -63,14 +60,14 @@ def take_in(
 
 
 def measured(store: Store, disk: Disk, amount: int, window: int, at_once: int = BATCH) -> int:
-    """Fill windows, print what each took, and return whether the bar is missed."""
-    platform, luck = TrafficPlatform(store), Random(1)
+    """Fill windows, print the cost of each, and return whether the bar is missed."""
+    platform, rng = TrafficPlatform(store), Random(1)
     platform.rounds.define(watched())
     empty, first, last = disk.kept(), disk.written(), 0.0
     windows = max(1, amount // window)
     for number in range(windows):
         before, began_s = disk.written(), disk.cpu_s()
-        take_in(platform, number, window, luck, at_once)
+        take_in(platform, number, window, rng, at_once)
         last = (disk.written() - before) / window
         cpu_us = (disk.cpu_s() - began_s) / window * 1e6
         print(f"  window {number + 1:3}: {cpu_us:6.0f} us CPU, {last:9,.0f} bytes each", flush=True)
@@ -84,13 +81,13 @@ def measured(store: Store, disk: Disk, amount: int, window: int, at_once: int = 
 
 
 def with_files(disk: Disk, folder: Path, *, in_process: bool) -> Disk:
-    """Return how a database is looked at together with files, each of which is written once."""
+    """Return counters of a database together with files, which are written once."""
 
     def in_files() -> int:
         return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
     return Disk(
-        # What this process gives to the disk is counted where SQLite is: files are among it.
+        # With SQLite, the files are among the bytes that this process writes.
         disk.written if in_process else lambda: disk.written() + in_files(),
         lambda: disk.kept() + in_files(),
         disk.cpu_s,
@@ -98,28 +95,28 @@ def with_files(disk: Disk, folder: Path, *, in_process: bool) -> Disk:
 
 
 def main() -> int:
-    """Read what is to be measured, and measure it."""
+    """Measure the given windows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("answers", type=int, nargs="?", default=10_000)
     parser.add_argument("--window", type=int, default=2_500, help="answers in each window")
     parser.add_argument("--files", action="store_true", help="answers go to files as they come")
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="biaswatch-traffic-") as folder,
-        database(asked.database, Path(folder)) as (url, disk),
+        database(options.database, Path(folder)) as (url, disk),
     ):
-        if not asked.files:
+        if not options.files:
             with Store.open(url) as store:
-                return measured(store, disk, asked.answers, asked.window)
+                return measured(store, disk, options.answers, options.window)
         files = Path(folder) / "answers"
         place = AnswerFilesLocation(str(files), lambda: NOON, lambda: uuid4().hex)
         with Store.open(url, place) as store:
             return measured(
                 store,
-                with_files(disk, files, in_process=asked.database == "sqlite"),
-                asked.answers,
-                asked.window,
+                with_files(disk, files, in_process=options.database == "sqlite"),
+                options.answers,
+                options.window,
                 FILE_BATCH,
             )
 

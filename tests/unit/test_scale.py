@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.scale import PAGE, TROUBLES, TURNED_ON, Trouble, simulate, with_tables
+from benchmarks.scale import PAGE, TRAFFIC, TROUBLES, Trouble, simulate, with_tables
 from benchmarks.scale_model import (
     GIB,
     MEASURED,
@@ -17,7 +17,7 @@ from benchmarks.scale_model import (
 )
 from tests.support.records import make_exchange, make_features, make_response
 
-SENT = sorted(TURNED_ON)[:2]
+SENT = sorted(TRAFFIC)[:2]
 
 
 def test_the_page_has_the_tables_of_the_model() -> None:
@@ -36,7 +36,7 @@ def test_a_sample_takes_its_share_and_widens_intervals_by_its_root() -> None:
     whole, tenth = (needs_of(ScaledTraffic(1e8, sampled=share)) for share in (1.0, 0.1))
     assert tenth.total_cores == pytest.approx(whole.total_cores / 10)
     assert lost_precision(0.25) == 2.0
-    with pytest.raises(ValueError, match="lies in"):
+    with pytest.raises(ValueError, match="is in"):
         lost_precision(0.0)
 
 
@@ -64,7 +64,7 @@ def test_costs_in_bytes_are_those_of_records_as_they_are_encoded() -> None:
 @pytest.mark.parametrize("size", SENT)
 @pytest.mark.parametrize("name", TROUBLES)
 def test_nothing_is_lost_in_a_burst_or_while_the_recorder_is_down(size: float, name: str) -> None:
-    traffic = TURNED_ON[size]
+    traffic = TRAFFIC[size]
     day = simulate(traffic, TROUBLES[name], np.random.default_rng(1))
     assert day.lost == 0
     assert day.sent == day.stored + day.waiting
@@ -73,7 +73,7 @@ def test_nothing_is_lost_in_a_burst_or_while_the_recorder_is_down(size: float, n
 
 
 def test_a_stream_that_is_too_small_loses_answers_and_the_simulation_says_how_many() -> None:
-    traffic = replace(TURNED_ON[1e7], stream_gib=0.1)
+    traffic = replace(TRAFFIC[1e7], stream_gib=0.1)
     trouble = Trouble(recorder_down_at_s=3600, recorder_down_s=1800)
     day = simulate(traffic, trouble, np.random.default_rng(1))
     assert day.lost > 100_000
