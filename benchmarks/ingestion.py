@@ -18,7 +18,7 @@ from benchmarks.measuring import memory_mib, temporary_store
 from biaswatch.services.gateway.otlp.intake import SignalIntake
 from biaswatch.services.gateway.otlp.wire import PROTOBUF, TRACES, signals_of, unpacked
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.intake_files import nothing_redacted
+from biaswatch.services.gateway.traffic.intake_files import not_redacted
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.requests.traffic import SentBatch
@@ -126,8 +126,8 @@ def _otlp_bodies() -> Iterator[bytes]:
 
 def _take_otlp(store: Store, body: bytes) -> list[Exchange]:
     ingestion = ExchangeIngestion(store, now=now)
-    intake = SignalIntake(store, ingestion, MappingFile(), nothing_redacted, now=now)
-    return intake.take(signals_of(unpacked(body, ""), PROTOBUF, TRACES)).exchanges
+    intake = SignalIntake(store, ingestion, MappingFile(), not_redacted, now=now)
+    return intake.accept(signals_of(unpacked(body, ""), PROTOBUF, TRACES)).exchanges
 
 
 if __name__ == "__main__":

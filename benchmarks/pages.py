@@ -131,10 +131,10 @@ def label(store: Store, run: Run) -> None:
     commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: datetime.now(UTC))
     wanted = SampleRequest(feature=FEATURES[0], wanted=DRAWN, low=0, high=100)
     sample = commands.sample_for(run.id, wanted)
-    commands.keep([sample])
+    commands.store_records([sample])
     labels = [GivenLabel(response_id=drawn.response_id, value=50) for drawn in sample.drawn]
     request = LabelsRequest(extractor="words", feature=FEATURES[0], labels=labels[:LABELLED])
-    commands.keep(commands.taken(run.id, request, PERSON).new)
+    commands.store_records(commands.check_labels(run.id, request, PERSON).new)
 
 
 def suite_of(sets: int, suite: str) -> Suite:

@@ -26,7 +26,7 @@ from benchmarks.measuring import (
     running,
     wait_until,
 )
-from biaswatch.services.gateway.app import WATCHERS_S, web_app
+from biaswatch.services.gateway.app import WATCHERS_TTL_S, web_app
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
 from biaswatch.shared.bus.server import EmbeddedServer
@@ -71,7 +71,7 @@ async def serve_ours(url: str, port: int, store_url: str) -> None:
             GatewaySettings(store_url=store_url),
             store,
             JetStreamPublisher(connection),
-            watchers_s=WATCHERS_S,
+            watchers_ttl_s=WATCHERS_TTL_S,
         )
         async with web_server(app, HOST, port):
             await asyncio.Event().wait()

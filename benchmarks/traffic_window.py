@@ -131,14 +131,14 @@ def draw(store: Store) -> None:
     commands = LabelCommands(store, runs, LabelQueries(store, runs), now=_over)
     request = SampleRequest(feature=WORDS.feature, wanted=LABELS)
     sample = commands.sample_for(run.id, request)
-    commands.keep([sample])
+    commands.store_records([sample])
     rng = Random(2)
     labels = [
         GivenLabel(response_id=drawn.response_id, value=rng.uniform(0, 80), person="p")
         for drawn in sample.drawn
     ]
     body = LabelsRequest(extractor=WORDS.extractor, feature=WORDS.feature, labels=labels)
-    commands.keep(commands.taken(run.id, body, "p").new)
+    commands.store_records(commands.check_labels(run.id, body, "p").new)
 
 
 def correct(store: Store) -> None:

@@ -14,7 +14,7 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.tables import csv_text
 from biaswatch.shared.requests.exports import AnswersPage, ExportedAnswer
 from biaswatch.shared.requests.labels import (
-    MOST_LABELS,
+    MAX_LABELS,
     AcceptedLabels,
     LabelPlan,
     LabelTask,
@@ -106,8 +106,8 @@ async def send_labels(
     took = {"new": 0, "known": 0, "undrawn": 0}
     about = {"extractor": sample.extractor, "feature": sample.feature}
     where = path("runs", sample.run_id, "labels")
-    for start in range(0, len(labels), MOST_LABELS):
-        body = {**about, "labels": labels[start : start + MOST_LABELS]}
+    for start in range(0, len(labels), MAX_LABELS):
+        body = {**about, "labels": labels[start : start + MAX_LABELS]}
         accepted = await client.send(AcceptedLabels, where, body)
         took = {name: count + getattr(accepted, name) for name, count in took.items()}
     return took

@@ -220,7 +220,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:
-        api = gateway.web_app(behind, store, JetStreamPublisher(connection), backlog.size)
+        api = gateway.web_app(behind, store, JetStreamPublisher(connection), backlog.latest)
         with own_telemetry("platform", behind):
             async with _running(services), web_server(api, HERE, port) as chosen:
                 yield f"http://{HERE}:{chosen}"

@@ -1,13 +1,12 @@
 """Audit trail and removal of texts, for administrators of a tenant."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from biaswatch.services.gateway.auth import CallerAudit, Tokens
+from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.shared.contracts import RUN_GATHER, AuditAction, AuditEntry, Run
 from biaswatch.shared.contracts.identity import pseudonym_of
@@ -19,12 +18,12 @@ from biaswatch.shared.store.audit import AuditFilter
 
 
 def check_purge(store: Store, request: PurgeRequest) -> None:
-    """Refuse a run that is unknown, or under way: what it still asks would bring texts back.
+    """Refuse to purge a run that is unknown or under way, as new answers would bring texts back.
 
     Raises
     ------
     NotFoundError
-        There is no such run in the scope of the store.
+        The run is not in the scope of the store.
     UsageError
         It is under way.
     """
@@ -40,29 +39,29 @@ def check_purge(store: Store, request: PurgeRequest) -> None:
 
 @dataclass(frozen=True)
 class RemovedTexts:
-    """What a purge of the store removed."""
+    """Numbers of texts that a purge of the store removed."""
 
     texts: int
     """Texts of records."""
     prompts: int = 0
-    """Probes of stored suites whose texts are gone."""
+    """Probes of stored suites whose texts were removed."""
     archived: int = 0
     """Texts of records in the archive."""
 
 
 def purge_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:
-    """Remove texts in the scope of the store, also from what SQLite has not written back yet."""
-    removed = _removed_texts(store, request, now)
+    """Remove texts in the scope of the store, including the write-ahead log of SQLite."""
+    removed = _remove_texts(store, request, now)
     store.empty_write_ahead_log()
     return removed
 
 
-def _removed_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:
+def _remove_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:
     if request.run is not None:
         return RemovedTexts(store.purges.run(request.run, now))
     if request.unit is not None:
-        # First what keeps them from being stored again, then those that are there. Redaction at
-        # intake may have put a pseudonym in place of the unit's name.
+        # Copies that wait elsewhere first, so that they cannot be stored again. Redaction at intake
+        # may have replaced the unit's name by a pseudonym.
         names = (request.unit, pseudonym_of(request.unit))
         texts = sum(store.purges.unit(name, now) for name in names)
         texts += sum(store.purges.pair(name, now) for name in store.suites.sets_of(request.unit))
@@ -74,7 +73,7 @@ def _removed_texts(store: Store, request: PurgeRequest, now: datetime) -> Remove
 
 
 def remains_of(request: PurgeRequest) -> str:
-    """Return what a purge of the store leaves, and where."""
+    """Return a sentence on the texts that a purge of the store leaves."""
     kept = (
         "Numbers, groups, keys and ids remain, as do files outside: suites, recordings, reports,"
         " backups of the store."
@@ -90,26 +89,24 @@ def remains_of(request: PurgeRequest) -> str:
     )
 
 
-def administration_routes(
-    store: Store, tokens: Tokens, audit: CallerAudit, now: Callable[[], datetime]
-) -> APIRouter:
+def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of the audit trail and of purges."""
     router = APIRouter(
-        prefix="/v1", dependencies=[Depends(tokens.may_administer)], route_class=StrictRoute
+        prefix="/v1", dependencies=[Depends(ctx.tokens.may_administer)], route_class=StrictRoute
     )
 
     @router.get("/audit")
-    def who_did_what(asked: Annotated[AuditRequest, Query()]) -> list[AuditEntry]:
+    def who_did_what(query: Annotated[AuditRequest, Query()]) -> list[AuditEntry]:
         """Return entries of the audit trail of one's own tenant, the newest first."""
-        wanted = AuditFilter(asked.about, asked.by, asked.action, asked.since)
-        return store.audit.latest(asked.last, wanted)
+        entries = AuditFilter(query.about, query.by, query.action, query.since)
+        return ctx.store.audit.latest(query.last, entries)
 
     @router.post("/purges")
     async def purge(request: PurgeRequest) -> PurgedTexts:
         """Remove texts of one's own tenant for good; the numbers remain."""
-        await in_thread(check_purge, store, request)
-        async with audit.act(AuditAction.TEXTS_PURGE, request.subject, what=request.what):
-            removed = await in_thread(purge_texts, store, request, now())
+        await in_thread(check_purge, ctx.store, request)
+        async with ctx.audit.act(AuditAction.TEXTS_PURGE, request.subject, what=request.what):
+            removed = await in_thread(purge_texts, ctx.store, request, now())
         return PurgedTexts(
             texts=removed.texts,
             prompts=removed.prompts,

@@ -28,7 +28,7 @@ PAGE_HEADERS = {
         " base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    # Without any referrer a browser would not say either that a form is of a page of ours.
+    # With "no-referrer", browsers would also omit the origin of our own forms.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -40,23 +40,37 @@ SCRIPTED_HEADERS = {
         " require-trusted-types-for 'script'; trusted-types 'none'"
     ),
 }
-"""Of pages with charts: scripts are files of ours, and none of them may make HTML of a string."""
+"""Headers of pages with charts: only our own scripts run, and they cannot create HTML from text."""
 SESSION_S = 12 * 3600
 UNKNOWN = "The gateway refuses the token. Set BIASWATCH_TOKEN to one it knows."
+TOKEN_CHANGE = AuditedAct(
+    actor="tokens file", role="operator", source="gateway", action=AuditAction.TOKEN_ADD
+)
+"""The act of changing tokens; the file itself says who made an entry."""
+MAX_FAILURE_CHARACTERS = 500
 
 
 class NotSignedInError(Exception):
-    """The browser must sign in first; it then returns to the page it wanted."""
+    """The browser must sign in first; it then returns to the page."""
 
-    def __init__(self, where: str) -> None:
-        super().__init__(where)
-        self.where = where
+    def __init__(self, page: str) -> None:
+        super().__init__(page)
+        self.page = page
 
 
 def local_path(next: str = "/") -> str:  # noqa: A002 - the name in the address
-    """Return where to go after signing in: a path of this gateway, never another site."""
-    ours = next.startswith("/") and not next.startswith("//") and "\\" not in next
-    return next if ours and next.isprintable() else "/"
+    """Return the page to show after signing in: a path of this gateway, never another site."""
+    local = next.startswith("/") and not next.startswith("//") and "\\" not in next
+    return next if local and next.isprintable() else "/"
+
+
+def is_https(request: Request) -> bool:
+    """Return whether the browser uses TLS, to the gateway or to a proxy.
+
+    The header of a proxy may be forged, which harms only its sender.
+    """
+    forwarded = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
+    return "https" in (request.url.scheme, forwarded)
 
 
 class Tokens:
@@ -66,39 +80,37 @@ class Tokens:
         self._known = known
 
     async def may_read(self) -> Caller:
-        """Refuse a request whose sender may not read."""
-        return _allowed(Right.READ)
+        """Require the right to read."""
+        return _require(Right.READ)
 
     async def may_run(self) -> Caller:
-        """Refuse a request whose sender may not start, change and end work."""
-        return _allowed(Right.RUN)
+        """Require the right to start, change and end work."""
+        return _require(Right.RUN)
 
     async def may_ingest(self) -> Caller:
-        """Refuse a request whose sender may not send in answers of live systems."""
-        return _allowed(Right.INGEST)
+        """Require the right to send production answers."""
+        return _require(Right.INGEST)
 
     async def may_administer(self) -> Caller:
-        """Refuse a request whose sender may not remove texts and see who did what."""
-        return _allowed(Right.ADMINISTER)
+        """Require the right to remove texts and to read the audit trail."""
+        return _require(Right.ADMINISTER)
 
     async def signed_in(self, request: Request) -> Caller:
-        """Refuse a request for a page whose sender may not read; ask somebody unknown to sign in.
+        """Require a caller who may read pages; redirect an unknown one to the login page.
 
-        A session ends once its token is removed, expires, or may no longer read.
+        A session ends when its token is removed, expires, or loses the right to read.
         """
         caller = current_caller()
         if caller is None:
             raise NotSignedInError(request.url.path)
-        return _with(Right.READ, caller)
+        return _with_right(Right.READ, caller)
 
     def begin_session(self, token: str, page: str, request: Request) -> Response | None:
-        """Return a redirect to a page that sets the session of a token; None for an unknown one."""
-        offered = {"authorization": f"Bearer {token}"}
-        caller = caller_of(self._known.current(), offered, None, "", self._known.now())
+        """Return a redirect to a page that sets the session cookie; None for an unknown token."""
+        headers = {"authorization": f"Bearer {token}"}
+        caller = caller_of(self._known.current(), headers, None, "", self._known.now())
         if caller is None or not caller.may(Right.READ):
             return None
-        # The browser uses TLS, to us or a proxy; a false header harms only itself.
-        forwarded = request.headers.get("x-forwarded-proto", "").split(",")[0].strip().lower()
         response = RedirectResponse(page, 303, PAGE_HEADERS)
         response.set_cookie(
             COOKIE,
@@ -106,20 +118,19 @@ class Tokens:
             max_age=SESSION_S,
             httponly=True,
             samesite="lax",
-            secure="https" in (request.url.scheme, forwarded),
+            secure=is_https(request),
         )
         return response
 
 
-def _allowed(right: Right) -> Caller:
+def _require(right: Right) -> Caller:
     caller = current_caller()
     if caller is None or caller.by_session:
         raise HTTPException(401, UNKNOWN, {"WWW-Authenticate": "Bearer"})
-    return _with(right, caller)
+    return _with_right(right, caller)
 
 
-def _with(right: Right, caller: Caller) -> Caller:
-    """Return the caller, or refuse one without a right, in words that say who has it."""
+def _with_right(right: Right, caller: Caller) -> Caller:
     if caller.may(right):
         return caller
     if caller.role is None:
@@ -135,65 +146,50 @@ def _with(right: Right, caller: Caller) -> Caller:
 
 async def redirect_to_login(_: Request, error: Exception) -> Response:
     """Redirect a browser to the login page."""
-    where = error.where if isinstance(error, NotSignedInError) else "/"
-    return RedirectResponse(f"/login?next={quote(where)}", 303, PAGE_HEADERS)
-
-
-NOTICED = AuditedAct(
-    actor="tokens file", role="operator", source="gateway", action=AuditAction.TOKEN_ADD
-)
-"""Who changes tokens: whoever may write the file, which says itself who made an entry."""
-MOST_CHARACTERS = 500
-"""Of a sentence that says why something failed."""
+    page = error.page if isinstance(error, NotSignedInError) else "/"
+    return RedirectResponse(f"/login?next={quote(page)}", 303, PAGE_HEADERS)
 
 
 class CallerAudit:
-    """Writes acts of the caller of the request that is being handled."""
+    """Writes acts of the caller of the current request."""
 
     def __init__(self, writer: AuditWriter) -> None:
         self._writer = writer
 
     @asynccontextmanager
     async def act(self, action: AuditAction, subject: str, **details: str) -> AsyncIterator[None]:
-        """Write what is about to be done; where it then fails, write that too.
+        """Write an act before it is done, and its failure if it fails.
 
         Raises
         ------
         TransientError
-            The trail cannot be written, so it must not be done.
+            The audit trail cannot be written, so the act must not be done.
         """
         caller = current_caller()
         if caller is None:
-            raise LookupError("Somebody unknown does what has to be audited.")
-        announced = act_of(caller, action, subject, details)
-        await self._writer.append([announced])
+            raise LookupError("An act of an unknown caller has to be audited.")
+        act = AuditedAct(
+            tenant=caller.tenant,
+            actor=caller.name,
+            role=caller.role or "none",
+            source=caller.source,
+            action=action,
+            subject=subject,
+            details=details,
+        )
+        await self._writer.append([act])
         try:
             yield
         except Exception as error:
-            # What nobody expected may hold anything: its kind says enough.
-            said = str(error) if isinstance(error, BiaswatchError) else type(error).__name__
-            failed = announced.model_copy(update={"failure": said[:MOST_CHARACTERS]})
+            # An unexpected error may contain anything, so only its type is recorded.
+            failure = str(error) if isinstance(error, BiaswatchError) else type(error).__name__
+            failed = act.model_copy(update={"failure": failure[:MAX_FAILURE_CHARACTERS]})
             await self._writer.append([failed])
             raise
 
 
-def act_of(
-    caller: Caller, action: AuditAction, subject: str, details: dict[str, str]
-) -> AuditedAct:
-    """Return what a caller does, as the trail says it."""
-    return AuditedAct(
-        tenant=caller.tenant,
-        actor=caller.name,
-        role=caller.role or "none",
-        source=caller.source,
-        action=action,
-        subject=subject,
-        details=details,
-    )
-
-
 class TokenAudit:
-    """Writes which tokens came and went since any gateway looked last."""
+    """Writes which tokens were added and removed since any gateway last compared them."""
 
     def __init__(self, store: Store, writer: AuditWriter, known: KnownTokens) -> None:
         self._store = store
@@ -202,17 +198,19 @@ class TokenAudit:
         self._noted: dict[str, str] | None = None
 
     async def note(self) -> None:
-        """Note changed tokens; a store that is away is asked again at the next request."""
-        described = self._known.current().described()
-        if not self._known.needed or described == self._noted:
+        """Write changed tokens; if the store is unavailable, the next request tries again."""
+        if not self._known.needed:
             return
-        before, self._noted = self._noted, described
+        described = self._known.current().described()
+        if described == self._noted:
+            return
+        previous, self._noted = self._noted, described
         try:
             added = await in_thread(
-                self._store.audit.append_token_changes, described, NOTICED, self._known.now()
+                self._store.audit.append_token_changes, described, TOKEN_CHANGE, self._known.now()
             )
         except TransientError as error:
-            self._noted = before
+            self._noted = previous
             log("audit").warning("changed tokens are not in the audit trail yet", why=str(error))
             return
         await self._writer.anchor(added)

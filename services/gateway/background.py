@@ -1,18 +1,17 @@
-"""What the gateway does beside its routes: production answers in, evaluations out."""
+"""Stages and jobs beside the routes: production answers in, evaluations out."""
 
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from biaswatch.services.gateway.context import Backlog, now
 from biaswatch.services.gateway.otlp.evaluations import EvaluationEndpoint, EvaluationExport
-from biaswatch.services.gateway.otlp.intake import JoinedAnswers, SignalIntake
-from biaswatch.services.gateway.otlp.routes import joining
+from biaswatch.services.gateway.otlp.intake import AnswerJoiner, signal_intake
+from biaswatch.services.gateway.otlp.routes import join_job
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.traffic.batches import WaitingAnswers
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
-from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
+from biaswatch.services.gateway.traffic.intake_files import redaction_of
 from biaswatch.shared.bus.jetstream import most_waiting
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
@@ -22,21 +21,16 @@ from biaswatch.shared.runtime.service import StageHost
 from biaswatch.shared.runtime.settings import headers_in
 from biaswatch.shared.store import Store
 
-INGESTED_AT_ONCE = 256
-EVALUATED_AT_ONCE, EVALUATED_LINGER_S = 512, 1.0
-BACKLOG_LOOK_S = 1.0
-READERS = ("recorder", "extractor")
-"""Who write and measure answers."""
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
+INGESTION_BATCH = 256
+EVALUATION_BATCH, EVALUATION_LINGER_S = 512, 1.0
+BACKLOG_EVERY_S = 1.0
+ANSWER_CONSUMERS = ("recorder", "extractor")
+"""Services that write and measure answers."""
 
 
 @dataclass(frozen=True)
 class BackgroundWork:
-    """What runs and ends with the gateway, whoever serves its routes."""
+    """Stages and jobs that run and end with the gateway."""
 
     stages: list[Stage[Any]]
     jobs: list[Job[Publisher]]
@@ -51,8 +45,8 @@ def background_work(store: Store, settings: GatewaySettings) -> BackgroundWork:
     ConfigurationError
         A file that the settings name cannot be read, or something in it is wrong.
     """
-    joined = JoinedAnswers(store, lambda scoped: signal_intake(scoped, settings), now=now)
-    work = BackgroundWork([ingestion_stage(store, settings)], [joining(joined, store)], [])
+    joiner = AnswerJoiner(store, lambda scoped: signal_intake(scoped, settings), now=now)
+    work = BackgroundWork([ingestion_stage(store, settings)], [join_job(joiner, store)], [])
     if (endpoint := evaluation_endpoint(settings)) is not None:
         work.stages.append(evaluation_stage(endpoint, settings))
         work.close.append(endpoint.close)
@@ -61,11 +55,13 @@ def background_work(store: Store, settings: GatewaySettings) -> BackgroundWork:
 
 def ingestion_stage(store: Store, settings: GatewaySettings) -> Stage[Exchange]:
     """Return the stage that turns production answers into responses."""
-    redaction = redaction_of(settings.gateway_redaction_file)
-    handle = ExchangeIngestion(
-        store, now=now, redaction=redaction, evaluated_tenants=settings.evaluated_tenants
+    ingestion = ExchangeIngestion(
+        store,
+        now=now,
+        redaction=redaction_of(settings.gateway_redaction_file),
+        evaluated_tenants=settings.evaluated_tenants,
     )
-    return Stage("gateway", Exchange, handle, slots=1, batch=INGESTED_AT_ONCE)
+    return Stage("gateway", Exchange, ingestion, slots=1, batch=INGESTION_BATCH)
 
 
 def evaluation_stage(endpoint: EvaluationEndpoint, settings: GatewaySettings) -> Stage[Features]:
@@ -76,15 +72,15 @@ def evaluation_stage(endpoint: EvaluationEndpoint, settings: GatewaySettings) ->
         Features,
         export,
         slots=2,
-        batch=EVALUATED_AT_ONCE,
-        linger_s=EVALUATED_LINGER_S,
+        batch=EVALUATION_BATCH,
+        linger_s=EVALUATION_LINGER_S,
         on_stop=export.stop,
         stuck_after_s=None,  # a batch is held while the endpoint is away
     )
 
 
 def evaluation_endpoint(settings: GatewaySettings) -> EvaluationEndpoint | None:
-    """Return the endpoint that the settings name for evaluations, if they name one.
+    """Return the endpoint for evaluations, if the settings name one.
 
     Raises
     ------
@@ -102,38 +98,23 @@ def evaluation_endpoint(settings: GatewaySettings) -> EvaluationEndpoint | None:
     )
 
 
-def signal_intake(store: Store, settings: GatewaySettings) -> SignalIntake:
-    """Return what takes spans and log events in.
-
-    Raises
-    ------
-    ConfigurationError
-        The mapping file or the redaction file is wrong.
-    """
-    redaction = redaction_of(settings.gateway_redaction_file)
-    mapping = mapping_of(settings.gateway_mapping_file)
-    ingestion = ExchangeIngestion(store, now=now, redaction=redaction)
-    return SignalIntake(store, ingestion, mapping, redaction, now=now)
-
-
 class AnswerBacklog:
-    """Knows how many answers the bus holds."""
+    """Counts the production answers that the bus holds."""
 
     def __init__(self) -> None:
-        self._waiting = WaitingAnswers()
+        self._backlog = Backlog()
 
-    def size(self) -> WaitingAnswers:
-        """Return what waited at the last look."""
-        return self._waiting
+    def latest(self) -> Backlog:
+        """Return the last count."""
+        return self._backlog
 
     @property
     def job(self) -> Job[StageHost]:
-        """The job that looks."""
-        return Job(self.look, "count waiting answers", every_s=BACKLOG_LOOK_S)
+        """The job that counts."""
+        return Job(self._count, "count waiting answers", every_s=BACKLOG_EVERY_S)
 
-    async def look(self, host: StageHost) -> None:
-        """Look how many answers the bus holds."""
-        self._waiting = WaitingAnswers(
+    async def _count(self, host: StageHost) -> None:
+        self._backlog = Backlog(
             queued=await most_waiting(host.connection, Exchange, ["gateway"]),
-            unread=await most_waiting(host.connection, Response, READERS),
+            unread=await most_waiting(host.connection, Response, ANSWER_CONSUMERS),
         )

@@ -1,4 +1,4 @@
-"""Request bodies on disk, and the slots in which they are read and handled."""
+"""Request bodies on disk, and slots for reading and handling them."""
 
 import asyncio
 import os
@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from io import FileIO
 from tempfile import TemporaryFile
-from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
 from fastapi import Request
@@ -19,134 +18,18 @@ from biaswatch.shared.errors import BackPressureError, TransientError
 from biaswatch.shared.runtime.blocking import in_thread
 
 MEMORY_BYTES = 1024 * 1024
-"""The largest body that stays in memory."""
+"""Size up to which a body stays in memory."""
 MAX_DISK_BYTES = 512 * 1024 * 1024
-"""All bodies of the process on disk at the same time; a request beyond that is refused."""
+"""All bodies of the process on disk at one time; further requests are refused."""
 DISK_FULL = (
     "The gateway holds as many requests on its disk as it may. Send this one again in a moment;"
     " nothing of it was taken in."
 )
 NO_DISK = "The disk of the gateway's temporary files takes no more; send this again later"
-
-
-class DiskBudget:
-    """Counts the bytes that the bodies of this process occupy on disk."""
-
-    def __init__(self, limit_bytes: int = MAX_DISK_BYTES) -> None:
-        self._limit_bytes = limit_bytes
-        self.used_bytes = 0
-        """Bytes that are reserved now."""
-        self._lock = threading.Lock()
-
-    def take(self, size: int) -> None:
-        """Reserve bytes; raise TransientError where there are not as many left."""
-        with self._lock:
-            if self.used_bytes + size > self._limit_bytes:
-                raise TransientError(DISK_FULL)
-            self.used_bytes += size
-
-    def give_back(self, size: int) -> None:
-        """Return bytes that were reserved."""
-        with self._lock:
-            self.used_bytes -= size
-
-
-DISK = DiskBudget()
-"""The budget of this process."""
-
-
-class BodyFile:
-    """Bytes that are appended first and read at any place afterwards."""
-
-    def __init__(self, disk: DiskBudget = DISK) -> None:
-        self._disk = disk
-        self._memory = bytearray()
-        self._file: FileIO | None = None
-        self.size = 0
-
-    @classmethod
-    def of(cls, data: bytes) -> Self:
-        """Return a body that is known as a whole."""
-        body = cls()
-        body.write(data)
-        return body
-
-    def __enter__(self) -> Self:
-        """Return the body; the end of the context closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:  # fmt: skip
-        """Close it."""
-        self.close()
-
-    def stays_in_memory(self, more: int) -> bool:
-        """Tell whether the next bytes can be written without touching the disk."""
-        return self._file is None and self.size + more <= MEMORY_BYTES
-
-    def write(self, data: bytes) -> None:
-        """Append bytes; raise TransientError where the disk budget is used up."""
-        if self.stays_in_memory(len(data)):
-            self._memory += data
-        else:
-            self._write_to_disk(data)
-        self.size += len(data)
-
-    def _write_to_disk(self, data: bytes) -> None:
-        if self._file is None:
-            self._disk.take(self.size)
-            try:
-                self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - close() closes it
-            except OSError as error:
-                self._disk.give_back(self.size)
-                raise _disk_failure(error) from None
-            _append(self._file, self._memory)
-            self._memory = bytearray()
-        self._disk.take(len(data))
-        try:
-            _append(self._file, data)
-        except TransientError:
-            self._disk.give_back(len(data))
-            raise
-
-    def read_at(self, start: int, size: int) -> bytes:
-        """Return the bytes from a place on, fewer at the end of the body."""
-        if self._file is None:
-            return bytes(memoryview(self._memory)[start : start + size])
-        return os.pread(self._file.fileno(), size, start)
-
-    def close(self) -> None:
-        """Forget the bytes."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-            self._disk.give_back(self.size)
-        self._memory = bytearray()
-        self.size = 0
-
-
-def _append(file: FileIO, data: bytes | bytearray) -> None:
-    """Write all of the data; raise TransientError where the disk takes no more."""
-    left = memoryview(data)
-    try:
-        while left:
-            left = left[file.write(left) :]
-    except OSError as error:
-        raise _disk_failure(error) from None
-    finally:
-        left.release()
-
-
-def _disk_failure(error: OSError) -> TransientError:
-    return TransientError(f"{NO_DISK} ({error.strerror}).")
-
-
 READ_PER_TENANT = 8
-"""Bodies of one tenant that are read at the same time; the others wait unread."""
+"""Bodies of one tenant that are read at one time; further ones wait unread."""
 HANDLED_PER_TENANT = 2
-"""Requests of one tenant that are handled at the same time."""
+"""Requests of one tenant that are handled at one time."""
 THREADS = 2
 """Threads for all tenants; each is held for one batch, and tenants take turns."""
 WAIT_S = 15.0
@@ -160,8 +43,119 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+class DiskBudget:
+    """Counts the bytes that the bodies of this process occupy on disk."""
+
+    def __init__(self, limit_bytes: int = MAX_DISK_BYTES) -> None:
+        self._limit_bytes = limit_bytes
+        self.used_bytes = 0
+        """Reserved bytes."""
+        self._lock = threading.Lock()
+
+    def reserve(self, size: int) -> None:
+        """Reserve bytes; raise TransientError if too few are left."""
+        with self._lock:
+            if self.used_bytes + size > self._limit_bytes:
+                raise TransientError(DISK_FULL)
+            self.used_bytes += size
+
+    def release(self, size: int) -> None:
+        """Release reserved bytes."""
+        with self._lock:
+            self.used_bytes -= size
+
+
+DISK = DiskBudget()
+"""The budget of this process."""
+
+
+class BodyFile:
+    """Bytes that are appended first and then read at any position."""
+
+    def __init__(self, disk: DiskBudget = DISK) -> None:
+        self._disk = disk
+        self._memory = bytearray()
+        self._file: FileIO | None = None
+        self.size = 0
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Return a body with this content."""
+        body = cls()
+        body.write(data)
+        return body
+
+    def __enter__(self) -> Self:
+        """Return the body; the end of the context closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def stays_in_memory(self, more: int) -> bool:
+        """Return whether the next bytes can be written without touching the disk."""
+        return self._file is None and self.size + more <= MEMORY_BYTES
+
+    def write(self, data: bytes) -> None:
+        """Append bytes; raise TransientError if the disk budget is used up."""
+        if self.stays_in_memory(len(data)):
+            self._memory += data
+        else:
+            file = self._file or self._move_to_disk()
+            self._disk.reserve(len(data))
+            try:
+                _append(file, data)
+            except TransientError:
+                self._disk.release(len(data))
+                raise
+        self.size += len(data)
+
+    def _move_to_disk(self) -> FileIO:
+        self._disk.reserve(self.size)
+        try:
+            self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - close() closes it
+        except OSError as error:
+            self._disk.release(self.size)
+            raise _disk_failure(error) from None
+        _append(self._file, self._memory)
+        self._memory = bytearray()
+        return self._file
+
+    def read_at(self, start: int, size: int) -> bytes:
+        """Return bytes from a position on, fewer at the end of the body."""
+        if self._file is None:
+            return bytes(memoryview(self._memory)[start : start + size])
+        return os.pread(self._file.fileno(), size, start)
+
+    def close(self) -> None:
+        """Discard the content."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            self._disk.release(self.size)
+        self._memory = bytearray()
+        self.size = 0
+
+
+def _append(file: FileIO, data: bytes | bytearray) -> None:
+    """Write all of the data; raise TransientError if the disk is full."""
+    remaining = memoryview(data)
+    try:
+        while remaining:
+            remaining = remaining[file.write(remaining) :]
+    except OSError as error:
+        raise _disk_failure(error) from None
+    finally:
+        remaining.release()
+
+
+def _disk_failure(error: OSError) -> TransientError:
+    return TransientError(f"{NO_DISK} ({error.strerror}).")
+
+
 class IntakeSlots:
-    """Bounds what the senders of each tenant can occupy; one cannot stop another."""
+    """Limits what the senders of each tenant occupy, so that no tenant can block another."""
 
     def __init__(self, wait_s: float = WAIT_S) -> None:
         self._wait_s = wait_s
@@ -182,7 +176,7 @@ class IntakeSlots:
         BackPressureError
             None became free in time.
         """
-        slot = self._reading[tenant_of_caller()]
+        slot = self._reading[_tenant_of_caller()]
         try:
             async with asyncio.timeout(self._wait_s):
                 await slot.acquire()
@@ -196,27 +190,26 @@ class IntakeSlots:
     @asynccontextmanager
     async def handling(self) -> AsyncIterator[None]:
         """Hold a slot of the caller's tenant while a batch is handled and published."""
-        async with self._handling[tenant_of_caller()]:
+        async with self._handling[_tenant_of_caller()]:
             yield
 
     def is_busy(self) -> bool:
         """Return whether a batch of the caller's tenant would have to wait."""
-        return self._handling[tenant_of_caller()].locked()
+        return self._handling[_tenant_of_caller()].locked()
 
     async def in_thread(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a blocking call in one of the few threads for bodies."""
+        """Run a blocking call in one of the threads for bodies."""
         async with self._threads:
             return await in_thread(call, *args, **kwargs)
 
 
-def tenant_of_caller() -> str:
-    """Return the tenant of the request under way."""
+def _tenant_of_caller() -> str:
     caller = current_caller()
     return caller.tenant if caller is not None else ""
 
 
 async def check_connected(request: Request) -> None:
-    """Raise ClientDisconnect where the client has left; its whole body was read.
+    """Raise ClientDisconnect if the client has left; its whole body must have been read.
 
     The first call makes the server read on, so that later calls know.
     """
@@ -225,7 +218,7 @@ async def check_connected(request: Request) -> None:
 
 
 async def receive_body(request: Request, body: BodyFile, limit: int) -> bool:
-    """Append what a request brings to a body; return whether it is within the limit."""
+    """Append the content of a request to a body; return whether it is within the limit."""
     async for chunk in request.stream():
         if body.size + len(chunk) > limit:
             return False

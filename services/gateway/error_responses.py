@@ -23,73 +23,76 @@ from biaswatch.shared.errors import (
 
 API_PREFIX = "/v1/"
 RELOAD_S = 30
-COME_AGAIN_S = 5
+RETRY_AFTER_S = 5
 CLIENT_LEFT = 499
-"""The status that nginx gives a request whose client closed the connection."""
+"""Status that nginx uses for a request whose client closed the connection."""
 UNEXPECTED = "The gateway failed at this, which is a fault of its own; its log says why."
-PLAIN_WORDS = {
+STATUSES: tuple[tuple[type[BiaswatchError], int], ...] = (
+    (BackPressureError, 429),
+    (TransientError, 503),
+    (NotFoundError, 404),
+    (ArchivedError, 409),
+)
+"""Status of our errors, the most specific first; of others 422."""
+SENTENCES = {
     "Not Found": "",
     "Method Not Allowed": "This cannot be done here.",
     "There was an error parsing the body": "The body cannot be read as JSON.",
 }
-"""Sentences of ours for the framework's."""
+"""Our sentences for those of the framework; an empty one names the address."""
 
 
 class ErrorResponse(BaseModel):
     """The body of every error response."""
 
     detail: str
-    """What happened, and what to do."""
+    """The cause, and what to do."""
 
 
 RESPONSES: dict[int | str, dict[str, object]] = {
     422: {"model": ErrorResponse, "description": "Something in the request has to be corrected."}
 }
-"""For OpenAPI, where the framework would describe a list of its own."""
+"""Responses in OpenAPI, instead of the framework's list of mistakes."""
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Answer errors of ours, and requests that cannot be read, with a sentence."""
+    """Turn errors and unreadable requests into responses with one sentence."""
     app.add_exception_handler(NotSignedInError, redirect_to_login)
-    app.add_exception_handler(ClientDisconnect, _end_quietly)
+    app.add_exception_handler(ClientDisconnect, _client_left)
     for kind in (BiaswatchError, HTTPException, RequestValidationError, Exception):
-        app.add_exception_handler(kind, _answer)
+        app.add_exception_handler(kind, _error_response)
 
 
-async def _end_quietly(request: Request, error: Exception) -> Response:
-    """End a request whose client left during its body; the status is for logs of a proxy."""
+async def _client_left(request: Request, error: Exception) -> Response:
+    """End a request whose client left; the status is for the logs of a proxy."""
     return Response(status_code=CLIENT_LEFT)
 
 
-async def _answer(request: Request, error: Exception) -> Response:
-    """Say what happened; what nobody expected is the gateway's fault, and the framework logs it."""
+async def _error_response(request: Request, error: Exception) -> Response:
+    """Map an error to a response; unexpected ones, which the framework logs, are 500."""
     match error:
         case BiaswatchError():
-            statuses = {
-                BackPressureError: 429,
-                TransientError: 503,
-                NotFoundError: 404,
-                ArchivedError: 409,
-            }
-            found = [status for kind, status in statuses.items() if isinstance(error, kind)]
-            answer = _response(request, found[0] if found else 422, str(error))
+            status = next((code for kind, code in STATUSES if isinstance(error, kind)), 422)
+            response = _response(request, status, str(error))
             if isinstance(error, TransientError):
-                answer.headers["Retry-After"] = str(math.ceil(error.retry_after_s or COME_AGAIN_S))
-            return answer
+                response.headers["Retry-After"] = str(
+                    math.ceil(error.retry_after_s or RETRY_AFTER_S)
+                )
+            return response
         case RequestValidationError():
             return _response(request, 422, f"{_mistake_of(error)}.")
         case HTTPException():
-            nowhere = f"There is nothing at {request.url.path}."
-            sentence = PLAIN_WORDS.get(error.detail, error.detail) or nowhere
-            answer = _response(request, error.status_code, sentence)
-            answer.headers.update(error.headers or {})
-            return answer
+            sentence = SENTENCES.get(error.detail, error.detail)
+            sentence = sentence or f"There is nothing at {request.url.path}."
+            response = _response(request, error.status_code, sentence)
+            response.headers.update(error.headers or {})
+            return response
         case _:
             return _response(request, 500, UNEXPECTED)
 
 
 def _mistake_of(error: RequestValidationError) -> str:
-    """Name the field and its mistake, without repeating what was sent."""
+    """Return the field and its mistake, without the value."""
     mistake = first_of(error.errors())
     part, *path = mistake.loc
     if mistake.kind == "json_invalid":  # the path leads to a character

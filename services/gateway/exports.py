@@ -1,7 +1,7 @@
 """Answers and measurements of a run, page by page."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Annotated
@@ -9,14 +9,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from biaswatch.services.gateway.archived_answers import AnswersInStore, archived_sentence
-from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.context import GatewayContext, archived_sentence
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.queries import no_run
 from biaswatch.shared.contracts import Features, Probe, Response, Round, Run, response_id_of
-from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import (
     AnswersPage,
-    ExportedFeatures,
     FeaturesPage,
     MonitorRun,
     exported_answer,
@@ -24,22 +23,22 @@ from biaswatch.shared.requests.exports import (
 )
 from biaswatch.shared.store import PlannedProbes, Store
 
-MOST_AT_ONCE = 1000
-MOST_RUNS = 100_000
-Found = tuple[Probe, str, Response | None]
-"""The probe, the id of its response, and the response where it came."""
-MOST_PLACES = 2**31
-"""No run asks for so many answers; a cursor beyond it is at the end."""
+MAX_ANSWERS = 1000
+MAX_WINDOWS = 100_000
+MAX_POSITION = 2**31
+"""Larger than any run; a cursor beyond it is at the end."""
+PlannedAnswer = tuple[Probe, str, Response | None]
+"""A probe, the id of its response, and the response if it has arrived."""
 
 
 class ExportFilter(BaseModel):
-    """Which answers of a run, and from where on."""
+    """Selection of answers of a run."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     after: str = Field(default="", max_length=64)
     """Where the page before ended."""
-    limit: int = Field(default=500, ge=1, le=MOST_AT_ONCE)
+    limit: int = Field(default=500, ge=1, le=MAX_ANSWERS)
     """How many answers are looked at; those that do not fit are left out."""
     group: list[Annotated[str, Field(max_length=1024)]] = []
     """`dimension=group`; all of them have to fit."""
@@ -47,8 +46,8 @@ class ExportFilter(BaseModel):
     scaffold: str = Field(default="", max_length=512)
     unit: str = Field(default="", max_length=512)
 
-    def fits(self, probe: Probe) -> bool:
-        """Tell whether an answer to this probe is wanted."""
+    def matches(self, probe: Probe) -> bool:
+        """Return whether the answer to a probe is selected."""
         pairs = {f"{dimension}={group}" for dimension, group in probe.groups.items()}
         return (
             pairs.issuperset(self.group)
@@ -58,134 +57,129 @@ class ExportFilter(BaseModel):
         )
 
 
+@dataclass(frozen=True)
 class ExportQueries:
-    """Reads what is exported; it blocks, so call it in a thread."""
+    """Blocking queries of exported records; call them in a thread."""
 
-    def __init__(self, store: Store, monitors: MonitorQueries) -> None:
-        self._store = store
-        self._monitors = monitors
+    store: Store
+    monitors: MonitorQueries
 
-    def answers(self, run_id: str, asked: ExportFilter) -> AnswersPage:
-        """Return some answers of a run with their questions.
+    def answers(self, run_id: str, selection: ExportFilter) -> AnswersPage:
+        """Return a page of answers with their questions; raise NotFoundError without such a run."""
+        _, answers, after = self._page(run_id, selection)
+        return AnswersPage(answers=[exported_answer(*answer) for answer in answers], after=after)
 
-        Raises
-        ------
-        NotFoundError
-            There is no such run.
-        """
-        _, found, after = self._page(run_id, asked)
-        return AnswersPage(answers=[exported_answer(*each) for each in found], after=after)
-
-    def features(self, run_id: str, asked: ExportFilter) -> FeaturesPage:
-        """Return what every extractor read in the answers of the same page.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such run.
-        """
-        run, found, after = self._page(run_id, asked)
-        ids = [response_id for _, response_id, _ in found]
+    def features(self, run_id: str, selection: ExportFilter) -> FeaturesPage:
+        """Return the measurements of a page; raise NotFoundError without such a run."""
+        run, answers, after = self._page(run_id, selection)
+        ids = [response_id for _, response_id, _ in answers]
         measured: dict[str, list[Features]] = defaultdict(list)
-        for each in self._store.records.by_key(Features, "response_id", ids):
-            measured[each.response_id].append(each)
+        for features in self.store.records.by_key(Features, "response_id", ids):
+            measured[features.response_id].append(features)
         pinned = () if run is None or run.window else run.extractors
-        every: list[ExportedFeatures] = []
-        for id_ in ids:
-            every += exported_features(id_, measured[id_], pinned)
-        return FeaturesPage(features=every, after=after)
+        return FeaturesPage(
+            features=[row for id_ in ids for row in exported_features(id_, measured[id_], pinned)],
+            after=after,
+        )
 
     def runs(self, name: str, since: datetime | None = None) -> list[MonitorRun]:
-        """Return the runs of a monitor's rounds, or of its windows of traffic, the first first."""
+        """Return the runs of a monitor's rounds or traffic windows, the earliest first."""
         if since is not None and since.tzinfo is None:
             raise UsageError("`since` needs its zone, like 2026-11-21T09:14:03Z.")
-        monitor = self._monitors.monitor(name)
-        found = {
-            each.run_id: each.at
-            for each in self._store.records.of_monitor(Round, monitor.monitor_id)
-        }
+        monitor = self.monitors.monitor(name)
+        rounds = self.store.records.of_monitor(Round, monitor.monitor_id)
+        moments = {round_.run_id: round_.at for round_ in rounds}
         if monitor.plan.traffic is not None:
-            windows = self._store.window_answers.latest(monitor.monitor_id, MOST_RUNS)
-            found |= {each.of.run_id: each.of.window.begins for each in windows}
-        found = {run_id: at for run_id, at in found.items() if since is None or at >= since}
-        archived = self._store.archived_runs.among(found)
-        for run_id in self._store.records.missing(Run, found.keys() - archived.keys()):
-            if not self._has_answers(run_id):  # all that was sent in for it was refused
-                del found[run_id]
+            windows = self.store.window_answers.latest(monitor.monitor_id, MAX_WINDOWS)
+            moments |= {window.of.run_id: window.of.window.begins for window in windows}
+        moments = {run_id: at for run_id, at in moments.items() if since is None or at >= since}
+        archived = self.store.archived_runs.among(moments)
+        for run_id in self.store.records.missing(Run, moments.keys() - archived.keys()):
+            if not self._has_answers(run_id):  # all answers of the window were refused
+                del moments[run_id]
         runs = [
             MonitorRun(
                 run_id=run_id,
                 at=at,
                 archived=archived_sentence(archived[run_id]) if run_id in archived else None,
             )
-            for run_id, at in found.items()
+            for run_id, at in moments.items()
         ]
-        return sorted(runs, key=lambda each: (each.at, each.run_id))
+        return sorted(runs, key=lambda run: (run.at, run.run_id))
 
-    def _page(self, run_id: str, asked: ExportFilter) -> tuple[Run | None, list[Found], str | None]:
-        """Return the run, which a window that is not read yet has not, and answers of it."""
-        run = next(self._store.records.get(Run, [run_id]), None)
+    def _page(
+        self, run_id: str, selection: ExportFilter
+    ) -> tuple[Run | None, list[PlannedAnswer], str | None]:
+        """Return the run, a page of its answers and the next cursor.
+
+        A window that is not closed yet has answers and no run.
+        """
+        run = next(self.store.records.get(Run, [run_id]), None)
         if run is None and not self._has_answers(run_id):
-            raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
-        outline = None if run is None else self._store.suites.outline(run.suite_hash)
+            raise no_run(run_id)
+        outline = None if run is None else self.store.suites.outline(run.suite_hash)
         if run is None or outline is None:
-            return run, *self._of_window(run_id, asked)
-        planned = PlannedProbes(self._store.suites, outline, run)
-        return run, *self._planned(run, planned, asked)
+            return run, *self._page_of_window(run_id, selection)
+        planned = PlannedProbes(self.store.suites, outline, run)
+        return run, *self._page_of_plan(run, planned, selection)
 
     def _has_answers(self, run_id: str) -> bool:
-        return bool(self._store.records.ids_of_run(Response, run_id, after="", most=1))
+        return bool(self.store.records.ids_of_run(Response, run_id, after="", most=1))
 
-    def _planned(
-        self, run: Run, planned: PlannedProbes, asked: ExportFilter
-    ) -> tuple[list[Found], str | None]:
-        """Return answers in the order of the run's plan, also those that have not come."""
-        first = min(int(asked.after), MOST_PLACES) if asked.after.isdecimal() else 0
-        probes = list(islice(planned.read(run.at, first=first), asked.limit))
-        wanted = {each.id: response_id_of(each) for each in probes if asked.fits(each)}
-        stored = {each.id: each for each in self._store.records.get(Response, wanted.values())}
-        found = [
-            (each, wanted[each.id], stored.get(wanted[each.id]))
-            for each in probes
-            if each.id in wanted
+    def _page_of_plan(
+        self, run: Run, planned: PlannedProbes, selection: ExportFilter
+    ) -> tuple[list[PlannedAnswer], str | None]:
+        """Return answers in the order of the run's plan, including those that are missing."""
+        first = min(int(selection.after), MAX_POSITION) if selection.after.isdecimal() else 0
+        probes = list(islice(planned.read(run.at, first=first), selection.limit))
+        ids = {probe.id: response_id_of(probe) for probe in probes if selection.matches(probe)}
+        stored = {
+            response.id: response for response in self.store.records.get(Response, ids.values())
+        }
+        answers = [
+            (probe, ids[probe.id], stored.get(ids[probe.id])) for probe in probes if probe.id in ids
         ]
-        return found, str(first + len(probes)) if len(probes) == asked.limit else None
+        return answers, str(first + len(probes)) if len(probes) == selection.limit else None
 
-    def _of_window(self, run_id: str, asked: ExportFilter) -> tuple[list[Found], str | None]:
+    def _page_of_window(
+        self, run_id: str, selection: ExportFilter
+    ) -> tuple[list[PlannedAnswer], str | None]:
         """Return answers of production traffic in the order of their ids."""
-        ids: Sequence[str] = self._store.records.ids_of_run(
-            Response, run_id, after=asked.after, most=asked.limit
+        ids = self.store.records.ids_of_run(
+            Response, run_id, after=selection.after, most=selection.limit
         )
-        stored = {each.id: each for each in self._store.records.get(Response, ids)}
-        found: list[Found] = [
-            (stored[id_].probe, id_, stored[id_]) for id_ in ids if asked.fits(stored[id_].probe)
+        stored = {response.id: response for response in self.store.records.get(Response, ids)}
+        answers: list[PlannedAnswer] = [
+            (stored[id_].probe, id_, stored[id_])
+            for id_ in ids
+            if selection.matches(stored[id_].probe)
         ]
-        return found, ids[-1] if len(ids) == asked.limit else None
+        return answers, ids[-1] if len(ids) == selection.limit else None
 
 
-def export_routes(queries: ExportQueries, in_store: AnswersInStore, tokens: Tokens) -> APIRouter:
-    """Return the routes of what is exported."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read)])
+def router(ctx: GatewayContext) -> APIRouter:
+    """Return the routes of exports."""
+    router = APIRouter(prefix="/v1", dependencies=[Depends(ctx.tokens.may_read)])
+    queries = ExportQueries(ctx.store, MonitorQueries(ctx.store))
+    unarchived = [Depends(ctx.require_unarchived)]
 
-    here = [Depends(in_store)]
+    @router.get("/runs/{run_id}/responses", dependencies=unarchived)
+    def responses(run_id: str, selection: Annotated[ExportFilter, Query()]) -> AnswersPage:
+        """Return some answers of a run with their questions; texts if the token may read them.
 
-    @router.get("/runs/{run_id}/responses", dependencies=here)
-    def responses(run_id: str, asked: Annotated[ExportFilter, Query()]) -> AnswersPage:
-        """Return some answers of a run with their questions; texts where the token may read them.
-
-        The order never changes, so `after` takes the next page. Of a run with a suite, answers that
-        have not come have their entry too.
+        The order never changes, so `after` takes the next page. For a run with a suite, answers
+        that are missing have their entry too.
         """
-        return queries.answers(run_id, asked)
+        return queries.answers(run_id, selection)
 
-    @router.get("/runs/{run_id}/features", dependencies=here)
-    def features(run_id: str, asked: Annotated[ExportFilter, Query()]) -> FeaturesPage:
-        """Return what every extractor read in the answers of the same page, with its version."""
-        return queries.features(run_id, asked)
+    @router.get("/runs/{run_id}/features", dependencies=unarchived)
+    def features(run_id: str, selection: Annotated[ExportFilter, Query()]) -> FeaturesPage:
+        """Return the measurements of the same page by every extractor, with its version."""
+        return queries.features(run_id, selection)
 
     @router.get("/monitors/{name}/runs")
     def runs_of_monitor(name: str, since: datetime | None = None) -> list[MonitorRun]:
-        """Return the runs of a monitor's rounds, or of its windows of traffic, the first first."""
+        """Return the runs of a monitor's rounds or traffic windows, the earliest first."""
         return queries.runs(name, since)
 
     return router

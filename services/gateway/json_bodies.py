@@ -8,51 +8,49 @@ from typing import Any
 
 from fastapi import HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from biaswatch.shared.parsing.json_objects import is_too_deep
 from biaswatch.shared.parsing.json_stream import ListInObject
 from biaswatch.shared.runtime.blocking import in_thread
 
 IN_LOOP_BYTES = 64 * 1024
-"""The largest body that is decoded in the event loop."""
+"""Size up to which a body is decoded in the event loop."""
 MAX_VALUES = 200_000
-"""Values of one body, counted by its commas and brackets: at most 50 MiB when decoded."""
-TOO_MANY = f"The body has more than {MAX_VALUES:,} values. Send it in parts."
-LONGEST_NUMBER = 30
-"""Digits; a longer whole number is none that anybody means."""
-
-
+"""Values of one body, counted by commas and brackets: at most 50 MiB when decoded."""
+MAX_INTEGER_DIGITS = 30
+TOO_MANY_VALUES = f"The body has more than {MAX_VALUES:,} values. Send it in parts."
+TOO_DEEP = "The body is nested too deeply."
+NOT_UTF8 = "The body is not UTF-8."
+HALF_SURROGATE = "this has half of a surrogate pair, which UTF-8 cannot hold"
 ANSWERS = "answers"
-"""The name for all production answers, in JSON of ours or of OTLP."""
+"""Decoder name of all production answers, in our JSON and in OTLP's."""
 
 
-def one_at_a_time(request: Request, what: str) -> asyncio.Semaphore:
-    """Return what lets one large body, or part of one, be decoded at a time.
+def decoder_lock(request: Request, name: str) -> asyncio.Semaphore:
+    """Return a lock that allows one large body of a kind to be decoded at a time.
 
-    Decoded, it may take 30 times as much memory as its text.
+    A decoded body may take 30 times the memory of its text.
     """
     state = request.app.state
     if not hasattr(state, "decoders"):
         state.decoders = {}
-    decoder: asyncio.Semaphore = state.decoders.setdefault(what, asyncio.Semaphore(1))
-    return decoder
+    lock: asyncio.Semaphore = state.decoders.setdefault(name, asyncio.Semaphore(1))
+    return lock
 
 
 class StrictRequest(Request):
     """A request whose JSON holds nothing that a record could not."""
 
     async def json(self) -> Any:
-        """Return the body; raise HTTPException where the standard, or UTF-8, has no such thing."""
+        """Return the decoded body; raise HTTPException if it is not strict JSON in UTF-8."""
         if not hasattr(self, "_json"):
             body = await self.body()
             if len(body) <= IN_LOOP_BYTES:
                 self._json = strict_json(body)
             else:
-                async with one_at_a_time(self, "bodies"):
+                async with decoder_lock(self, "bodies"):
                     self._json = await in_thread(strict_json, body)
         return self._json
 
@@ -71,48 +69,63 @@ class StrictRoute(APIRoute):
 
 
 def strict_json(body: bytes) -> Any:
-    """Return what JSON says.
+    """Decode JSON.
 
     Raises
     ------
     JSONDecodeError
         It is not JSON.
     HTTPException
-        It has NaN, an infinite or endless number, half a surrogate pair, or is nested too deeply.
+        It has NaN, an infinite or very long number, half a surrogate pair, or too many levels.
     """
     if sum(body.count(sign) for sign in (b",", b"[", b"{")) > MAX_VALUES:
-        raise HTTPException(413, TOO_MANY)
+        raise HTTPException(413, TOO_MANY_VALUES)
     try:
-        read = json.loads(body, **STRICT)
+        value = json.loads(body, **STRICT)
     except RecursionError:
         raise HTTPException(422, TOO_DEEP) from None
     except UnicodeDecodeError:
-        raise HTTPException(422, "The body is not UTF-8.") from None
-    check_value(read, "", escapes=rb"\u" in body)
-    return read
+        raise HTTPException(422, NOT_UTF8) from None
+    check_value(value, "", escapes=rb"\u" in body)
+    return value
 
 
-def check_value(read: Any, where: str, *, escapes: bool = True) -> None:
-    """Refuse what a record cannot hold, in a value that was read; its text may have had escapes."""
-    if is_too_deep(read):
+def check_value(value: Any, path: str, *, escapes: bool = True) -> None:
+    """Raise HTTPException if a record cannot hold a decoded value.
+
+    Without `escapes`, its text had no escaped characters and needs no check for surrogates.
+    """
+    if is_too_deep(value):
         raise HTTPException(422, TOO_DEEP)
-    if escapes and (place := next(_unencodable(read, where), None)) is not None:
-        raise HTTPException(422, f"{place or 'The body'}: {HALF}.")
+    if escapes and (place := next(_unencodable(value, path), None)) is not None:
+        raise HTTPException(422, f"{place or 'The body'}: {HALF_SURROGATE}.")
 
 
-TOO_DEEP = "The body is nested too deeply."
-HALF = "this has half of a surrogate pair, which UTF-8 cannot hold"
+def _unencodable(value: Any, path: str) -> Iterator[str]:
+    """Yield the paths of texts that UTF-8 cannot hold."""
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            yield path
+        return
+    prefix = f"{path}." if path else ""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _unencodable(name, f"{prefix}a name")
+            yield from _unencodable(item, f"{prefix}{name}")
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _unencodable(item, f"{prefix}{number}")
 
 
-def _no_constant(word: str) -> Any:
+def _refuse_constant(word: str) -> Any:
     raise HTTPException(
         422, f"The body has {word}, which is no number; write null or leave it out."
     )
 
 
-def _whole(digits: str) -> int:
-    if len(digits) > LONGEST_NUMBER:
-        raise HTTPException(422, f"The body has a number of more than {LONGEST_NUMBER} digits.")
+def _integer(digits: str) -> int:
+    if len(digits) > MAX_INTEGER_DIGITS:
+        raise HTTPException(422, f"The body has a number of more than {MAX_INTEGER_DIGITS} digits.")
     return int(digits)
 
 
@@ -123,64 +136,27 @@ def _finite(digits: str) -> float:
 
 
 STRICT: dict[str, Any] = {
-    "parse_constant": _no_constant,
-    "parse_int": _whole,
+    "parse_constant": _refuse_constant,
+    "parse_int": _integer,
     "parse_float": _finite,
 }
-"""How JSON is read by its standard alone."""
-
-
-def _unencodable(value: Any, where: str = "") -> Iterator[str]:
-    """Yield the places of texts that UTF-8 cannot hold."""
-    if isinstance(value, str):
-        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-            yield where
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            yield from _unencodable(name, f"{where}.".removeprefix(".") + "a name")
-            yield from _unencodable(each, f"{where}.{name}".removeprefix("."))
-    elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _unencodable(each, f"{where}.{number}".removeprefix("."))
-
-
-NUL = "An address holds no NUL character."
-
-
-class PlainAddresses:
-    """Refuses an address with a NUL, which no text of a database can hold."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on requests for addresses without one."""
-        if scope["type"] == "http" and (
-            "\x00" in scope["path"] or b"%00" in scope.get("query_string", b"")
-        ):
-            await JSONResponse({"detail": NUL}, 422)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
-
-
-JSON = "json"
-"""The end of the name of the body's type."""
+"""Arguments of `json.loads` that accept standard JSON only."""
 
 
 class StreamedList:
-    """Takes the bytes of an object, and yields the items of its list."""
+    """Yields the items of the one list of a JSON object as its bytes arrive."""
 
     def __init__(self, name: str) -> None:
         self._reader = ListInObject(name, json.JSONDecoder(**STRICT))
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Return the fields of the object beside the list."""
+        """The other fields of the object."""
         return self._reader.fields
 
     @property
     def has_list(self) -> bool:
-        """Return whether the list has begun."""
+        """True after the beginning of the list."""
         return self._reader.has_list
 
     def items(self, data: bytes, *, last: bool) -> Iterator[Any]:
@@ -197,26 +173,28 @@ class StreamedList:
             yield from self._reader.read(data, last=last)
         except json.JSONDecodeError as error:
             if not self._reader.is_object:
-                raise refusal("model_attributes_type", ("body",)) from None
-            raise refusal("json_invalid", ("body", error.pos)) from None
+                raise body_error("model_attributes_type", ("body",)) from None
+            raise body_error("json_invalid", ("body", error.pos)) from None
         except UnicodeDecodeError:
-            raise HTTPException(422, "The body is not UTF-8.") from None
+            raise HTTPException(422, NOT_UTF8) from None
         except RecursionError:
             raise HTTPException(422, TOO_DEEP) from None
 
 
 def check_is_json(request: Request) -> None:
-    """Raise RequestValidationError where the type of the body is not JSON."""
-    if not request.headers.get("content-type", "").partition(";")[0].strip().endswith(JSON):
-        raise refusal("model_attributes_type", ("body",))
+    """Raise RequestValidationError if the content type of the body is not JSON."""
+    if not request.headers.get("content-type", "").partition(";")[0].strip().endswith("json"):
+        raise body_error("model_attributes_type", ("body",))
 
 
-def wrong(error: ValidationError, where: Sequence[str | int]) -> RequestValidationError:
-    """Return what the framework raises for a body with these mistakes at a place of it."""
+def invalid_body(error: ValidationError, path: Sequence[str | int]) -> RequestValidationError:
+    """Return the framework's error for mistakes at a path of a body."""
     errors = error.errors(include_url=False, include_input=False)
-    return RequestValidationError([{**one, "loc": ("body", *where, *one["loc"])} for one in errors])
+    return RequestValidationError(
+        [{**item, "loc": ("body", *path, *item["loc"])} for item in errors]
+    )
 
 
-def refusal(kind: str, where: Sequence[str | int]) -> RequestValidationError:
-    """Return what the framework raises for one mistake of this kind."""
-    return RequestValidationError([{"type": kind, "loc": where, "msg": "", "input": None}])
+def body_error(kind: str, path: Sequence[str | int]) -> RequestValidationError:
+    """Return the framework's error for one mistake of this kind."""
+    return RequestValidationError([{"type": kind, "loc": path, "msg": "", "input": None}])

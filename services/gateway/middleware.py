@@ -1,4 +1,4 @@
-"""What every request passes first: who sends it, limits on its body, where it may come from."""
+"""Checks that every request passes first: its caller, its origin, and limits on its body."""
 
 import asyncio
 from collections import Counter
@@ -22,7 +22,7 @@ from biaswatch.services.gateway.callers import (
 )
 
 MAX_BYTES = 4 * 1024 * 1024
-"""With a token, on any other route than those below."""
+"""Body with a token, on routes that are not named below."""
 MAX_STREAMED_BYTES = {
     "/v1/suites": 512 * 1024 * 1024,
     "/v1/responses": 64 * 1024 * 1024,
@@ -30,31 +30,39 @@ MAX_STREAMED_BYTES = {
     "/v1/logs": 65 * 1024 * 1024,
     "/api/public/otel/v1/traces": 65 * 1024 * 1024,
 }
-"""With a token, on routes that read a body as it comes; OTLP's refuse 64 MiB in their own words."""
+"""Body with a token, on routes that stream it; OTLP's routes themselves refuse 64 MiB."""
 MAX_HELD_BYTES, MAX_HELD_PER_TENANT = 32 * 1024 * 1024, 16 * 1024 * 1024
-"""All bodies of other routes that are in memory at the same time."""
-HOLDS_TOO_MUCH = "Too many requests are being read. Send this one again in a moment."
+"""All bodies of other routes that are in memory at one time."""
 MAX_ANONYMOUS_BYTES = 16 * 1024
-"""Without a token: enough to sign in and to be told what is wrong."""
+"""Body without a token: enough to sign in and to get an error message."""
+MIN_BYTES_PER_S = 64 * 1024
+"""Rate at which a body must arrive, beyond the time that every body has."""
+TOO_MUCH_HELD = "Too many requests are being read. Send this one again in a moment."
 TOO_LARGE = "That is too much at once: more than {mib} MiB. Send it in parts."
 TOO_LARGE_ANONYMOUS = (
-    "That is too much from somebody unknown. Set BIASWATCH_TOKEN to a token of this gateway."
+    "That is too much without a token. Set BIASWATCH_TOKEN to a token of this gateway."
 )
 TOO_SLOW = (
-    "The body did not come within the time that its size allows. Send it at once, or have whoever"
-    " operates the gateway raise BIASWATCH_GATEWAY_BODY_S."
+    "The body did not come within the time that its size allows. Send it at once, or ask the"
+    " gateway's operator to raise BIASWATCH_GATEWAY_BODY_S."
 )
-TEXTS_HEADER = (b"biaswatch-texts", b"withheld")
-"""Tells a caller that what it does not see may be there."""
-LANGFUSE_PATHS = "/api/public/"
-AS_NAMED = (b"x-content-type-options", b"nosniff")
-"""Nothing that is sent is taken for something else, such as a script."""
-SAFE = {"GET", "HEAD", "OPTIONS"}
 OTHER_SITE = "A page of another site made the browser send this, so it is refused."
+LOCALHOST_ONLY = (
+    "This gateway has no tokens and serves this machine alone: not another host's name, and not the"
+    " pages of other sites. Ask for it as localhost, or set BIASWATCH_GATEWAY_RUN_TOKEN."
+)
+NUL_IN_ADDRESS = "An address holds no NUL character."
+TEXTS_HEADER = (b"biaswatch-texts", b"withheld")
+"""Tells a caller that texts may exist that it does not see."""
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+LANGFUSE_PATHS = "/api/public/"
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+LOCALHOST = {"127.0.0.1", "localhost", "::1"}
+JSON_LINES = "application/jsonl"
 
 
 class CallerIdentity:
-    """Finds out who sends a request, once, for all that handles it."""
+    """Identifies the caller of a request, once for everything that handles it."""
 
     def __init__(self, app: ASGIApp, known: KnownTokens, audit: TokenAudit) -> None:
         self._app = app
@@ -62,7 +70,7 @@ class CallerIdentity:
         self._audit = audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Note the sender, and pass the request on."""
+        """Set the caller and pass the request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -70,78 +78,54 @@ class CallerIdentity:
         headers = Headers(scope=scope)
         caller = self._caller(scope, headers)
         set_caller(caller)
-        if caller is not None and caller.by_proxy and _made_by_another_site(scope, headers):
+        if caller is not None and caller.by_proxy and _is_cross_site(scope, headers):
             await JSONResponse({"detail": OTHER_SITE}, 403)(scope, receive, send)
             return
 
-        async def marked(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = list(message.get("headers", ()))
                 added = [TEXTS_HEADER] if caller and not caller.texts else []
-                if all(name.lower() != AS_NAMED[0] for name, _ in own):
-                    added.append(AS_NAMED)
+                if all(name.lower() != NOSNIFF[0] for name, _ in own):
+                    added.append(NOSNIFF)
                 message = {**message, "headers": [*own, *added]}
             await send(message)
 
-        await self._app(scope, receive, marked)
+        await self._app(scope, receive, send_with_headers)
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         if not self._known.needed:
             return THIS_MACHINE
         peer = scope["client"][0] if scope.get("client") else "unknown"
         known, now = self._known.current(), self._known.now()
-        # A browser repeats such a header for whatever another site makes it send: nowhere else.
+        # Browsers repeat basic credentials for other sites, so only Langfuse's paths accept them.
         keys = scope["path"].startswith(LANGFUSE_PATHS)
         return caller_of(known, headers, _session(headers), peer, now, keys=keys)
 
 
 def _session(headers: Headers) -> str | None:
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         return None
-    return found.value if found else None
+    return cookie.value if cookie else None
 
 
-def _made_by_another_site(scope: Scope, headers: Headers) -> bool:
-    """Tell whether a browser sends a change for a page of another site.
+def _is_cross_site(scope: Scope, headers: Headers) -> bool:
+    """Return whether a browser sends a change on behalf of another site's page.
 
-    A proxy signs in whatever the browser sends, like a cookie; a program sends neither header.
+    A proxy authenticates everything a browser sends, like a cookie; programs send neither header.
     """
-    if scope["method"] in SAFE:
+    if scope["method"] in SAFE_METHODS:
         return False
     origin = headers.get("origin")
-    ours = {_host_of(f"//{headers.get(name, '')}") for name in ("host", "x-forwarded-host")}
-    foreign = origin is not None and _host_of(origin) not in ours - {None}
+    own = {_host_of(f"//{headers.get(name, '')}") for name in ("host", "x-forwarded-host")}
+    foreign = origin is not None and _host_of(origin) not in own - {None}
     return foreign or headers.get("sec-fetch-site") in {"cross-site", "same-site"}
 
 
-SLOWEST_BYTES_PER_S = 64 * 1024
-"""What a large body is given time for, besides what every body has."""
-
-
-class HeldBytes:
-    """Counts the bodies that are in memory as a whole, in all and by tenant."""
-
-    def __init__(self) -> None:
-        self._by_tenant = Counter[str]()
-
-    def add(self, tenant: str, size: int) -> None:
-        """Count bytes; raise HTTPException where they are too many."""
-        self._by_tenant[tenant] += size
-        own, total = self._by_tenant[tenant], self._by_tenant.total()
-        if own > MAX_HELD_PER_TENANT or total > MAX_HELD_BYTES:
-            raise HTTPException(503, HOLDS_TOO_MUCH, {"Retry-After": "1"})
-
-    def remove(self, tenant: str, size: int) -> None:
-        """Forget bytes that were counted."""
-        self._by_tenant[tenant] -= size
-        if not self._by_tenant[tenant]:
-            del self._by_tenant[tenant]
-
-
 class BodyLimits:
-    """Refuses a body that is too large before all of it is in memory, and one that never ends."""
+    """Refuses bodies that are too large, before they are in memory, or too slow."""
 
     def __init__(self, app: ASGIApp, body_s: float) -> None:
         self._app = app
@@ -149,7 +133,7 @@ class BodyLimits:
         self._held = HeldBytes()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, counting the bytes of its body and the time that it takes."""
+        """Pass the request on, counting the bytes and the time of its body."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -157,11 +141,31 @@ class BodyLimits:
         try:
             await self._app(scope, body.next_message, send)
         finally:
-            body.forget()
+            body.release()
+
+
+class HeldBytes:
+    """Counts the bodies that are in memory, in all and by tenant."""
+
+    def __init__(self) -> None:
+        self._by_tenant = Counter[str]()
+
+    def add(self, tenant: str, size: int) -> None:
+        """Count bytes; raise HTTPException if they are too many."""
+        self._by_tenant[tenant] += size
+        own, total = self._by_tenant[tenant], self._by_tenant.total()
+        if own > MAX_HELD_PER_TENANT or total > MAX_HELD_BYTES:
+            raise HTTPException(503, TOO_MUCH_HELD, {"Retry-After": "1"})
+
+    def remove(self, tenant: str, size: int) -> None:
+        """Subtract counted bytes."""
+        self._by_tenant[tenant] -= size
+        if not self._by_tenant[tenant]:
+            del self._by_tenant[tenant]
 
 
 class _LimitedBody:
-    """The body of one request, as far as it came."""
+    """The body of one request, as far as it has arrived."""
 
     def __init__(self, scope: Scope, receive: Receive, body_s: float, held: HeldBytes) -> None:
         caller = current_caller()
@@ -176,38 +180,37 @@ class _LimitedBody:
         self._held = held
         self._began: float | None = None
         self._size = 0
-        self._is_whole = False
+        self._is_complete = False
 
     async def next_message(self) -> Message:
-        """Return the next part of the body, or that the client has left.
+        """Return the next part of the body, or the message that the client has left.
 
         Raises
         ------
         HTTPException
             The body is too large or too slow, or too many bodies are in memory.
         """
-        if self._is_whole:  # what follows is that the client leaves, which may take any time
+        if self._is_complete:  # the next message is the end of the connection, at any time
             return await self._receive()
         if self._declared.isdecimal() and int(self._declared) > self._limit:
             raise self._too_large()
-        message = await self._in_time()
+        message = await self._receive_in_time()
         size = len(message.get("body", b""))
         self._size += size
-        self._is_whole = not message.get("more_body", False)
+        self._is_complete = not message.get("more_body", False)
         if self._is_held:
             self._held.add(self._tenant, size)
         if self._size > self._limit:
             raise self._too_large()
         return message
 
-    async def _in_time(self) -> Message:
-        """Return the next message; the time begins when the application asks for the first."""
-        now = asyncio.get_running_loop().time()
-        self._began = now if self._began is None else self._began
+    async def _receive_in_time(self) -> Message:
+        """Return the next message; time runs from the first call."""
+        if self._began is None:
+            self._began = asyncio.get_running_loop().time()
+        deadline = self._began + self._body_s + self._size / MIN_BYTES_PER_S
         try:
-            async with asyncio.timeout_at(
-                self._began + self._body_s + self._size / SLOWEST_BYTES_PER_S
-            ):
+            async with asyncio.timeout_at(deadline):
                 return await self._receive()
         except TimeoutError:
             raise HTTPException(408, TOO_SLOW) from None
@@ -216,47 +219,53 @@ class _LimitedBody:
         sentence = TOO_LARGE.format(mib=self._limit >> 20) if self._known else TOO_LARGE_ANONYMOUS
         return HTTPException(413, sentence)
 
-    def forget(self) -> None:
-        """Forget the bytes at the end of the request."""
+    def release(self) -> None:
+        """Subtract the bytes of the body at the end of the request."""
         if self._is_held:
             self._held.remove(self._tenant, self._size)
 
 
-LINES = "application/jsonl"
-
-
-class LinesAsText:
-    """Calls JSON lines plain text for a client that asks for that and knows no other name."""
+class JsonLinesAsText:
+    """Labels JSON lines as plain text for clients that accept only that."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, with the name that the client asks for."""
-        asks = scope["type"] == "http" and Headers(scope=scope).get("accept") == "text/plain"
+        """Pass the request on, and change the content type if the client asks for it."""
+        wanted = scope["type"] == "http" and Headers(scope=scope).get("accept") == "text/plain"
 
-        async def named(message: Message) -> None:
+        async def send_as_text(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                if headers.get("content-type", "").startswith(LINES):
+                if headers.get("content-type", "").startswith(JSON_LINES):
                     headers["content-type"] = "text/plain; charset=utf-8"
             await send(message)
 
-        await self._app(scope, receive, named if asks else send)
+        await self._app(scope, receive, send_as_text if wanted else send)
 
 
-LOCALHOST = {"127.0.0.1", "localhost", "::1"}
-LOCALHOST_ONLY = (
-    "This gateway has no tokens and serves this machine alone: not another host's name, and not the"
-    " pages of other sites. Ask for it as localhost, or set BIASWATCH_GATEWAY_RUN_TOKEN."
-)
+class RejectNulInAddress:
+    """Refuses addresses with a NUL, which no text of a database can hold."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on requests for other addresses."""
+        if scope["type"] == "http" and (
+            "\x00" in scope["path"] or b"%00" in scope.get("query_string", b"")
+        ):
+            await JSONResponse({"detail": NUL_IN_ADDRESS}, 422)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 class LocalhostOnly:
-    """Refuses requests that a browser makes for a page of another site.
+    """Refuses requests that a browser sends for a page of another site.
 
     Such a page can point a host name of its own to this machine (DNS rebinding), or send a form
-    whose response it need not read. The headers Host and Origin tell.
+    whose response it need not read. The headers Host and Origin reveal both.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -272,9 +281,10 @@ class LocalhostOnly:
 
 def _is_foreign(headers: Headers) -> bool:
     """Return whether a request is for another host, or from a page of another site."""
-    origin = headers.get("origin")
-    named = [f"//{headers.get('host', '')}", *([] if origin is None else [origin])]
-    return not all(_host_of(each) in LOCALHOST for each in named)
+    addresses = [f"//{headers.get('host', '')}"]
+    if (origin := headers.get("origin")) is not None:
+        addresses.append(origin)
+    return any(_host_of(address) not in LOCALHOST for address in addresses)
 
 
 def _host_of(address: str) -> str | None:

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 ERRORS = {
     "401": "The token is missing, or the gateway does not know it.",
     "403": "The token may not do this.",
-    "404": "There is no such thing.",
+    "404": "The resource does not exist.",
     "413": "The body is too large.",
     "422": "Something in the request has to be corrected.",
-    "429": "Too much is waiting already; `Retry-After` says when to come again.",
+    "429": "Too much is waiting already; `Retry-After` says when to try again.",
     "503": "Something outside does not answer now; try again later.",
 }
 LINES = "application/jsonl"
@@ -27,7 +27,7 @@ Document = dict[str, Any]
 
 
 def describe(app: FastAPI, bodies: Sequence[type[BaseModel]]) -> None:
-    """Have the application describe itself so; the document is made once, when it is asked for.
+    """Install a valid description, made once on the first request.
 
     `bodies` are the models of bodies that routes read themselves.
     """
@@ -42,21 +42,21 @@ def describe(app: FastAPI, bodies: Sequence[type[BaseModel]]) -> None:
 
 
 def body_of(model: type[BaseModel]) -> Document:
-    """Return how an operation describes a body that it reads itself, as JSON."""
+    """Return the description of a JSON body that an operation reads itself."""
     schema = {"$ref": f"{SCHEMAS}{model.__name__}"}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
 def schemas_of(model: type[BaseModel]) -> Document:
-    """Return the schema of such a body, and those that it refers to, by their names."""
+    """Return the schema of a body and the schemas it refers to, by name."""
     schema = model.model_json_schema(ref_template=SCHEMAS + "{model}")
     return {**schema.pop("$defs", {}), model.__name__: schema}
 
 
 def valid_document(document: Document, bodies: Sequence[type[BaseModel]]) -> Document:
-    """Return a document whose operations name their errors, their token and their streams."""
+    """Add errors, security and streams to the operations of a document."""
     for path, method, operation in operations(document):
-        operation["operationId"] = _name_of(path, method)
+        operation["operationId"] = _operation_id(path, method)
         operation["security"] = [{"bearer": []}]
         for code in ERRORS:
             if code not in _WITH_BODY or "requestBody" in operation:
@@ -64,11 +64,12 @@ def valid_document(document: Document, bodies: Sequence[type[BaseModel]]) -> Doc
         for response in operation["responses"].values():
             contents = response.get("content", {})
             for kind, content in contents.items():
-                _say_stream(kind, content)
-            if LINES in contents:  # not every generator of clients knows it
+                _describe_stream(kind, content)
+            if LINES in contents:  # generators of clients may not support JSON lines
                 contents["text/plain"] = {"schema": {"type": "string"}}
-        parameters = [each for each in operation.get("parameters", []) if not _is_token(each)]
-        operation["parameters"] = parameters
+        operation["parameters"] = [
+            parameter for parameter in operation.get("parameters", []) if not _is_token(parameter)
+        ]
     schemas = document["components"]["schemas"]
     for model in bodies:
         schemas = {**schemas_of(model), **schemas}
@@ -84,25 +85,25 @@ def operations(document: Document) -> Iterator[tuple[str, str, Document]]:
             yield path, method, operation
 
 
-def _name_of(path: str, method: str) -> str:
-    """Return what a generated client calls an operation: `get_runs_by_run_id_diagnoses`."""
+def _operation_id(path: str, method: str) -> str:
+    """Return the name of an operation in a client: `get_runs_by_run_id_diagnoses`."""
     plain = _PARAMETER.sub(r"by_\1", path.removeprefix("/v1"))
     return "_".join([method, *re.findall(r"\w+", plain)])
 
 
 def _error(code: str) -> Document:
-    said: Document = {
+    response: Document = {
         "description": ERRORS[code],
         "content": {"application/json": {"schema": _ERROR}},
     }
     if code in {"429", "503"}:
         seconds = {"type": "integer", "minimum": 0}
-        said["headers"] = {"Retry-After": {"schema": seconds, "description": "In seconds."}}
-    return said
+        response["headers"] = {"Retry-After": {"schema": seconds, "description": "In seconds."}}
+    return response
 
 
-def _say_stream(kind: str, content: Document) -> None:
-    """Describe a stream by a text of such items, as 3.1 has no word for their schema."""
+def _describe_stream(kind: str, content: Document) -> None:
+    """Describe a stream as text of items, because OpenAPI 3.1 has no schema for it."""
     item = content.pop("itemSchema", None)
     if item is not None:
         inner = item.get("properties", {}).get("data", {}).get("contentSchema", item)

@@ -25,7 +25,8 @@ ANY = "*"
 OWN_SERVERS = tuple(
     f"{name}:*" for name, provider in PROVIDERS.items() if provider.request_model is None
 )
-"""The providers' own servers, the simulator and recorded answers: no address of a request's own."""
+"""Patterns of targets without an address in the request: providers' own servers, the simulator
+and recorded answers."""
 PORTS = {"http": 80, "https": 443}
 
 
@@ -33,25 +34,19 @@ PORTS = {"http": 80, "https": 443}
 class AllowedTargets:
     """Patterns such as `openai:gpt-5*`, `openai:*@https://llm.example/v1`, `http:https://a.example`.
 
-    A `*` stands for any characters of a model, or of a host; without an address, a pattern is about
-    providers' own servers. An address allows everything below its path.
+    A `*` matches any characters of a model or a host. A pattern without an address matches
+    providers' own servers; one with an address allows everything below its path.
     """
 
     patterns: tuple[str, ...] = (ANY,)
 
     def check(self, targets: Iterable[Target]) -> None:
-        """Refuse targets that no pattern allows.
-
-        Raises
-        ------
-        UsageError
-            With the first of them, and who can change that.
-        """
+        """Raise UsageError for the first target that no pattern allows."""
         for target in targets:
             if not any(_allows(pattern, target) for pattern in self.patterns):
                 raise UsageError(
-                    f"This gateway does not allow the target {target.name!r}. Whoever operates it"
-                    " can allow it with BIASWATCH_GATEWAY_TARGETS; allowed are"
+                    f"This gateway does not allow the target {target.name!r}. Its operator can"
+                    " allow it with BIASWATCH_GATEWAY_TARGETS; allowed are"
                     f" {', '.join(self.patterns) or 'none'}."
                 )
 
@@ -60,7 +55,7 @@ EVERY_TARGET = AllowedTargets()
 
 
 def check_pattern(pattern: str) -> str:
-    """Return a pattern that can allow something; raise ValueError for another."""
+    """Return a valid pattern of targets; raise ValueError for an invalid one."""
     provider, _, rest = pattern.partition(":")
     if pattern != ANY and (not rest or (provider != ANY and provider not in PROVIDERS)):
         raise ValueError(f"{pattern!r} is no pattern of targets; write openai:*, or * for all")
@@ -82,14 +77,14 @@ def _allows(pattern: str, target: Target) -> bool:
     return bool(at) and _is_below(urlsplit(address), urlsplit(target.base_url))
 
 
-def _is_below(allowed: SplitResult, named: SplitResult) -> bool:
-    """Return whether an address is on the allowed server, and at or below its path."""
-    same_server = allowed.scheme == named.scheme and _port(allowed) == _port(named)
-    if not same_server or not _matches(allowed.hostname or "", named.hostname or ""):
+def _is_below(allowed: SplitResult, address: SplitResult) -> bool:
+    """Return whether an address is on the allowed server, at or below its path."""
+    same_server = allowed.scheme == address.scheme and _port(allowed) == _port(address)
+    if not same_server or not _matches(allowed.hostname or "", address.hostname or ""):
         return False
     path = allowed.path.rstrip("/")
-    climbs = ".." in named.path.split("/") or "%" in named.path
-    return not path or named.path == path or (named.path.startswith(f"{path}/") and not climbs)
+    climbs = ".." in address.path.split("/") or "%" in address.path
+    return not path or address.path == path or (address.path.startswith(f"{path}/") and not climbs)
 
 
 def _port(address: SplitResult) -> int | None:
@@ -105,61 +100,61 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 class GatewaySettings(Settings):
-    """The gateway's own settings, beside those of every service."""
+    """Settings of the gateway, in addition to those of every service."""
 
     gateway_host: str = "127.0.0.1"
-    """The address it listens on; beyond this machine only with tokens."""
+    """Address to listen on; other than this machine only with tokens."""
     gateway_port: int = Field(default=8080, ge=0, le=65535)
-    """The port it listens on; 0 takes a free one."""
+    """Port to listen on; 0 takes a free one."""
     gateway_tokens_file: Path | None = None
     """The file that names tokens with their roles and tenants (`biaswatch tokens`); read again when
-    it changes. Without it and the three tokens below, everybody on this machine may do everything.
+    it changes. Without it and the tokens below, every program on this machine may do everything.
     """
     gateway_read_token: SecretStr | None = None
-    """Allows reading, texts too, in the tenant `default`."""
+    """Token to read, texts included, in the tenant `default`."""
     gateway_run_token: SecretStr | None = None
-    """Allows reading and starting runs, which spends money, in the tenant `default`."""
+    """Token to read and to start runs, which spends money, in the tenant `default`."""
     gateway_operator_token: SecretStr | None = None
-    """Allows what the run token does, to the operator of Kubernetes resources: a token of its own,
-    so that the audit trail tells what it did."""
+    """Token with the rights of the run token for the Kubernetes operator: a separate one, so that
+    the audit trail shows its acts."""
     gateway_ingest_token: SecretStr | None = None
-    """Allows sending production answers, and nothing else, in the tenant `default`."""
+    """Token to send production answers, and for nothing else, in the tenant `default`."""
     gateway_redaction_file: Path | None = None
-    """The file that names what is replaced in production answers before anything is stored."""
+    """File of what is redacted in production answers before anything is stored."""
     gateway_mapping_file: Path | None = None
-    """The file that says which attributes of spans name the unit, the groups and the strata."""
+    """File of the span attributes that name the unit, the groups and the strata."""
     gateway_evaluations_url: str | None = Field(default=None, pattern=r"^https?://[^\s@?#]+$")
-    """Where measurements of answers that came with a span are sent as OTLP log events: the whole
-    address, such as https://collector.example/v1/logs. Without it, nothing is sent."""
+    """Complete address to which measurements of answers with a span are sent as OTLP log events,
+    such as https://collector.example/v1/logs. Without it, nothing is sent."""
     gateway_evaluations_headers_file: Path | None = None
-    """YAML: the headers that address asks for, such as Authorization; read at every use."""
+    """YAML file of the headers for that address, such as Authorization; read at every use."""
     gateway_evaluations_private_hosts: tuple[str, ...] = ()
     """Hosts of that address that may have private addresses, as JSON: `["otel-collector"]`."""
     gateway_evaluations_tenants: tuple[Token, ...] = ("default",)
-    """The tenants whose measurements are sent there, as JSON."""
+    """Tenants whose measurements are sent there, as JSON."""
     gateway_extractor_age_s: float = Field(default=60, gt=0)
-    """How long after its last announcement an extractor still counts as running."""
+    """How long an extractor counts as running after its last announcement."""
     gateway_header_s: float = Field(default=20, gt=0)
-    """How long a client may take for the head of a request before its connection is closed."""
+    """Time limit for the head of a request; then its connection is closed."""
     gateway_body_s: float = Field(default=60, gt=0)
-    """How long a request's body may take, beside a second for every 64 KiB of it."""
+    """Time limit for the body of a request, plus a second for every 64 KiB of it."""
     gateway_run_probes: int = Field(default=MOST_PROBES, ge=1)
-    """How many questions one run, or one round of a monitor, may ask: probes x targets x scaffolds
-    x repeats; each is a question that somebody pays for, and about 6 KB of the store."""
+    """Maximum number of questions of a run, or of a round of a monitor: probes x targets x
+    scaffolds x repeats. Each is a paid call, and about 6 KB of the store."""
     gateway_suites: int = Field(default=MOST_SUITES, ge=1)
-    """How many suites each tenant may keep."""
+    """Maximum number of suites of a tenant."""
     gateway_monitors: int = Field(default=MOST_MONITORS, ge=1)
-    """How many monitors each tenant may have, those that are paused or have ended included."""
+    """Maximum number of monitors of a tenant, including paused and ended ones."""
     gateway_runs_under_way: int = Field(default=MOST_RUNS, ge=1)
-    """How many runs of each tenant may be under way at once; rounds of monitors do not count."""
+    """Maximum number of runs of a tenant at one time; rounds of monitors do not count."""
     gateway_targets: tuple[Annotated[str, AfterValidator(check_pattern)], ...] | None = None
-    """The targets that requests may name, as JSON: `["openai:gpt-5*", "openai:*@https://llm.example/v1",
-    "http:https://app.example/ask"]`, or `["*"]`. Unless set: the providers' own servers, the
-    simulator and recorded answers; without any token, which is this machine alone, every target."""
+    """Targets that requests may name, as JSON: `["openai:gpt-5*", "openai:*@https://llm.example/v1",
+    "http:https://app.example/ask"]`, or `["*"]`. Default: providers' own servers, the
+    simulator and recorded answers; without any token (this machine only), every target."""
 
     @property
     def guarded(self) -> bool:
-        """Whether requests need a token."""
+        """True if requests need a token."""
         tokens = (
             self.gateway_read_token,
             self.gateway_run_token,
@@ -170,12 +165,12 @@ class GatewaySettings(Settings):
 
     @property
     def evaluated_tenants(self) -> tuple[str, ...]:
-        """Return the tenants whose measurements go back to the traces of their answers."""
+        """Tenants whose measurements go back to the traces of their answers."""
         return self.gateway_evaluations_tenants if self.gateway_evaluations_url else ()
 
     @property
     def allowed_targets(self) -> AllowedTargets:
-        """Return which targets requests may name."""
-        unless_set = OWN_SERVERS if self.guarded else (ANY,)
-        given = self.gateway_targets
-        return AllowedTargets(unless_set if given is None else given)
+        """Targets that requests may name."""
+        if self.gateway_targets is not None:
+            return AllowedTargets(self.gateway_targets)
+        return AllowedTargets(OWN_SERVERS if self.guarded else (ANY,))

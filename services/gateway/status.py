@@ -1,12 +1,15 @@
 """The platform at a glance: alarms, changes, overdue and waiting work."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 
 from fastapi import APIRouter, Depends
 
-from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.channels import ChannelQueries
+from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Run, standing_of
@@ -21,117 +24,109 @@ from biaswatch.shared.store import Store
 
 DAY = timedelta(days=1)
 OVERDUE_AFTER = timedelta(hours=1)
-"""The alert BiasMonitorOverdue waits as long."""
-SILENT_AFTER = timedelta(minutes=10)
-"""An extractor that was not heard of for so long is not running."""
-MOST_CHANGES = 8
-MOST_RUNS = 1000
+"""Delay of a round that counts as overdue, as in the alert BiasMonitorOverdue."""
+EXTRACTOR_TTL = timedelta(minutes=10)
+"""Age of an extractor's last announcement beyond which it is not running."""
+MAX_CHANGES = 8
+MAX_RUNS = 1000
+WATCHING = (Purpose.MONITOR, Purpose.PRODUCTION)
+NO_EXTRACTOR = "No extractor was heard of for ten minutes: nothing is measured until one runs."
 
 
+@dataclass(frozen=True)
 class StatusQueries:
-    """Reads the platform as a whole; it blocks, so call it in a thread."""
+    """Blocking queries about the platform as a whole; call them in a thread."""
 
-    def __init__(
-        self,
-        store: Store,
-        runs: RunQueries,
-        monitors: MonitorQueries,
-        channels: ChannelQueries,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._store = store
-        self._runs = runs
-        self._monitors = monitors
-        self._channels = channels
-        self._now = now
+    store: Store
+    runs: RunQueries
+    monitors: MonitorQueries
+    channels: ChannelQueries
+    now: Callable[[], datetime]
 
     def status(self) -> PlatformStatus:
-        """Return what whoever opens the platform in the morning has to know, of the last day."""
-        at = self._now()
-        monitors = self._monitors.statuses()
-        active = [each for each in monitors if each.state == MonitorState.ACTIVE]
-        runs = self._runs.latest(MOST_RUNS)
+        """Return the state of the platform and the events of the last day."""
+        at = self.now()
+        since = at - DAY
+        active = [m for m in self.monitors.statuses() if m.state == MonitorState.ACTIVE]
+        runs = self.runs.latest(MAX_RUNS)
         return PlatformStatus(
             at=at,
-            alarms=[alarm_line(each) for each in self.standing()],
-            changes=[alarm_line(each) for each in self._changed_since(at - DAY)],
+            alarms=[alarm_line(alarm) for alarm in self.raised()],
+            changes=[alarm_line(alarm) for alarm in self._changes_since(since)],
             overdue=[
-                OverdueMonitor(name=each.name, due_at=each.next_round_at)
-                for each in active
-                if each.next_round_at and at - each.next_round_at > OVERDUE_AFTER
+                OverdueMonitor(name=monitor.name, due_at=monitor.next_round_at)
+                for monitor in active
+                if monitor.next_round_at and at - monitor.next_round_at > OVERDUE_AFTER
             ],
             troubles=self.troubles(),
             monitors=len(active),
-            under_way=[each for each in runs if not each.ended],
-            ended=[each for each in runs if each.ended and each.at >= at - DAY],
-            spending=self._spent_since(at - DAY),
+            under_way=[run for run in runs if not run.ended],
+            ended=[run for run in runs if run.ended and run.at >= since],
+            spending=self._spending_since(since),
             unwatched={
-                each.source: each.answers
-                for each in self._store.unwatched_answers.read()
-                if each.last_at >= at - DAY
+                source.source: source.answers
+                for source in self.store.unwatched_answers.read()
+                if source.last_at >= since
             },
         )
 
-    def standing(self) -> list[Alarm]:
-        """Return every alarm that stands, the latest first."""
-        found = [
-            alarm
-            for each in self._monitors.latest().values()
-            if each.state is not MonitorState.DELETED
-            for alarm in standing_of(
-                self._store.records.of_monitor(Alarm, each.monitor_id)
-            ).values()
+    def raised(self) -> list[Alarm]:
+        """Return every raised alarm, the latest first."""
+        ids = [
+            monitor.monitor_id
+            for monitor in self.monitors.latest().values()
+            if monitor.state is not MonitorState.DELETED
         ]
-        return _latest_first(found)
+        by_monitor: dict[str, list[Alarm]] = defaultdict(list)
+        for alarm in self.store.records.of_monitors(Alarm, ids):
+            by_monitor[alarm.monitor_id].append(alarm)
+        raised = [standing_of(alarms).values() for alarms in by_monitor.values()]
+        return _latest_first(chain.from_iterable(raised))
 
     def changes(self) -> list[Alarm]:
         """Return the last alarms that were raised or cleared."""
-        latest = self._store.records.latest
-        watching = (Purpose.MONITOR, Purpose.PRODUCTION)
-        found = [each for of in watching for each in latest(Alarm, MOST_CHANGES, purpose=of)]
-        return _latest_first(found)[:MOST_CHANGES]
+        latest = self.store.records.latest
+        alarms = (latest(Alarm, MAX_CHANGES, purpose=purpose) for purpose in WATCHING)
+        return _latest_first(chain.from_iterable(alarms))[:MAX_CHANGES]
+
+    def _changes_since(self, moment: datetime) -> list[Alarm]:
+        since = self.store.records.since
+        alarms = (since(Alarm, moment, purpose=purpose) for purpose in WATCHING)
+        return _latest_first(chain.from_iterable(alarms))
 
     def troubles(self) -> list[PlatformTrouble]:
-        """Return what needs somebody: paused targets, extractors and channels in trouble."""
-        paused = [
-            PlatformTrouble(what="target paused", said=each.in_words())
-            for each in self._runs.paused_targets()
+        """Return what needs a person: paused targets, extractors and channels in trouble."""
+        extractors = self.store.extractors.ever()
+        troubles = [
+            PlatformTrouble(what="target paused", said=target.in_words())
+            for target in self.runs.paused_targets()
         ]
-        extractors = [
-            PlatformTrouble(what="extractor", said=f"{each.name} {each.version}: {each.refused}.")
-            for each in self._store.extractors.ever()
-            if each.refused
-        ]
-        if self._silent():
-            silence = (
-                "No extractor was heard of for ten minutes: nothing is measured until one runs."
+        oldest = self.now() - EXTRACTOR_TTL
+        if extractors and all(extractor.seen_at < oldest for extractor in extractors):
+            troubles.append(PlatformTrouble(what="extractors", said=NO_EXTRACTOR))
+        troubles += [
+            PlatformTrouble(
+                what="extractor", said=f"{extractor.name} {extractor.version}: {extractor.refused}."
             )
-            extractors.insert(0, PlatformTrouble(what="extractors", said=silence))
-        channels = [
-            PlatformTrouble(what="channel", said=f"{each.name}: {each.status.trouble}")
-            for each in self._channels.channels()
-            if each.status is not None and each.status.trouble
+            for extractor in extractors
+            if extractor.refused
         ]
-        return [*paused, *extractors, *channels]
+        troubles += [
+            PlatformTrouble(what="channel", said=f"{channel.name}: {channel.status.trouble}")
+            for channel in self.channels.channels()
+            if channel.status is not None and channel.status.trouble
+        ]
+        return troubles
 
-    def _silent(self) -> bool:
-        known = self._store.extractors.ever()
-        return bool(known) and all(self._now() - each.seen_at > SILENT_AFTER for each in known)
-
-    def _changed_since(self, moment: datetime) -> list[Alarm]:
-        since = self._store.records.since
-        watching = (Purpose.MONITOR, Purpose.PRODUCTION)
-        return _latest_first(each for of in watching for each in since(Alarm, moment, purpose=of))
-
-    def _spent_since(self, moment: datetime) -> DaySpending:
-        since = self._store.records.since
-        runs = [each.id for purpose in Purpose for each in since(Run, moment, purpose=purpose)]
-        spent = self._store.calls.spending(runs).values()
-        unpriced = sum(each.unknown_cost for each in spent)
-        cost = sum(each.cost for each in spent)
+    def _spending_since(self, moment: datetime) -> DaySpending:
+        since = self.store.records.since
+        runs = [run.id for purpose in Purpose for run in since(Run, moment, purpose=purpose)]
+        spending = self.store.calls.spending(runs).values()
+        unpriced = sum(spent.unknown_cost for spent in spending)
+        cost = sum(spent.cost for spent in spending)
         return DaySpending(
             runs=len(runs),
-            tokens=sum(each.tokens for each in spent),
+            tokens=sum(spent.tokens for spent in spending),
             cost=None if unpriced and not cost else cost,
             unpriced_calls=unpriced,
         )
@@ -154,8 +149,16 @@ def _latest_first(alarms: Iterable[Alarm]) -> list[Alarm]:
     return sorted(alarms, key=lambda alarm: alarm.at, reverse=True)
 
 
-def status_routes(queries: StatusQueries, tokens: Tokens) -> APIRouter:
-    """Return the route that says what alarms, what changed and what waits for a person."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read)])
-    router.add_api_route("/status", queries.status)
+def status_queries(ctx: GatewayContext) -> StatusQueries:
+    """Return the queries of a gateway."""
+    store = ctx.store
+    return StatusQueries(
+        store, RunQueries(store), MonitorQueries(store), ChannelQueries(store, now), now
+    )
+
+
+def router(ctx: GatewayContext) -> APIRouter:
+    """Return the route of the platform as a whole."""
+    router = APIRouter(prefix="/v1", dependencies=[Depends(ctx.tokens.may_read)])
+    router.add_api_route("/status", status_queries(ctx).status)
     return router

@@ -6,65 +6,55 @@ from contextlib import contextmanager
 
 from fastapi import HTTPException
 
-FOLLOW_EVERY_S = 0.3
-MOST_FOLLOWERS = 50
-"""How many followers look that often; of more, each looks more rarely, so that all together cost
-the same however many connections somebody opens."""
+MAX_STREAMS, MAX_STREAMS_PER_CALLER = 200, 24
+"""Streams of pages of one gateway, and of one person or token."""
+MAX_STREAM_S = 300.0
+"""Then the browser reconnects, and its right to read is checked again."""
+TOO_MANY_STREAMS = (
+    "Too many pages are kept up to date already. This one updates when you reload it."
+)
 
 
-class Followers:
-    """Counts them: those of one process, of all runs."""
+class OpenStreams:
+    """Counts the open streams of this process, and slows down polling when there are many."""
 
-    def __init__(self) -> None:
-        self.now = 0
-
-    @contextmanager
-    def one_more(self) -> Iterator[None]:
-        """Count somebody while the context lasts."""
-        self.now += 1
-        try:
-            yield
-        finally:
-            self.now -= 1
-
-    @property
-    def look_every_s(self) -> float:
-        """How long each of them waits between two looks."""
-        return FOLLOW_EVERY_S * max(1.0, self.now / MOST_FOLLOWERS)
-
-
-MOST, MOST_EACH = 200, 24
-"""Of one gateway, and of one person or token."""
-LONGEST_S = 300.0
-"""Then the browser asks again by itself, and whether it may is looked at anew."""
-LOOK_EVERY_S = 2.0
-MOST_EVENLY = 20
-"""How many look that often; of more, each looks more rarely, so that all cost the same."""
-TOO_MANY = "So many pages are kept up to date already. This one loads anew when you ask for it."
-
-
-class OpenPages:
-    """Counts the connections of one process."""
-
-    def __init__(self) -> None:
+    def __init__(self, poll_s: float, full_rate_streams: int) -> None:
+        """Poll every `poll_s`, less often when there are more than `full_rate_streams`."""
+        self._poll_s = poll_s
+        self._full_rate_streams = full_rate_streams
         self._by_caller: Counter[str] = Counter()
 
-    def refuse_too_many(self, caller: str) -> None:
-        """Refuse one more connection than there may be; a browser then leaves the page as it is."""
-        if self._by_caller.total() >= MOST or self._by_caller[caller] >= MOST_EACH:
-            raise HTTPException(503, TOO_MANY)
+    @property
+    def total(self) -> int:
+        """The number of open streams."""
+        return self._by_caller.total()
+
+    @property
+    def poll_s(self) -> float:
+        """The time between two polls of one stream; all streams together cost the same."""
+        return self._poll_s * max(1.0, self.total / self._full_rate_streams)
+
+    def check_limits(self, caller: str) -> None:
+        """Refuse a stream beyond the limits; a browser then leaves the page as it is."""
+        if self.total >= MAX_STREAMS or self._by_caller[caller] >= MAX_STREAMS_PER_CALLER:
+            raise HTTPException(503, TOO_MANY_STREAMS)
 
     @contextmanager
-    def one_more(self, caller: str) -> Iterator[None]:
-        """Count somebody while the context lasts."""
+    def counted(self, caller: str = "") -> Iterator[None]:
+        """Count a stream while the context lasts."""
         self._by_caller[caller] += 1
         try:
             yield
         finally:
             self._by_caller[caller] -= 1
-            self._by_caller += Counter()  # forgets who has none left
+            self._by_caller += Counter()  # removes callers without streams
 
-    @property
-    def look_every_s(self) -> float:
-        """How long each of them waits between two looks."""
-        return LOOK_EVERY_S * max(1.0, self._by_caller.total() / MOST_EVENLY)
+
+def run_streams() -> OpenStreams:
+    """Return the counter for clients that follow runs over the API."""
+    return OpenStreams(poll_s=0.3, full_rate_streams=50)
+
+
+def page_streams() -> OpenStreams:
+    """Return the counter for pages that update themselves."""
+    return OpenStreams(poll_s=2.0, full_rate_streams=20)

@@ -1,4 +1,4 @@
-"""The operator's composition root: settings become watched resources, health and metrics."""
+"""The operator: watches resources, and serves health and metrics."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from biaswatch.services.operator.handlers.gateway import GatewayApi
 from biaswatch.services.operator.handlers.reconciling import Reconciler
 from biaswatch.services.operator.handlers.resources import (
     configure,
-    definitions_served,
+    missing_definitions,
     registry_of,
 )
 from biaswatch.services.operator.settings import OperatorSettings
@@ -23,11 +23,11 @@ from biaswatch.shared.runtime.settings import load_settings
 from biaswatch.shared.telemetry import READY, configure_logs, log
 
 NAME = "operator"
-BEAT_S, LOOK_FOR_DEFINITIONS_S = 0.5, 2.0
+BEAT_S, DEFINITIONS_POLL_S = 0.5, 2.0
 
 
 class KopfLogs(logging.Handler):
-    """Writes what kopf logs as entries of the platform."""
+    """Writes log entries of kopf in the platform's format."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write an entry."""
@@ -38,7 +38,7 @@ class KopfLogs(logging.Handler):
 
 
 class OperatorHealth:
-    """Whether the operator watches, and whether its event loop runs."""
+    """State of the operator and of its event loop."""
 
     def __init__(self) -> None:
         self.why = "waiting for the definitions of its resources"
@@ -46,15 +46,15 @@ class OperatorHealth:
 
     @property
     def ready(self) -> bool:
-        """Whether resources are looked at."""
+        """True if resources are watched."""
         return self.why == "working"
 
     def state(self) -> ServiceHealth:
-        """Return what the health server tells; its thread calls this."""
+        """Return the state for the health server, which calls this in its thread."""
         return ServiceHealth(NAME, self.ready, self.why, time.monotonic() - self._beat_at, ())
 
     async def beat(self) -> None:
-        """Show that the event loop runs."""
+        """Record that the event loop runs."""
         while True:
             self._beat_at = time.monotonic()
             READY.labels(NAME).set(self.ready)
@@ -62,7 +62,7 @@ class OperatorHealth:
 
 
 async def operate(settings: OperatorSettings) -> None:
-    """Watch resources until a signal comes.
+    """Watch resources until a signal arrives.
 
     Raises
     ------
@@ -76,22 +76,22 @@ async def operate(settings: OperatorSettings) -> None:
     gateway = _gateway(settings)
     try:
         await _await_definitions()
-        told = kopf.OperatorSettings()
-        configure(told)
+        kopf_settings = kopf.OperatorSettings()
+        configure(kopf_settings)
         started = asyncio.Event()
-        awaiting = asyncio.create_task(_say_started(started, health))
+        reporting = asyncio.create_task(_report_start(started, health))
         await kopf.operator(
             registry=registry_of(
                 Reconciler(gateway, lambda: datetime.now(UTC)), settings.operator_look_s
             ),
-            settings=told,
+            settings=kopf_settings,
             namespaces=settings.operator_namespaces,
-            # kopf would look up the user's name, and a pod's user often has none.
+            # kopf would look up the name of the user, which a pod may not have.
             identity=f"{NAME}@{socket.gethostname()}",  # type: ignore[arg-type] # a private NewType
             standalone=True,
             ready_flag=started,
         )
-        awaiting.cancel()
+        reporting.cancel()
     finally:
         health.why = "stopping"
         beating.cancel()
@@ -105,27 +105,27 @@ def _gateway(settings: OperatorSettings) -> GatewayApi:
 
 
 async def _await_definitions() -> None:
-    """Wait until the API server serves the resources; say once that they are waited for."""
-    told = False
-    while (why := await definitions_served()) is not None:
-        if not told:
+    """Wait until the API server serves the resources, and log the wait once."""
+    logged = False
+    while (why := await missing_definitions()) is not None:
+        if not logged:
             log(NAME).info("waiting for the definitions of the resources", why=why)
-        told = True
-        await asyncio.sleep(LOOK_FOR_DEFINITIONS_S)
+        logged = True
+        await asyncio.sleep(DEFINITIONS_POLL_S)
 
 
-async def _say_started(started: asyncio.Event, health: OperatorHealth) -> None:
+async def _report_start(started: asyncio.Event, health: OperatorHealth) -> None:
     await started.wait()
     health.why = "working"
     log(NAME).info("working")
 
 
 def main() -> int:
-    """Run the operator; return the exit code that every service has."""
+    """Run the operator; return an exit code like every service."""
     try:
         settings = load_settings(OperatorSettings)
         configure_logs(settings.log_level)
-        # It says at INFO that each look at each resource went well.
+        # At INFO, kopf logs every successful reconciliation.
         logging.basicConfig(level=logging.WARNING, handlers=[KopfLogs()])
         asyncio.run(operate(settings))
     except BiaswatchError as error:

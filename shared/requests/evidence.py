@@ -24,25 +24,25 @@ from biaswatch.shared.formatting import number
 
 
 def selection_words(evidence: Evidence) -> str | None:
-    """Return what the four-fifths rule looks at: units, rates, and their ratio."""
-    ratio, counted, pair = evidence.impact_ratio, evidence.selection_rates, evidence.comparison.pair
-    if ratio is None or counted is None:
+    """Return the inputs of the four-fifths rule: units, rates, and their ratio."""
+    ratio, rates, pair = evidence.impact_ratio, evidence.selection_rates, evidence.comparison.pair
+    if ratio is None or rates is None:
         return None
-    first = _selected(pair.a, counted.first_selected, counted.first_units)
-    second = _selected(pair.b or "the others", counted.second_selected, counted.second_units)
+    first = _selected(pair.a, rates.first_selected, rates.first_units)
+    second = _selected(pair.b or "the others", rates.second_selected, rates.second_units)
     return f"{first}; {second}; {_ratio_words(ratio)}"
 
 
 def adjustment_words(evidence: Evidence) -> str | None:
-    """Return whom the gap of a comparison of traffic is about, and the gap between all users."""
+    """Return the users of a traffic comparison, and the unadjusted gap between all users."""
     if evidence.users is None or evidence.unadjusted is None:
         return None
     gap = evidence.unadjusted
     ends = f" ({number(gap.low)} to {number(gap.high)})" if gap.low is not None else ""
-    told = f"{number(gap.value)}{ends}" if gap.value is not None else f"not defined: {gap.reason}"
+    value = f"{number(gap.value)}{ends}" if gap.value is not None else f"not defined: {gap.reason}"
     return (
         f"{evidence.users.in_words}. Unadjusted, between all users of all moments and strata, the"
-        f" gap is {told}; that is no evidence"
+        f" gap is {value}; that is no evidence"
     )
 
 
@@ -61,21 +61,21 @@ def _ratio_words(ratio: Estimate) -> str:
     return f"ratio {number(ratio.value)} ({ends})"
 
 
-SAID = {"comparison", "title", "number", "test"}
-"""What a view says in its own way."""
+COMPUTED = {"comparison", "title", "number", "test"}
+"""Fields of a view that differ from those of the record."""
 
 
 class StandingAlarm(BaseModel):
-    """What clears an alarm of a disparity, and how far that has come."""
+    """The condition that clears a raised alarm of a disparity, and its progress."""
 
     round: int
     """The round that raised it."""
     limit: float
-    """The gap must be shown to lie within it."""
+    """The bound within which the gap must be shown to be."""
     since_round: int
-    """The first of the rounds in which it is looked for."""
+    """The first round that is considered."""
     gap: Estimate
-    """The gap in them."""
+    """The gap since that round."""
 
 
 class EvidenceView(BaseModel):
@@ -83,12 +83,12 @@ class EvidenceView(BaseModel):
 
     comparison: str
     title: str = ""
-    """What is compared, for people."""
+    """Title of the comparison."""
     number: str
-    """The extractor and its feature; those of one name share a range."""
+    """The extractor and its feature."""
     rounds: int
     since_round: int | None
-    """The first of the rounds that units and gap are about; null in evidence of version 0.1."""
+    """The first round of units and gap; null in evidence of version 0.1."""
     units: int
     missing: int
     tolerance: float
@@ -103,40 +103,40 @@ class EvidenceView(BaseModel):
     no_forecast: str | None
     impact_ratio: Estimate | None
     selections: str | None
-    """The units selected of either group, and the ratio of both rates, in words."""
+    """Selected units of both groups, and the ratio of their rates, in words."""
     users: UserCounts | None
-    """Of traffic: how many users were compared with neighbours, and how many found none."""
+    """For traffic: users with and without neighbours to compare."""
     unadjusted: Estimate | None
-    """Of traffic: the gap between all users, of any moment and stratum; no evidence."""
+    """For traffic: the gap between all users of any moment and stratum, which is not evidence."""
     adjustment: str | None
-    """Both in words."""
+    """Users and unadjusted gap in words."""
     test: int | None
-    """Which test of the comparison this is: each epoch and each cleared alarm begins another."""
+    """Number of the test; each epoch and each cleared alarm begins another."""
     share_left: float | None
-    """The share of alpha that is left for later tests, or searches for changes."""
+    """Share of alpha that is left for later tests and searches for changes."""
     standing: StandingAlarm | None
-    """What clears the alarm of a disparity that stands."""
+    """The condition that clears the raised alarm of a disparity."""
     change_log_evidence: float | None
     level_log_evidence: float | None
     smallest_change: Estimate
-    """The smallest change of the gap that would be found by now, in the feature's units, or as a
-    share of what is selected; or why there is none."""
+    """The smallest detectable change of the gap, in the feature's units or as a share of
+    selections; or the reason why it is unknown."""
     smallest_level_change: Estimate
     """The same for the mean of both groups."""
     before: Estimate | None
     declared_after_data: bool
-    """Whether it was declared when the answers were known already: no promise then holds."""
+    """True if it was declared after the data, so that its error rate is not guaranteed."""
     change_searched: bool
-    """Whether changes are searched: not in traffic, where later windows are of other users."""
+    """True if changes are searched; not in traffic, where windows have different users."""
     stands_out: bool
-    """Whether it is flagged now among the monitor's comparisons (e-BH)."""
+    """True if it is flagged among the monitor's comparisons (e-BH)."""
 
 
 def evidence_view(
     evidence: Evidence, *, stands_out: bool, watched: Collection[tuple[str, str]] = ()
 ) -> EvidenceView:
     """Return the view of one comparison's evidence; `watched` are the monitor's numbers."""
-    names = (EvidenceView.model_fields.keys() & Evidence.model_fields.keys()) - SAID
+    names = (EvidenceView.model_fields.keys() & Evidence.model_fields.keys()) - COMPUTED
     return EvidenceView(
         comparison=evidence.comparison_key,
         title=comparison_title(evidence.comparison, watched),
@@ -147,7 +147,7 @@ def evidence_view(
         since_round=evidence.shown.since_round if evidence.shown else None,
         test=evidence.test.number if evidence.test else None,
         share_left=evidence.share_left,
-        standing=_standing(evidence.recovery),
+        standing=_raised_alarm(evidence.recovery),
         smallest_change=_smallest(evidence.change, evidence.comparison, 1.0),
         # A level is searched by the sum of both groups.
         smallest_level_change=_smallest(evidence.level_change, evidence.comparison, 0.5),
@@ -159,7 +159,7 @@ def evidence_view(
     )
 
 
-def _standing(recovery: Recovery | None) -> StandingAlarm | None:
+def _raised_alarm(recovery: Recovery | None) -> StandingAlarm | None:
     if recovery is None or recovery.over:
         return None
     return StandingAlarm(
@@ -181,40 +181,40 @@ def _smallest(change: Change | None, comparison: Comparison, part: float) -> Est
 
 
 class WindowState(StrEnum):
-    """How far a window of traffic is."""
+    """State of a window of traffic."""
 
     OPEN = "open"
-    """Answers are still taken in for it."""
+    """Answers are still accepted."""
     MEASURED = "being measured"
-    """The list of its members is fixed; not all of them are measured."""
+    """Its list of members is complete; not all are measured."""
     READ = "read"
     NOT_WATCHED = "not watched"
-    """It lies before the first window that is watched, or the monitor was paused."""
+    """It is before the first watched window, or the monitor was paused."""
 
 
 class WindowView(BaseModel):
-    """A window of traffic: what became of the answers that were sent in, and what it was like."""
+    """A window of traffic: the accounts of its answers and its description."""
 
     window: Window
     run_id: str
     """The run that holds its answers."""
     state: WindowState
     round: int | None = None
-    """Its round, once it is read."""
+    """Its round, after it was read."""
     sent: int | None
-    """How many answers were sent in: the sum of the accounts; null where they are."""
+    """Number of answers sent: the sum of the accounts; null if they are."""
     accounts: AnswerAccounts | None
-    """What became of them; null for a window that was read before this was kept."""
+    """Accounts of the answers; null for a window without them."""
     answers: int | None = None
-    """Its members, once it is read: the answers that were taken in time."""
+    """Number of members after it was read: answers that were in time."""
     without_unit: int = 0
-    """Members that name no user or conversation."""
+    """Members without a user or a conversation."""
     known_units: dict[str, int] = {}
-    """By dimension: users that had entered the evidence of this epoch before."""
+    """Users already in the evidence of this epoch, by dimension."""
     mixed_units: dict[str, int] = {}
-    """By dimension: users in two of the groups at once."""
+    """Users in two groups at once, by dimension."""
     described: tuple[Described, ...] = ()
-    """The numbers."""
+    """Descriptive statistics."""
 
 
 def window_view(
@@ -222,17 +222,17 @@ def window_view(
 ) -> WindowView:
     """Return the view of a window from its accounts, and its description once it is read.
 
-    `watched` tells whether it is not before the first window that the monitor watches.
+    `watched` is false for windows before the first one that the monitor watches.
     """
     if read is None:
         if accounted is None:
-            raise ValueError("A window without accounts and description is not there.")
+            raise ValueError("A window has neither accounts nor a description.")
         accounts = accounted.accounts
         if accounted.fixed_at is None:
-            goes_on, state = watched or accounts.waiting, WindowState.OPEN
+            is_active, state = watched or accounts.waiting, WindowState.OPEN
         else:
-            goes_on, state = accounts.waiting or not accounts.sent, WindowState.MEASURED
-        if not goes_on:
+            is_active, state = accounts.waiting or not accounts.sent, WindowState.MEASURED
+        if not is_active:
             state = WindowState.NOT_WATCHED
         return WindowView(
             window=accounted.of.window,
@@ -242,7 +242,7 @@ def window_view(
             sent=accounts.sent,
         )
     known = accounted.accounts if accounted and read.accounts is not None else None
-    # The description is written first: who looks in between sees its members wait no more.
+    # The description is written before the accounts are settled.
     members = read.accounts.model_dump() if read.accounts else {}
     settled = known.model_copy(update={**members, "waiting": 0}) if known else None
     return WindowView(

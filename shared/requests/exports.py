@@ -19,21 +19,21 @@ from biaswatch.shared.contracts import (
 NOT_ARRIVED = "did not arrive"
 
 
-class ExportedBody(BaseModel):
+class DescribedBody(BaseModel):
     """A body whose fields are described in OpenAPI."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-class ExportedAnswer(ExportedBody):
-    """One answer with its question; texts are empty where they may not be read."""
+class ExportedAnswer(DescribedBody):
+    """One answer with its question; unreadable texts are empty."""
 
     response_id: str
     run_id: str
     key: str
     """The probe's name in its suite, or the sender's id of a production answer."""
     at: datetime | None
-    """When it came; of production answers, when they were given. Null where none came."""
+    """Time of arrival; for production answers, their own time. Null if none arrived."""
     target: str
     scaffold: str
     repeat: int
@@ -43,59 +43,59 @@ class ExportedAnswer(ExportedBody):
     facts: dict[str, str]
     messages: tuple[Message, ...] = ()
     baseline: str | None = None
-    """The text a measurement is compared with."""
+    """Text that measurements are compared with."""
     text: str | None = None
     reasoning: str | None = None
-    """What the model wrote before its answer."""
+    """Reasoning that the model wrote before its answer."""
     reason: str | None = None
-    """Why there is no answer."""
+    """Reason for a missing answer."""
     model: str | None = None
     fingerprint: str | None = None
     finish_reason: str | None = None
 
 
-class ExportedFeatures(ExportedBody):
-    """What one extractor at one version read in one answer."""
+class ExportedFeatures(DescribedBody):
+    """Measurements of one answer by one extractor at one version."""
 
     response_id: str
     extractor: str
     version: str
     values: dict[str, float | None] = {}
-    """Null where a feature is undefined for this answer."""
+    """Value by feature; null if it is undefined for this answer."""
     baseline: dict[str, float | None] = {}
-    """The same features of the baseline text, where there is one."""
+    """The same features of the baseline text, if it exists."""
     missing: str | None = None
-    """Why there are no values at all."""
+    """Reason for missing values."""
 
 
-class AnswersPage(ExportedBody):
+class AnswersPage(DescribedBody):
     """Some answers of a run, in an order that never changes."""
 
     answers: list[ExportedAnswer]
     after: str | None
-    """Where the next page begins; null at the end."""
+    """The beginning of the next page; null at the end."""
 
 
-class FeaturesPage(ExportedBody):
-    """Measurements of the answers that the same page of answers has."""
+class FeaturesPage(DescribedBody):
+    """Measurements of the answers of the same page."""
 
     features: list[ExportedFeatures]
     after: str | None
-    """Where the next page begins; null at the end."""
+    """The beginning of the next page; null at the end."""
 
 
-class MonitorRun(ExportedBody):
+class MonitorRun(DescribedBody):
     """The run of a monitor's round, or of a window of traffic."""
 
     run_id: str
     at: datetime
-    """When the round was closed, or the window begins."""
+    """The end of the round, or the beginning of the window."""
     archived: str | None = None
-    """What became of its answers, where they are not in the store: they cannot be exported."""
+    """A sentence about archived answers, which cannot be exported."""
 
 
 def exported_answer(probe: Probe, response_id: str, response: Response | None) -> ExportedAnswer:
-    """Return an answer as it is handed out; of one that has not come, its plan alone."""
+    """Return an answer for export; a missing one has only the fields of its plan."""
     plan = {
         "response_id": response_id, "run_id": probe.run_id, "key": probe.key,
         "target": probe.target.name, "scaffold": probe.scaffold, "repeat": probe.repeat,
@@ -103,52 +103,46 @@ def exported_answer(probe: Probe, response_id: str, response: Response | None) -
     }  # fmt: skip
     if response is None:
         return ExportedAnswer.model_validate({**plan, "at": None, "reason": NOT_ARRIVED})
-    said = response.model_dump(
+    answer = response.model_dump(
         include={"at", "text", "reasoning", "reason", "model", "fingerprint", "finish_reason"}
     )
-    # The stored question: that of the suite would be a text which may not be read, or is purged.
-    asked = response.probe
+    # The stored question, because that of the suite could be unreadable or purged.
+    stored = response.probe
     if probe.purpose is Purpose.PRODUCTION:
-        said["at"] = asked.at
+        answer["at"] = stored.at
     return ExportedAnswer.model_validate(
-        {**plan, **said, "messages": asked.messages, "baseline": asked.baseline}
+        {**plan, **answer, "messages": stored.messages, "baseline": stored.baseline}
     )
 
 
 def exported_features(
     response_id: str, measured: Iterable[Features], pinned: Sequence[ExtractorPin]
 ) -> list[ExportedFeatures]:
-    """Return what every extractor read in an answer; of pinned ones also that nothing came."""
-    found = [
+    """Return the measurements of an answer, and of pinned extractors also missing ones."""
+    exported = [
         ExportedFeatures(
             response_id=response_id,
-            extractor=each.extractor,
-            version=each.extractor_version,
-            values=each.values,
-            baseline=each.baseline,
-            missing=each.unscorable,
+            extractor=features.extractor,
+            version=features.extractor_version,
+            values=features.values,
+            baseline=features.baseline,
+            missing=features.unscorable,
         )
-        for each in measured
+        for features in measured
     ]
-    there = {(each.extractor, each.version) for each in found}
-    found += [
+    arrived = {(row.extractor, row.version) for row in exported}
+    exported += [
         ExportedFeatures(
             response_id=response_id, extractor=pin.name, version=pin.version, missing=NOT_ARRIVED
         )
         for pin in pinned
-        if (pin.name, pin.version) not in there
+        if (pin.name, pin.version) not in arrived
     ]
-    return sorted(found, key=lambda each: (each.extractor, each.version))
-
-
-class DescribedBody(BaseModel):
-    """A body whose fields are described in OpenAPI."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    return sorted(exported, key=lambda row: (row.extractor, row.version))
 
 
 class PinnedExtractor(DescribedBody):
-    """An extractor of a run, and what it measures."""
+    """An extractor of a run, with its features."""
 
     name: str
     version: str
@@ -156,60 +150,60 @@ class PinnedExtractor(DescribedBody):
 
 
 class DeclaredAnalysis(DescribedBody):
-    """What a run's suite declares of its analysis, and what there is to analyse."""
+    """The analysis that a run's suite declares, and its data."""
 
     run_id: str
     suite: str
     claim: Claim
-    """What conclusions are about."""
+    """The population of the conclusions."""
     features: list[str]
-    """Which features are diagnosed; all that are measured, where none is named."""
+    """Diagnosed features; if empty, all that are measured."""
     selected_at_least: dict[str, float]
-    """From which value of a feature on an answer counts as a selection."""
+    """Lowest value of a feature that counts as a selection."""
     ranges: dict[str, tuple[float, float]] = {}
-    """The least and the largest value of a feature; a value beyond counts as missing."""
+    """Minimum and maximum of a feature; other values count as missing."""
     compared: Against = Against.AUTO
-    """What each group is compared with."""
+    """The reference of each group."""
     strata: list[str] = []
     """Facts or dimensions of groups that are described and never compared."""
     extractors: list[PinnedExtractor]
     targets: list[str]
     scaffolds: list[str]
     answers: int
-    """How many answers are asked for; so many measurements there are."""
+    """Number of planned answers; each has measurements."""
     alpha: float | None
-    """The level of the run's findings; null while there are none."""
+    """Significance level of the run's findings; null before the diagnosis."""
     tolerance: float | None
-    """Their largest difference that does not matter."""
+    """Their tolerance."""
 
 
 class Measurement(DescribedBody):
-    """What one extractor read from an answer."""
+    """Measurement of an answer by one extractor."""
 
     values: dict[str, float | None] = {}
-    """The value of each feature; null where it is undefined for this answer."""
+    """Value of each feature; null if it is undefined for this answer."""
     baseline: dict[str, float | None] = {}
-    """The same features of the probe's baseline text, where it has one."""
+    """The same features of the probe's baseline text, if it has one."""
     missing: str | None = None
-    """Why there are no values at all."""
+    """Reason for missing values."""
 
 
 class AnswerMeasurements(DescribedBody):
-    """One answer of a run: what is known of its probe, and what each extractor measured."""
+    """One answer of a run: its probe and its measurements."""
 
     key: str
     """The probe's name in its suite."""
     target: str
     scaffold: str
     repeat: int
-    """Which repeat of the same question it answers, counted from 0."""
+    """Number of the repeat, from 0."""
     unit: str
     """The unit of analysis: the prompt."""
     set: str | None
     """The counterfactual set."""
     groups: dict[str, str]
-    """Whom the probe is about, by dimension."""
+    """Groups that the probe is about, by dimension."""
     facts: dict[str, str]
-    """What else is known of the probe: its category, its keyword, its source."""
+    """Other facts of the probe: its category, its keyword, its source."""
     measured: dict[str, Measurement]
-    """By extractor."""
+    """Measurement by extractor."""

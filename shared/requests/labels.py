@@ -15,45 +15,44 @@ from pydantic import (
 from biaswatch.shared.contracts import MOST_DRAWN, Correction, LabelDraw, LabelSample
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 
-MOST_LABELS = 1000
-"""Of one request."""
-MOST_TASKS = 1000
+MAX_LABELS = 1000
+"""Labels of one request."""
+MAX_TASKS = 1000
 """Texts of one page."""
-MOST_CHARACTERS = 20_000
-"""Of instructions."""
-MOST_CHOICES = 30
-MOST_HIDDEN = 500
+MAX_GUIDANCE_CHARACTERS = 20_000
+MAX_CHOICES = 30
+MAX_HIDDEN_WORDS = 500
 PersonName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]+$")]
 
 
 class NumberRequest(BaseModel):
-    """Which number of a run people label, and by which grouping; what is missing is looked up."""
+    """A feature of a run to label, and a grouping of its answers."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     feature: Name
     """`extractor.feature`, or the feature alone where only one extractor measures it."""
     group: Name | None = None
-    """The grouping whose groups get as many labels each; the only one, where there is one."""
+    """The grouping whose groups get equally many labels; default: the only one."""
 
 
 class SampleRequest(NumberRequest):
     """The body of a request to draw answers for labelling."""
 
     wanted: Annotated[PositiveInt, Field(le=MOST_DRAWN)] = 300
-    """How many, over all groups."""
+    """Size of the sample, over all groups."""
     draw: LabelDraw = LabelDraw.EVEN
-    """All answers of a group alike, or more where the instrument is unsure."""
+    """All answers of a group alike, or more of those that the instrument is unsure about."""
     low: float | None = None
-    """The least value that a label can be; by the suite, or by the readings, if it is missing."""
+    """Minimum of a label; default: that of the suite, or of the measurements."""
     high: float | None = None
-    """The largest."""
-    choices: list[float] = Field(default=[], max_length=MOST_CHOICES)
+    """Maximum of a label."""
+    choices: list[float] = Field(default=[], max_length=MAX_CHOICES)
     """The values to choose from."""
-    guidance: str = Field(default="", max_length=MOST_CHARACTERS)
-    """The instructions for people; their version is made of their words."""
-    hidden: list[Name] = Field(default=[], max_length=MOST_HIDDEN)
-    """Words that name groups, beside the names of the groups themselves."""
+    guidance: str = Field(default="", max_length=MAX_GUIDANCE_CHARACTERS)
+    """Instructions for labellers; their version is a hash of the text."""
+    hidden: list[Name] = Field(default=[], max_length=MAX_HIDDEN_WORDS)
+    """Words that reveal groups, in addition to the names of the groups."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -62,53 +61,53 @@ class SampleRequest(NumberRequest):
         if self.low is not None and self.high is not None:
             if not self.low < self.high:
                 raise ValueError("low must be below high")
-            if any(not self.low <= each <= self.high for each in self.choices):
+            if any(not self.low <= choice <= self.high for choice in self.choices):
                 raise ValueError("a choice lies outside the scale")
         return self
 
 
 class TaskFilter(BaseModel):
-    """Which part of what a sample drew."""
+    """A page of a sample."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     after: Annotated[NonNegativeInt, Field(le=MOST_DRAWN)] = 0
     """Where the page before ended."""
-    limit: Annotated[PositiveInt, Field(le=MOST_TASKS)] = 500
+    limit: Annotated[PositiveInt, Field(le=MAX_TASKS)] = 500
 
 
 class GivenLabel(BaseModel):
-    """What one person said of one answer."""
+    """One label of one person."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     response_id: RecordId
     """The answer."""
     value: float | None = None
-    """On the instrument's scale; null where the person could not tell."""
+    """Value on the instrument's scale; null if the person could not tell."""
     person: PersonName | None = None
-    """Who; the caller, if it is missing."""
+    """The labeller; default: the caller."""
     withdrawn: bool = False
-    """Take back what this person said of the answer."""
+    """True to withdraw this person's label of the answer."""
     note: str = Field(default="", max_length=2000)
 
 
 class LabelsRequest(BaseModel):
-    """The body of a request that brings labels of one number of a run."""
+    """Labels of one feature of a run."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     extractor: Token
     """The instrument."""
     feature: Name
-    """Which of its numbers."""
+    """The feature of that instrument."""
     instructions: Name = "unknown"
-    """The version that people had; that of the sample, for answers that were drawn."""
-    labels: list[GivenLabel] = Field(min_length=1, max_length=MOST_LABELS)
+    """The version of the instructions; for sampled answers, that of the sample counts."""
+    labels: list[GivenLabel] = Field(min_length=1, max_length=MAX_LABELS)
 
 
 class LabelledStratum(BaseModel):
-    """How far the answers of one group are labelled."""
+    """Progress of the labels of one group."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -116,80 +115,80 @@ class LabelledStratum(BaseModel):
     scaffold: str
     group: str
     answers: int
-    """Answers with a reading."""
+    """Measured answers."""
     drawn: int
     labelled: int
-    """Drawn answers that anybody labelled."""
+    """Sampled answers with a label."""
 
 
 class SampleProgress(BaseModel):
-    """A sample, and how far it is labelled."""
+    """A sample and its progress."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     sample: LabelSample
     strata: list[LabelledStratum]
     labelled: int
-    """Drawn answers that anybody labelled."""
+    """Sampled answers with a label."""
     skipped: int
-    """Drawn answers of which everybody who saw them could not tell."""
+    """Sampled answers that every labeller skipped."""
 
 
 class LabelTask(BaseModel):
-    """What one person labels at a time."""
+    """One item to label."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     response_id: str
-    """Of the answer, the judged pair, or the judged report."""
+    """Id of the answer, the judged pair, or the judged report."""
     question: str
-    """What was asked, the context of a pair, or what a report is about."""
+    """The question, the context of a pair, or the subject of a report."""
     answer: str
-    """What was answered, with its reasoning where that was judged; or the report."""
+    """The answer, with its reasoning if that was judged; or the report."""
 
 
 class LabelTasks(BaseModel):
-    """Some of what a sample drew, in the order in which it is labelled."""
+    """Items of a sample, in the order of labelling."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     tasks: list[LabelTask]
     after: int | None
-    """Where the next page begins; null at the end."""
+    """The beginning of the next page; null at the end."""
 
 
 class AcceptedLabels(BaseModel):
-    """What became of labels that were sent."""
+    """Numbers of accepted labels."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     new: int
-    """Labels that were not there before."""
+    """New labels."""
     known: int
-    """Labels that say what the same person had said already."""
+    """Labels equal to the last one of the same person."""
     undrawn: int
-    """Of answers that no sample holds: they count for agreement alone."""
+    """Labels of answers outside of samples, which count for agreement only."""
 
 
 class PlanLine(BaseModel):
-    """What so many labels will bring for a gap of two groups."""
+    """Precision of a gap of two groups for a number of labels."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     labels_of_a_group: int
     correlation: float
-    """Of labels and readings, assumed."""
+    """Assumed correlation of labels and measurements."""
     half_width: float
-    """Of the gap's interval, in the number's units."""
+    """Half width of the gap's interval, in units of the feature."""
     smallest_gap: float
-    """Found four times in five."""
+    """Smallest gap that is found with a power of 0.8."""
     widest_share: float
-    """How far the interval of a group's mean can reach on one side, as a share of the scale, where
-    labels hardly vary: rare answers, or labels that all agree with the readings."""
+    """Largest half width of the interval of a group's mean, as a share of the scale, if labels
+    hardly vary: rare answers, or labels that all agree with the measurements."""
 
 
 class LabelPlan(BaseModel):
-    """What labels of a number would bring, before any is made."""
+    """Precision that labels of a feature would give, by their number."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -197,23 +196,23 @@ class LabelPlan(BaseModel):
     feature: str
     dimension: str
     groups: dict[str, int]
-    """Answers with a reading, by group."""
+    """Measured answers, by group."""
     spread: float
-    """Standard deviation of readings within groups."""
+    """Standard deviation of measurements within groups."""
     by_readings: float
-    """Half of the gap's interval by readings, which knows nothing of their error."""
+    """Half width of the gap's interval by measurements, which ignores their errors."""
     units: int
-    """Prompts of the group that has the fewest."""
+    """Prompts of the smallest group."""
     repeats: float
-    """Answers to each of them."""
+    """Answers per prompt."""
     labels_for_a_tenth: int | None
-    """Labels of a group from which on an interval reaches no farther than a tenth of the scale,
-    also where labels hardly vary; null where no number of labels of so few prompts does."""
+    """Labels of a group for an interval of at most a tenth of the scale on each side, even if
+    labels hardly vary; null if there are too few prompts."""
     lines: list[PlanLine]
 
 
 class StoredLabel(BaseModel):
-    """One label as it stands; value and person are left out for who may not read texts."""
+    """The last label of a person; without value and person for callers who may not read texts."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -224,38 +223,38 @@ class StoredLabel(BaseModel):
     person: str
     instructions: str
     probability: float | None
-    """How probable it was that the answer would be drawn; null for answers of no sample."""
+    """Sampling probability of the answer; null for answers outside of samples."""
     note: str
     at: AwareDatetime
 
 
 class RunCorrections(BaseModel):
-    """What the labels of a run make of its findings."""
+    """Findings of a run corrected by labels."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     corrections: list[Correction]
-    """Of the latest state of the labels that was computed; empty without labels."""
+    """Corrections of the latest state that was computed; empty without labels."""
     behind: bool
-    """Whether labels have come that these do not hold yet."""
+    """True if there are newer labels that the corrections do not contain."""
 
 
-def repeats_in_words(found: LabelPlan) -> str:
-    """Return what few labels cannot show where they hardly vary, and how many it takes."""
-    prompts = f"{found.units} prompts of the smallest group"
-    if found.repeats > 1:
-        prompts += f" have {found.repeats:.3g} answers each, which vary together"
+def repeats_in_words(plan: LabelPlan) -> str:
+    """Return the limits of few labels that hardly vary, and how many are needed."""
+    prompts = f"{plan.units} prompts of the smallest group"
+    if plan.repeats > 1:
+        prompts += f" have {plan.repeats:.3g} answers each, which vary together"
     else:
         prompts += " have one answer each"
-    few = next((each for each in found.lines), None)
+    few = next(iter(plan.lines), None)
     reach = ""
     if few is not None:
         reach = (
             f": where labels hardly vary (rare answers, or all as read), {few.labels_of_a_group}"
             f" labels leave a group's mean open by {few.widest_share:.2g} of the scale"
         )
-    if found.labels_for_a_tenth is None:
+    if plan.labels_for_a_tenth is None:
         takes = "It takes more prompts to know it within a tenth, however many answers are labelled"
     else:
-        takes = f"Within a tenth it is known from {found.labels_for_a_tenth} labels of a group on"
+        takes = f"Within a tenth it is known from {plan.labels_for_a_tenth} labels of a group on"
     return f"{prompts}{reach}. {takes}."

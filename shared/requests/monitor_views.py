@@ -23,44 +23,43 @@ from biaswatch.shared.requests.evidence import EvidenceView, WindowView
 
 
 class LabelledEvidence(BaseModel):
-    """What labels say of one comparison, over all labelled rounds of an epoch."""
+    """One comparison as labels correct it, over all labelled rounds of an epoch."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     comparison: str
     title: str
-    """What is compared, for people."""
+    """Title of the comparison."""
     number: str
     """The extractor and its feature."""
     a: str
     b: str
     gap: RunningGap
-    """First group less second, as labels correct what the instrument reads."""
+    """Corrected difference of the groups, first minus second."""
     epoch: int
     round: int
     """The last labelled round."""
     run_id: str
     """The run of that round."""
     labelled_until: AwareDatetime
-    """When the last label came that it rests on."""
+    """Time of its last label."""
     alarmed: bool
-    """Whether an alarm by labels stands."""
+    """True if an alarm by labels is raised."""
 
 
-def labelled_sentence_of(found: LabelledEvidence) -> str:
-    """Return what labels say of one comparison, beside what alarms."""
-    gap = found.gap
+def labelled_sentence_of(labelled: LabelledEvidence) -> str:
+    """Return the evidence of one comparison by labels in a sentence."""
+    gap = labelled.gap
     rounds = f"{gap.rounds} labelled round{'' if gap.rounds == 1 else 's'}"
-    said = f"{2 * gap.pairs:,} labelled answers of {rounds}"
     needed = "" if gap.bound is None else f" of the {gap.bound:.2f} that alarm"
-    told = f"evidence {gap.log_e:.2f}{needed}, {said}"
+    sentence = f"evidence {gap.log_e:.2f}{needed}, {2 * gap.pairs:,} labelled answers of {rounds}"
     if gap.since_round:
-        told += f", since round {gap.since_round}, when an alarm by labels was over"
-    return f"{told}; no alarm is raised: {gap.no_alarm}" if gap.no_alarm else told
+        sentence += f", since round {gap.since_round}, when an alarm by labels was over"
+    return f"{sentence}; no alarm is raised: {gap.no_alarm}" if gap.no_alarm else sentence
 
 
 def labelled_promise_in_words(alpha: float) -> str:
-    """Return what alarms by labels promise, beside those by readings."""
+    """Return the guarantee of alarms by labels, compared with alarms by measurements."""
     return (
         "Alarms by labels are about what the model says, where the labels are right; those by"
         " readings about what the instrument reads. The probability of any false alarm by labels,"
@@ -69,28 +68,28 @@ def labelled_promise_in_words(alpha: float) -> str:
 
 
 class AppliedMonitor(BaseModel):
-    """What applying a monitor's file has changed."""
+    """The effect of applying a monitor's file."""
 
     monitor: Monitor
     changed: bool
-    """Whether anything differs from before."""
+    """True if the definition changed."""
     anew: bool
-    """Whether it starts with no evidence, because its plan is another."""
+    """True if it starts without evidence, because its plan is new."""
     notes: list[str] = []
-    """What it can find, and what to consider, in sentences."""
+    """Detectable effects and advice, in sentences."""
 
 
 class MonitorStatus(BaseModel):
-    """A monitor in one line: what it watches, its state, rounds, verdicts and alarms."""
+    """A monitor in one line: target, state, rounds, verdicts and alarms."""
 
     name: str
     monitor_id: str
     state: str
     """active, paused, deleted or ended."""
     ended: str | None = None
-    """Why there will be no more rounds."""
+    """The reason why it has ended."""
     suite: str | None
-    """The suite that is asked; null where traffic is watched."""
+    """The suite; null for a monitor of traffic."""
     target: str
     claim: Claim
     rounds: int
@@ -101,15 +100,15 @@ class MonitorStatus(BaseModel):
     verdicts: dict[Verdict, int] = {}
     alarms: int
     flagged: int = 0
-    """Comparisons that stand out over the whole deployment now (e-BH)."""
+    """Comparisons that are flagged over the whole deployment (e-BH)."""
     alpha: float
-    """The probability of any false alarm of this monitor, ever; those of monitors add up."""
+    """The probability of any false alarm of this monitor, ever; over monitors they add up."""
     share_left: float | None = None
-    """The least share of it, over the comparisons, that is left for later tests; null before the
-    first round."""
+    """The smallest share of alpha that is left for later tests, over the comparisons; null before
+    the first round."""
     since: datetime
     history_of: str | None = None
-    """The monitor whose past it reads: its evidence was declared after the data."""
+    """The monitor whose past it reads, declared after the data."""
 
 
 class TwinAnswer(BaseModel):
@@ -118,13 +117,13 @@ class TwinAnswer(BaseModel):
     response_id: str
     group: str | None
     asked: str | None
-    """What the model was asked; null once purged."""
+    """The question; null if it was purged."""
     answered: str | None
-    """What it answered; null without an answer, or once purged."""
+    """The answer; null if it is missing or was purged."""
 
 
 def twin_answer(response: Response, dimension: str) -> TwinAnswer:
-    """Return the view of an answer, with its group in the dimension that is compared."""
+    """Return the view of an answer, with its group in the compared dimension."""
     return TwinAnswer(
         response_id=response.id,
         group=response.probe.groups.get(dimension),
@@ -143,12 +142,12 @@ class TwinsView(BaseModel):
 
 
 class AlarmView(BaseModel):
-    """An alarm with the answers behind it, and who was told of it."""
+    """An alarm with the answers behind it, and its deliveries."""
 
     alarm: Alarm
     twins: list[TwinsView]
     deliveries: list[AlarmDelivery] = []
-    """What became of it on its way to each channel."""
+    """Its delivery to each channel."""
 
 
 class MonitorView(BaseModel):
@@ -158,19 +157,19 @@ class MonitorView(BaseModel):
     evidence: list[EvidenceView]
     alarms: list[Alarm]
     labelled: list[LabelledEvidence] = []
-    """What labels of people say of the comparisons, beside the evidence by readings."""
+    """The comparisons as labels correct them."""
     accounts: AnswerAccounts | None = None
-    """What became of every answer that was sent in for it; null where no traffic is watched."""
+    """Accounts of all answers sent for it; null without traffic."""
     window: WindowView | None = None
     """The last window of traffic that was read."""
 
 
 MAX_EVIDENCE = 6000
-"""How much evidence is returned at once, in all histories together."""
+"""Points of all histories in one response."""
 
 
 class HistoryPoint(BaseModel):
-    """The evidence when a round had closed."""
+    """The evidence at the end of a round."""
 
     round: int
     epoch: int
@@ -182,7 +181,7 @@ class HistoryPoint(BaseModel):
     bound: float
     verdict: Verdict
     test: int | None = None
-    """Which test of the comparison the round belongs to."""
+    """Number of the test that the round belongs to."""
 
 
 class History(BaseModel):
@@ -200,38 +199,40 @@ def _moment(evidence: Evidence) -> HistoryPoint:
 
 
 MOMENT_FIELDS = frozenset(HistoryPoint.model_fields)
-"""Of evidence."""
+"""Fields of evidence in a history."""
 
 
 def history_from(comparison: str, tolerance: float, fields: Iterable[dict[str, Any]]) -> History:
-    """Return a history from fields of evidence as they are kept."""
+    """Return a history from stored fields of evidence."""
     moments = [
-        HistoryPoint.model_validate({**each, "test": (each.get("test") or {}).get("number")})
-        for each in fields
+        HistoryPoint.model_validate({**row, "test": (row.get("test") or {}).get("number")})
+        for row in fields
     ]
     in_order = sorted(moments, key=lambda point: point.round)
     return History(comparison=comparison, tolerance=tolerance, moments=in_order)
 
 
 def rounds_shown(comparisons: int) -> int:
-    """Return how many rounds are shown at once."""
+    """Return the number of rounds in one response."""
     return max(2, MAX_EVIDENCE // comparisons)
 
 
 def histories_of(evidence: Iterable[Evidence]) -> list[History]:
     """Return a history for each comparison, those with the most evidence first."""
-    found: dict[str, list[Evidence]] = defaultdict(list)
-    for each in sorted(evidence, key=lambda record: record.round):
-        found[each.comparison_key].append(each)
+    by_comparison: dict[str, list[Evidence]] = defaultdict(list)
+    for record in sorted(evidence, key=lambda record: record.round):
+        by_comparison[record.comparison_key].append(record)
     histories = [
         History(
             comparison=key,
-            tolerance=each[-1].comparison.watched.tolerance,
-            moments=[_moment(one) for one in each],
+            tolerance=records[-1].comparison.watched.tolerance,
+            moments=[_moment(record) for record in records],
         )
-        for key, each in found.items()
+        for key, records in by_comparison.items()
     ]
-    # By the largest evidence of the test so far, as a share of what an alarm needs.
-    last = {each.comparison: each.moments[-1] for each in histories}
-    shares = {name: point.log_supremum / point.bound for name, point in last.items()}
-    return sorted(histories, key=lambda each: (-shares[each.comparison], each.comparison))
+
+    def rank(history: History) -> tuple[float, str]:
+        last = history.moments[-1]
+        return -last.log_supremum / last.bound, history.comparison
+
+    return sorted(histories, key=rank)

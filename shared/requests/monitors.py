@@ -30,17 +30,17 @@ UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 
 
-def seconds_of(given: Any) -> Any:
-    """Turn `6h` into seconds; a number is seconds already."""
-    if not isinstance(given, str):
-        return given
-    if not (found := DURATION.fullmatch(given.strip())):
+def seconds_of(value: Any) -> Any:
+    """Return `6h` in seconds; a number is returned unchanged."""
+    if not isinstance(value, str):
+        return value
+    if not (match := DURATION.fullmatch(value.strip())):
         raise ValueError("a duration is a number and one of s, m, h, d, w: 30m, 6h, 1d")
-    return float(found[1]) * UNITS_S[found[2]]
+    return float(match[1]) * UNITS_S[match[2]]
 
 
 def within_longest(duration_s: float) -> float:
-    """Refuse a duration that is too long."""
+    """Return a duration; raise ValueError if it is too long."""
     if duration_s > LONGEST_S:
         raise ValueError(f"a duration is at most {LONGEST_S / UNITS_S['d']:g}d")
     return duration_s
@@ -77,10 +77,10 @@ class FeatureRequest(WatchedFeature):
 
     @model_validator(mode="before")
     @classmethod
-    def _chosen(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.keys() <= cls.model_fields.keys() - {"tolerance"}:
+    def _require_tolerance(cls, fields: Any) -> Any:
+        if isinstance(fields, dict) and fields.keys() <= cls.model_fields.keys() - {"tolerance"}:
             raise ValueError(NO_TOLERANCE)
-        return given
+        return fields
 
 
 class ComparisonRequest(WatchedPair):
@@ -195,9 +195,10 @@ class TrafficMonitorRequest(MonitorFile):
     """How far apart the first answers of users who are compared may be; an hour, or a window."""
 
 
-def _kind_of(asked: Any) -> str:
-    """Return the kind by the target alone, so that a mistake is named once."""
-    target = asked.get("target") if isinstance(asked, dict) else getattr(asked, "target", None)
+def _kind_of(request: Any) -> str:
+    """Return the kind by the target only, so that a mistake is reported once."""
+    is_dict = isinstance(request, dict)
+    target = request.get("target") if is_dict else getattr(request, "target", None)
     return LISTENS if isinstance(target, str) and target.startswith(TRAFFIC_PREFIX) else ASKS
 
 

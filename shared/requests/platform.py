@@ -21,77 +21,77 @@ ON_THE_BUS = (
 
 
 class AuditRequest(BaseModel):
-    """Which entries of the audit trail are wanted."""
+    """A selection of entries of the audit trail."""
 
     model_config = ConfigDict(extra="forbid")
 
     about: str | None = None
-    """What was acted on: the name of a monitor, the id of a run, a target."""
+    """The subject: the name of a monitor, the id of a run, a target."""
     by: str | None = None
-    """Who acted."""
+    """The actor."""
     action: str | None = None
-    """`monitor.pause`, or `monitor` for all that is done to monitors."""
+    """`monitor.pause`, or `monitor` for all actions on monitors."""
     since: Moment | None = None
     """The earliest moment."""
     last: int = Field(default=100, ge=1, le=MAX_ENTRIES)
-    """The most entries."""
+    """Maximum number of entries."""
 
 
 class PurgeRequest(BaseModel):
-    """Whose texts are to be removed: exactly one of these."""
+    """Texts to remove, by exactly one of these fields."""
 
     model_config = ConfigDict(extra="forbid")
 
     run: RecordId | None = None
-    """Those of a run."""
+    """All texts of a run."""
     unit: Name | None = None
-    """Those of a prompt, a user or a conversation."""
+    """All texts of a prompt, a user or a conversation."""
     before: Moment | None = None
-    """Those of records made before this moment."""
+    """All texts of records made before this moment."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(each is not None for each in (self.run, self.unit, self.before)) != 1:
+        if sum(field is not None for field in (self.run, self.unit, self.before)) != 1:
             raise ValueError("say what to purge with one of run, unit and before")
         return self
 
     @property
     def what(self) -> str:
-        """Which of the three it is."""
+        """The name of the field."""
         return first(self.model_dump(exclude_none=True), "Nothing is to be purged.")
 
     @property
     def subject(self) -> str:
-        """What the audit trail says was purged."""
+        """The subject in the audit trail."""
         return purge_subject(self.what, str(getattr(self, self.what)))
 
 
 class PurgedTexts(BaseModel):
-    """What a purge removed."""
+    """Numbers of removed texts."""
 
     texts: int
-    """Texts that were removed from the store; none comes back, however late a copy arrives."""
+    """Texts removed from the store; late copies do not bring them back."""
     prompts: int = 0
-    """Probes of stored suites whose texts were removed: those of the unit."""
+    """Probes of stored suites whose texts were removed."""
     remains: str
-    """What is left, and where."""
+    """A sentence about the texts that remain."""
 
 
 class ChannelView(BaseModel):
-    """A channel, and what became of the alarms that were sent to it."""
+    """A channel and the deliveries of its alarms."""
 
     name: str
-    """Its name; of a webhook in a monitor's file, `webhook/` and the monitor."""
+    """The name; for a webhook in a monitor's file, `webhook/` and the monitor."""
     status: ChannelStatus | None
-    """What the diagnoser says of it; null where no diagnoser has it now."""
+    """The status that the diagnoser announced; null if no diagnoser has the channel."""
     alarms: dict[DeliveryState, int]
-    """The alarms of the last seven days, by how far they have come."""
+    """Number of alarms of the last seven days, by state of delivery."""
     last_failure: str | None
-    """Why the last of those that were not delivered has failed."""
+    """Reason of the last failed delivery."""
 
 
 class RetriedChannel(BaseModel):
-    """How many alarms are sent again."""
+    """Number of alarms that are sent again."""
 
     alarms: int
 
@@ -106,7 +106,7 @@ class AlarmLine(BaseModel):
     state: AlarmState
     at: datetime
     words: str
-    """Who is worse off, by how much and how sure."""
+    """A sentence: the disadvantaged group, the gap and its evidence."""
 
 
 class OverdueMonitor(BaseModel):
@@ -117,46 +117,46 @@ class OverdueMonitor(BaseModel):
 
 
 class PlatformTrouble(BaseModel):
-    """Something that keeps the platform from its work, in a sentence."""
+    """A problem of the platform that needs a person, in a sentence."""
 
     what: str
     said: str
 
 
 class DaySpending(BaseModel):
-    """What runs, rounds and windows that began in the last day have spent by now."""
+    """Spending of runs, rounds and windows that began in the last day."""
 
     runs: int
     tokens: int
     cost: float | None
-    """By the price table; null where that names no price of any of their models."""
+    """Cost by the price table; null if it has no price for any of their models."""
     unpriced_calls: int
-    """Calls whose price is not known."""
+    """Calls without a known price."""
 
 
 class PlatformStatus(BaseModel):
-    """What whoever opens the platform in the morning has to know."""
+    """The platform at a glance."""
 
     at: datetime
     alarms: list[AlarmLine]
-    """Those that stand, the latest first."""
+    """Raised alarms, the latest first."""
     changes: list[AlarmLine]
-    """Raised or cleared in the last day, the latest first."""
+    """Alarms raised or cleared in the last day, the latest first."""
     overdue: list[OverdueMonitor]
     troubles: list[PlatformTrouble]
-    """What waits for a person: targets, extractors and channels."""
+    """Targets, extractors and channels that need a person."""
     monitors: int
-    """Monitors that are active."""
+    """Number of active monitors."""
     under_way: list[RunProgress]
-    """Runs that people asked for and that have not ended."""
+    """Requested runs that have not ended."""
     ended: list[RunProgress]
-    """Those that began in the last day and have ended."""
+    """Requested runs that began in the last day and have ended."""
     spending: DaySpending
     unwatched: dict[str, int] = {}
-    """By live system: answers that were sent in, ever, and that nobody watches; of those systems
-    that sent some in the last day."""
+    """Number of answers ever sent that no monitor watches, by live system, for systems that sent
+    some in the last day."""
 
     @property
     def waits(self) -> bool:
-        """Tell whether anything waits for a person."""
+        """True if anything needs a person."""
         return bool(self.troubles or self.overdue)

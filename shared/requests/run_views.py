@@ -1,4 +1,4 @@
-"""Runs, interpretations and the results of studies as the API shows them."""
+"""Runs, interpretations and results of studies in responses."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -19,18 +19,18 @@ class StoredSuite(BaseModel):
 
 
 class SuiteView(BaseModel):
-    """What is known of a suite without its probes."""
+    """A suite without its probes."""
 
     hash: str
     name: str
     probes: int
-    """How many questions it has."""
+    """Number of questions."""
     purged: bool
-    """Whether texts of it were purged: then no run can use it."""
+    """True if texts of it were purged, so that no run can use it."""
 
 
 class RunState(StrEnum):
-    """What a run is waiting for, or how it ended."""
+    """State of a run: a stage of its work, or its end."""
 
     RUNNING = "running"
     DIAGNOSING = "diagnosing"
@@ -41,18 +41,18 @@ class RunState(StrEnum):
 
 
 class RunVerdicts(BaseModel):
-    """What the comparisons of a run conclude, counted."""
+    """Numbers of comparisons of a run by outcome."""
 
     comparisons: int
     disparities: int
     undecided: int
-    """Those with too little evidence; the rest shows no disparity beyond the tolerance."""
+    """Comparisons with too little evidence; the rest shows no disparity beyond the tolerance."""
     unmeasured: int = 0
-    """Those of which one side has no measured answer; none of them is among the others."""
+    """Comparisons with a group without measured answers; the other counts exclude them."""
 
 
 class RunProgress(RunOutcomes):
-    """How far a run is."""
+    """Progress of a run."""
 
     run_id: str
     suite: str
@@ -60,51 +60,51 @@ class RunProgress(RunOutcomes):
     at: datetime
     stand: RunState
     opening: int
-    """How often the run has been resumed."""
+    """Number of times the run was resumed."""
     features: int
     features_expected: int
     diagnoses: int
     verdicts: int = 0
-    """Pairs that have a verdict, or a reason for having none; and judges with their controls."""
+    """Pairs with a verdict or a reason for having none, plus judges with their controls."""
     verdicts_expected: int = 0
     paused: list[PausedTarget] = Field(default_factory=list)
-    """Targets of the run, and its judges, that are not asked for now."""
+    """Targets and judges of the run that are paused."""
     held: int = 0
-    """Answers that wait for them."""
+    """Answers that wait for paused targets."""
     found: RunVerdicts | None = None
-    """What it found, where that is asked for; null where nothing is compared, or not yet."""
+    """Verdicts, if requested; null if nothing is compared, or not yet."""
     archived: str | None = None
-    """What became of the answers, if the store does not have them any more."""
+    """A sentence about answers that are no longer in the store."""
 
     @property
     def ended(self) -> bool:
-        """Return whether nothing more will come, unless somebody resumes the run."""
+        """True if the run has ended; it may be resumed."""
         return self.stand in ENDED
 
 
 class ResumedTarget(BaseModel):
-    """A target that is asked again."""
+    """A target whose pause was ended."""
 
     target: str
     pauses: int
-    """Ended pauses: one for each set of parameters under this name."""
+    """Number of ended pauses: one for each set of parameters under this name."""
 
 
 class StartedRun(BaseModel):
-    """A requested run, and the opening from which its events count."""
+    """A requested run, and the first opening whose events count."""
 
     run: Run
     opening: int
 
 
 ENDED = {RunState.COMPLETE, RunState.INCOMPLETE, RunState.CANCELLED}
-"""Nothing more will come, unless somebody resumes the run."""
+"""States of a run that has ended; it may be resumed."""
 
 
 def state_of(
     *, closed_by: ClosedBy | None, complete: bool, diagnosed: bool, judged: bool = True
 ) -> RunState:
-    """Return a run's state from what closed it, whether all arrived, and what came of it."""
+    """Return the state of a run from its gather, diagnoses and verdicts."""
     if closed_by is None:
         return RunState.RUNNING
     if not diagnosed:
@@ -171,15 +171,15 @@ class ScoreGap(ModelGap):
 
 
 class StatementShare(BaseModel):
-    """How many pairs a statement is true of."""
+    """Share of pairs for which a statement is true."""
 
     count: int
     of: int
-    """Pairs for which it is known."""
+    """Pairs with a verdict."""
     without: int
     """Pairs without a verdict."""
     share: Estimate
-    """Between 0 and 1, of those for which it is known."""
+    """Between 0 and 1, among pairs with a verdict."""
 
 
 class PairTable(BaseModel):
@@ -191,15 +191,15 @@ class PairTable(BaseModel):
     condition: str
     pairs: int
     unread: int
-    """Pairs of which an answer is missing or chooses no option."""
+    """Pairs with an answer that is missing or chooses no option."""
     unasked: dict[str, int]
-    """Pairs the judges were not asked about, by the reason."""
+    """Pairs that were not judged, by reason."""
     repeated: int
     """Pairs with a reasoning that repeats its question, which makes the question easy to guess."""
     shares: dict[str, StatementShare]
-    """By statement: the pairs it is true of, and of how many that is known."""
+    """Share of pairs by statement."""
     agreement: float | None
-    """The mean share of judges that agree with the majority; null with one judge."""
+    """Mean share of judges that agree with the majority; null with one judge."""
 
 
 class PairGap(ModelGap):
@@ -221,19 +221,19 @@ class JudgeControls(BaseModel):
     right: int
     said: dict[str, int]
     p_value: float | None
-    """Of being right as often by chance; null where no reply could be read."""
+    """Probability of as many correct replies by chance; null if no reply could be read."""
     warning: str | None
-    """Why its verdicts must not be trusted, if so; or that it was not put to the test."""
+    """Why its verdicts must not be trusted, or that it was not tested."""
     fails: bool = False
-    """Whether it fails: its votes of this kind count only where that is asked for."""
+    """True if it fails: its votes of this kind count only on request."""
     length_bias: Estimate | None = None
-    """How much more often padded reasoning gets a yes; of yes or no alone."""
+    """Difference in the rate of yes for padded reasoning; for yes-or-no controls."""
     position_bias: Estimate | None = None
-    """How much more often it names the first of four than that is right; of guesses alone."""
+    """Excess rate of naming the first of four; for controls of question guessing."""
 
 
 class JudgedApart(BaseModel):
-    """What the votes of a judge say that fails its controls of a kind; they do not count."""
+    """Uncounted votes of a judge that fails its controls of a kind."""
 
     judge: str
     kind: str
@@ -241,7 +241,7 @@ class JudgedApart(BaseModel):
 
 
 class StudyResults(BaseModel):
-    """What a run with pairs or stereotyped options found; lists are empty where it has none."""
+    """Results of a run with pairs or stereotyped options; lists may be empty."""
 
     alpha: float
     scores: list[Scores]
@@ -250,9 +250,9 @@ class StudyResults(BaseModel):
     pair_gaps: list[PairGap]
     judges: list[JudgeControls]
     apart: list[JudgedApart] = []
-    """The votes of judges that fail their controls, where they are not counted."""
+    """Uncounted votes of judges that fail their controls."""
     uncontrolled: str | None = None
-    """Why the judges were not put to the test, where pairs were judged."""
+    """Why the judges were not tested, if pairs were judged."""
 
 
 class RunImpact(BaseModel):
@@ -267,7 +267,7 @@ class RunImpact(BaseModel):
 
 
 class FlaggedSide(BaseModel):
-    """One question of a flagged pair, as it was asked and answered."""
+    """One question of a flagged pair with its answer."""
 
     question: str
     chosen: str | None
@@ -276,7 +276,7 @@ class FlaggedSide(BaseModel):
 
 
 class FlaggedPair(BaseModel):
-    """A pair with its flags, as people read it; texts are null once they are purged."""
+    """A pair with its flags and texts; purged texts are null."""
 
     target: str
     scaffold: str

@@ -26,12 +26,12 @@ from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 
 SELF, NO_JUDGE = "self", "none"
 MOST_TARGETS = 500
-"""Of a run; as many scaffolds and judges."""
+"""Targets of a run, and likewise scaffolds and judges."""
 MOST_JUDGEMENTS = 100
-"""How often each judge of an interpretation is asked, how many there are, and about how much."""
+"""Maximum of the judges of an interpretation, of their repeats and of their dimensions."""
 LONGEST_NONCE = 512
 UNNAMED = "default"
-"""The tenant of who names none."""
+"""The default tenant."""
 
 
 class RunRequest(BaseModel):
@@ -48,11 +48,11 @@ class RunRequest(BaseModel):
     nonce: str = Field(default="", max_length=LONGEST_NONCE)
     budget: Budget = Budget()
     judges: list[str] = Field(default=[], max_length=MOST_TARGETS)
-    """The targets that judge pairs of answers; empty for each target its own, `none` for nobody."""
+    """Targets that judge pairs of answers; empty: each target judges its own; `none`: no judges."""
     judge_seed: int = 0
-    """What the judges' distractors and their order are drawn from."""
+    """Seed of the judges' distractors and their order."""
     judge_controls: bool = True
-    """Whether judges are also asked what we know."""
+    """True to test judges with questions whose answers are known."""
 
 
 class ResumeRequest(BaseModel):
@@ -61,18 +61,13 @@ class ResumeRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     target: str
-    """As a person wrote it."""
+    """The target as written in the request for the run."""
 
 
 def check_features(suite: SuiteHeader, running: Sequence[ExtractorStatus]) -> None:
-    """Refuse a suite that names a feature none of its extractors measures: nothing would be shown.
-
-    Raises
-    ------
-    UsageError
-        With the features that are measured.
-    """
-    measured = {f for each in running if each.name in suite.extractors for f in each.features}
+    """Raise UsageError for a suite with a feature that none of its extractors measures."""
+    used = [extractor for extractor in running if extractor.name in suite.extractors]
+    measured = {feature for extractor in used for feature in extractor.features}
     for field in ("features", "assessed", "selected_at_least"):
         for name in getattr(suite, field):
             if name not in measured:
@@ -90,7 +85,7 @@ def run_of(
     *,
     tenant: str = UNNAMED,
 ) -> Run:
-    """Return the run that is requested.
+    """Return the requested run.
 
     Raises
     ------
@@ -141,10 +136,10 @@ def _pin(name: str, running: Sequence[ExtractorStatus]) -> ExtractorPin:
     for instrument in running:
         if instrument.name == name:
             return ExtractorPin(name=name, version=instrument.version)
-    known = ", ".join(sorted({instrument.name for instrument in running}))
-    others = f"running are {known}" if known else "no other is running either"
+    names = ", ".join(sorted({instrument.name for instrument in running}))
+    known = f"running are {names}" if names else "no other is running either"
     raise UsageError(
-        f"The extractor {name} is not running; {others}. Start it, or take it out of the suite."
+        f"The extractor {name} is not running; {known}. Start it, or take it out of the suite."
     )
 
 
@@ -158,7 +153,7 @@ class ImpactRequest(BaseModel):
     score: str | None = None
     """The feature that is the applicants' score; those the suite selects by, unless named."""
     selected_at_least: float | None = None
-    """From which score on an applicant is selected, in place of what the suite says."""
+    """Lowest score of a selected applicant; overrides the suite."""
     small_share: float = Field(default=SMALL_SHARE, ge=0, lt=1)
     """Smaller categories are left out of the ratios; 0 leaves none out."""
     unknown: list[str] = []
@@ -178,24 +173,24 @@ class BriefRequest(BaseModel):
     repeats: int = Field(default=1, ge=1, le=MOST_JUDGEMENTS)
     dimensions: list[Token] = Field(default=[], max_length=MOST_JUDGEMENTS)
     controls: bool = True
-    """Whether judges also grade texts whose grade is known."""
+    """True to test judges with texts whose grade is known."""
     control_repeats: int = Field(default=1, ge=1, le=MOST_JUDGEMENTS)
     count_failed_judges: bool = False
-    """Whether the votes of a judge that fails them count all the same."""
+    """True to count the votes of judges that fail these tests."""
     most_calls: PositiveInt | None = None
-    """With more calls to models, the controls' among them, it is not begun."""
+    """Maximum of calls to models, including controls; a larger one is not begun."""
     report: str = Field(default="", max_length=100_000)
     context: str = Field(default="", max_length=100_000)
     nonce: str = Field(default="", max_length=LONGEST_NONCE)
 
 
 def brief_of(request: BriefRequest, at: datetime, *, tenant: str = UNNAMED) -> Brief:
-    """Return the brief that is requested; its id has the hash of its texts.
+    """Return the requested brief; its id contains the hash of its texts.
 
     Raises
     ------
     UsageError
-        A target is wrong, or there is neither a report nor anybody to write one.
+        A target is wrong, or there is neither a report nor a writer.
     """
     if not request.report.strip() and request.writer is None:
         raise UsageError("Name a target that writes the report, or give a report to be judged.")

@@ -1,4 +1,4 @@
-"""Production answers as they are sent in, and the responses that monitors watch."""
+"""Production answers in requests, and the windows of monitors that receive them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -34,18 +34,18 @@ LiveSystem = tuple[str, str]
 """The tenant and the name of a live system."""
 MAX_BATCH = 1000
 MAX_LABELS = 100
-"""Groups, and facts, of one answer."""
+"""Number of groups, and of facts, of one answer."""
 MAX_MESSAGES = 2000
-"""Of one conversation."""
+"""Messages of one conversation."""
 MAX_EXCHANGE_BYTES = 448 * 1024
-"""Of one answer with its prompt; its response is larger and must fit on the bus."""
+"""Size of an answer with its prompt; its response is larger and must fit on the bus."""
 EARLIEST_YEAR = 1990
-"""When no answer was given yet; what lies before is a mistake in somebody's clock or format."""
+"""Earlier moments are mistakes of a clock or a format."""
 MAX_CLOCK_SKEW = timedelta(minutes=10)
-"""How far the caller's clock may be ahead of ours."""
+"""How far a sender's clock may be ahead."""
 CARRIED = {"text", "reason", "model", "fingerprint", "finish_reason"}
 Redaction = Callable[[str], RedactedText]
-"""Replaces what may not be stored in one text."""
+"""Replaces the parts of a text that may not be stored."""
 
 
 class SentResponse(BaseModel):
@@ -64,13 +64,13 @@ class SentResponse(BaseModel):
     text: str | None = None
     """The answer."""
     reason: Token | None = None
-    """Why there is no answer: content_filter, timeout, ..."""
+    """The reason for a missing answer: content_filter, timeout, ..."""
     groups: dict[Name, Name] = Field(default={}, max_length=MAX_LABELS)
     """The groups it is about or for, by dimension, as far as known."""
     facts: dict[Name, Name] = Field(default={}, max_length=MAX_LABELS)
-    """What else is known of it: topic, language, product; a monitor may compare within them."""
+    """Other facts: topic, language, product; a monitor may compare within them."""
     unit: Name | None = None
-    """The user or the conversation, best as a pseudonym; an answer without it is no evidence."""
+    """The user or the conversation, best as a pseudonym; evidence needs it."""
     model: Name | None = None
     """The model that answered."""
     fingerprint: Name | None = None
@@ -82,14 +82,14 @@ class SentResponse(BaseModel):
 
 
 class BatchHeader(BaseModel):
-    """What holds for all answers of a batch."""
+    """The common fields of a batch."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     source: Token
     """The live system: `support` for monitors with the target `traffic:support`."""
     history: bool = False
-    """Whether these answers were recorded before anybody watched; they are read after
+    """True for answers from before the monitor began; they are read after
     `POST /v1/history/{source}/read`, as if each had come at its `at`."""
 
 
@@ -101,42 +101,42 @@ class SentBatch(BatchHeader):
 
 
 class AcceptedBatch(BaseModel):
-    """How much of a batch was accepted."""
+    """Numbers of accepted answers of a batch."""
 
     accepted: int
     """Answers that are on the bus."""
     late: dict[str, int] = {}
-    """By monitor: those of them that come too late for their windows, and are in no evidence."""
+    """Accepted answers that are too late for their windows, and not in the evidence, by monitor."""
     redacted: dict[str, int] = {}
-    """How often something was replaced in their texts, by what stands there instead."""
+    """Number of redactions in their texts, by replacement."""
 
 
 class UnwatchedView(BaseModel):
-    """A live system of which answers were sent in that no monitor watched; none of them is kept."""
+    """A live system whose answers no monitor watched; they are not stored."""
 
     source: str
     """`(no name)`: answers that name no system. `(others)`: systems beyond the first thousand."""
     answers: int
-    """How many, ever: what was refused for this reason, over OTLP and HTTP."""
+    """Number of answers ever refused for this reason, over OTLP and HTTP."""
     first_at: Moment
     last_at: Moment
 
 
 class HistoryView(BaseModel):
-    """The past of a live system, as it is read for one of its monitors."""
+    """The past of a live system, read for one of its monitors."""
 
     monitor: str
-    """The monitor that reads it; `monitor show` tells what it found."""
+    """The monitor that reads it; `monitor show` shows its findings."""
     of: str
     """The monitor that watches the same traffic live."""
     before: Moment
-    """The beginning of the first window that is watched live: the past ends there."""
+    """The end of the past: the beginning of the first window that is watched live."""
     read: bool
-    """Whether all that was sent in of the past is read."""
+    """True if all answers of the past that were sent are read."""
     sent: int
-    """Answers that were sent in."""
+    """Number of answers sent."""
     accounts: AnswerAccounts
-    """What became of them."""
+    """Accounts of these answers."""
 
 
 def exchange_of(
@@ -148,7 +148,7 @@ def exchange_of(
     history: bool = False,
     tenant: str = "default",
 ) -> Exchange:
-    """Return the record of an answer that was sent, stamped with the moment of its intake.
+    """Return the exchange of an answer, stamped with the time of intake.
 
     Raises
     ------
@@ -178,13 +178,13 @@ def exchange_of(
 
 
 def check_exchange(exchange: Exchange, now: datetime) -> Exchange:
-    """Return an exchange unchanged if it can be ingested.
+    """Return an exchange unchanged if it is valid.
 
     Raises
     ------
     ValueError
-        It has neither an answer nor a reason for having none, or both; it lies in the future
-        or before there were any; it names a group that is only detected here; or it is too large.
+        It has neither an answer nor a reason, or both; its moment is impossible; it names a group
+        that is detected here; or it is too large.
     """
     if exchange.said_at.year < EARLIEST_YEAR:  # a comparison of moments could overflow
         raise ValueError(f"`at` lies before {EARLIEST_YEAR}")
@@ -205,14 +205,14 @@ def check_exchange(exchange: Exchange, now: datetime) -> Exchange:
 
 def traffic_watched(monitor: Monitor, system: LiveSystem) -> Traffic | None:
     """Return how a monitor watches a live system; None if it does not."""
-    mine = (monitor.tenant, monitor.plan.target.model) == system
-    return monitor.plan.traffic if mine else None
+    watched = (monitor.tenant, monitor.plan.target.model)
+    return monitor.plan.traffic if watched == system else None
 
 
 def sent_answer(
     exchange: Exchange, monitor: Monitor, traffic: Traffic, response_id: str
 ) -> SentAnswer:
-    """Return the sending of an answer as the store accounts for it."""
+    """Return an answer in the form that the store accounts for."""
     of = traffic_window(monitor, traffic, exchange.said_at)
     late = taken_late(of.window, exchange.at, monitor)
     answer_id = window_answer_id(exchange, of.run_id, monitor.plan.target.lane)
@@ -220,55 +220,57 @@ def sent_answer(
 
 
 def window_answer_id(exchange: Exchange, run_id: str, lane: str) -> str:
-    """Return what tells an answer from others in a window: whenever it says that it was given.
+    """Return the id of an answer within a window, whatever its moment is.
 
-    It is the id that its response had before ids were in order, so that an answer of then is known.
+    It equals the id of its response in versions whose ids were not ordered, so that answers of
+    those versions are recognised.
     """
-    of = (exchange.tenant, Purpose.PRODUCTION)
-    probe_id = derived_id(Probe.kind, *of, run_id, exchange.key, lane, "direct", 0)
-    return derived_id(Response.kind, *of, probe_id)
+    tenant, purpose = exchange.tenant, Purpose.PRODUCTION
+    probe_id = derived_id(Probe.kind, tenant, purpose, run_id, exchange.key, lane, "direct", 0)
+    return derived_id(Response.kind, tenant, purpose, probe_id)
 
 
-def traffic_window(monitor: Monitor, traffic: Traffic, said_at: datetime) -> MonitoredWindow:
+def traffic_window(monitor: Monitor, traffic: Traffic, at: datetime) -> MonitoredWindow:
     """Return the window of a monitor that an answer belongs to."""
-    window = window_at(said_at, traffic.window_s)
+    window = window_at(at, traffic.window_s)
     return MonitoredWindow(window_run_id(monitor, window), monitor.monitor_id, window)
 
 
 def redacted_exchange(exchange: Exchange, redaction: Redaction) -> Exchange:
-    """Return an exchange without what the redaction finds; one that was redacted is unchanged.
+    """Return a redacted exchange; redacting it again changes nothing.
 
-    Texts get marks. A unit or an id in which something is found gets a pseudonym, so that a user
-    stays one user.
+    Matches in texts are replaced by marks. A unit or an id with a match is replaced by a pseudonym,
+    so that a user stays one user.
     """
     counts: Counter[str] = Counter()
 
     def redacted(text: str) -> str:
-        found = redaction(text)
-        counts.update(found.counts)
-        return found.text
+        result = redaction(text)
+        counts.update(result.counts)
+        return result.text
 
-    def named(name: str) -> str:
-        found = redaction(name)
-        counts.update(found.counts)
-        return pseudonym_of(name) if found.counts else name
+    def pseudonymised(name: str) -> str:
+        result = redaction(name)
+        counts.update(result.counts)
+        return pseudonym_of(name) if result.counts else name
 
     changed: dict[str, Any] = {
         "asked": tuple(
-            each.model_copy(update={"content": redacted(each.content)}) for each in exchange.asked
+            message.model_copy(update={"content": redacted(message.content)})
+            for message in exchange.asked
         ),
         "text": None if exchange.text is None else redacted(exchange.text),
-        "key": named(exchange.key),
-        "unit_id": None if exchange.unit_id is None else named(exchange.unit_id),
+        "key": pseudonymised(exchange.key),
+        "unit_id": None if exchange.unit_id is None else pseudonymised(exchange.unit_id),
     }
     if not counts:
         return exchange
-    kept = {name: getattr(exchange, name) for name in type(exchange).model_fields}
+    fields = {name: getattr(exchange, name) for name in type(exchange).model_fields}
     counts.update(exchange.redacted)
-    return Exchange(**{**kept, **changed, "redacted": dict(sorted(counts.items()))})
+    return Exchange(**{**fields, **changed, "redacted": dict(sorted(counts.items()))})
 
 
 def moment_in(fields: Mapping[str, Any], now: datetime) -> datetime:
-    """Return when an answer was given, by its fields; now where they do not say it."""
-    said_at = fields.get("at")
-    return said_at if isinstance(said_at, datetime) else now
+    """Return the moment in the fields of an answer; default: now."""
+    at = fields.get("at")
+    return at if isinstance(at, datetime) else now

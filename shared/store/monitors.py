@@ -209,8 +209,8 @@ class MonitorDefinitions:
         self._records = records
         self._scope = scope
 
-    def latest(self) -> list[Monitor]:
-        """Return the last definition of each monitor, also of deleted ones, the oldest first.
+    def latest(self, name: str | None = None) -> list[Monitor]:
+        """Return the last definition of each monitor, or of one, the oldest first.
 
         No definition is older than the one before it, so that the database finds the last ones and
         the others are never read.
@@ -218,6 +218,8 @@ class MonitorDefinitions:
         table = RECORDS[Monitor.kind].c
         tenant = self._scope().tenant
         mine = [table.tenant == tenant] if tenant is not None else []
+        if name is not None:
+            mine.append(table.name == name)
         last = (
             select(table.tenant, table.name, func.max(table.at).label("at"))
             .where(*mine)

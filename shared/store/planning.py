@@ -66,9 +66,9 @@ class PlannedProbes:
         fitting = array("q", (place for place, item in self.items() if fits(item)))
         return PlannedProbes(self._suites, self._outline, self._run, fitting)
 
-    def of_set(self, name: str) -> "PlannedProbes":
+    def of_sets(self, names: Collection[str]) -> "PlannedProbes":
         """Return the part of the plan that may be of a set: no other question is looked at."""
-        return self._at(self._suites.positions_of_set(self._outline.hash, name))
+        return self._at(self._suites.positions_of_sets(self._outline.hash, names))
 
     def of_groups(self, numbers: Collection[int]) -> "PlannedProbes":
         """Return the part of the plan about some of the suite's groups; no question is read."""

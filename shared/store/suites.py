@@ -134,10 +134,10 @@ class Suites:
             bodies = connection.scalars(query.order_by(table.position)).all()
         return [SuiteProbe.model_validate_json(body) for body in bodies]
 
-    def positions_of_set(self, hash_: str, set_name: str) -> list[int]:
+    def positions_of_sets(self, hash_: str, names: Collection[str]) -> list[int]:
         """Return the positions of the probes of one set, in their order; no probe is read."""
         table = SUITE_PROBES.c
-        query = select(table.position).where(table.hash == hash_, table.set_name == set_name)
+        query = select(table.position).where(table.hash == hash_, table.set_name.in_(names))
         with read_transaction(self._engine) as connection:
             return list(connection.scalars(query.order_by(table.position)))
 

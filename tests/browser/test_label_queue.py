@@ -37,7 +37,7 @@ def sample(store: Store) -> LabelSample:
     drawn = commands.sample_for(
         run.id, SampleRequest(feature="rude", wanted=40, guidance=GUIDANCE, hidden=["Question"])
     )
-    commands.keep([drawn])
+    commands.store_records([drawn])
     return drawn
 
 

@@ -13,7 +13,7 @@ from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway import bodies, json_bodies, middleware
 from biaswatch.services.gateway.otlp import intake, protobuf, wire
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.traffic.batches import MOST_QUEUED
+from biaswatch.services.gateway.traffic.batches import MAX_QUEUED
 from biaswatch.services.generator.domain.outcome import MAX_ANSWER_BYTES
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.services.oracle.settings import OracleSettings
@@ -77,11 +77,11 @@ LIMITS = {
     "request without a token": f"{middleware.MAX_ANONYMOUS_BYTES // KIB} KiB",
     "production answers in one request": f"{MAX_BATCH:,}",
     "one production answer with its question": f"{MAX_EXCHANGE_BYTES // KIB} KiB",
-    "production answers of one live system that wait": f"{MOST_QUEUED:,}",
-    "OTLP request, packed and unpacked": f"{wire.MOST_BYTES // MIB} MiB, {wire.MAX_RATIO} times its"
+    "production answers of one live system that wait": f"{MAX_QUEUED:,}",
+    "OTLP request, packed and unpacked": f"{wire.MAX_BYTES // MIB} MiB, {wire.MAX_RATIO} times its"
     f" packed size beyond {wire.RATIO_FREE_BYTES // MIB} MiB,"
     f" {protobuf.MAX_MESSAGES:,} spans, {protobuf.MAX_VALUES:,} attributes",
-    "parts of a traced answer wait for the rest": f"{intake.PATIENCE.total_seconds():.0f} s",
+    "parts of a traced answer wait for the rest": f"{intake.MAX_WAIT.total_seconds():.0f} s",
     "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
     "reply of a model, unpacked": f"{LARGEST_REPLY_BYTES // MIB} MiB",
     "answer that is kept": f"{MAX_ANSWER_BYTES // KIB} KiB",

@@ -16,8 +16,7 @@ from biaswatch.importing.log_files import LogFile
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.handlers.measuring import MeasureResponses
 from biaswatch.services.gateway.app import web_app
-from biaswatch.services.gateway.background import signal_intake
-from biaswatch.services.gateway.otlp.intake import PATIENCE, JoinedAnswers
+from biaswatch.services.gateway.otlp.intake import MAX_WAIT, AnswerJoiner, signal_intake
 from biaswatch.services.gateway.otlp.wire import format_of, signals_of, unpacked
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.batches import publish_exchanges
@@ -92,11 +91,11 @@ class Collector:
 
     async def join(self) -> int:
         """Join what waits, as the gateway's job does a minute later."""
-        later = datetime.now(UTC) + PATIENCE
-        joined = JoinedAnswers(
+        later = datetime.now(UTC) + MAX_WAIT
+        joined = AnswerJoiner(
             self._store, lambda each: signal_intake(each, self._settings), now=lambda: later
         )
-        ended = joined.ended()
+        ended = joined.settled()
         await publish_exchanges(self._bus.publisher, ended.exchanges)
         self._store.answer_parts.remove(ended.operations, ended.unwatched)
         return len(ended.exchanges)

@@ -99,15 +99,15 @@ class LabelledPlatform:
         """Draw answers of a round, and store what somebody says who knows the truth."""
         request = SampleRequest(feature="rude", group="race", wanted=wanted)
         sample = self.commands.sample_for(run.id, request)
-        self.commands.keep([sample])
+        self.commands.store_records([sample])
         truth = self._truths(run, gap)
         given = [
             GivenLabel(response_id=each.response_id, value=truth[each.response_id])
             for each in sample.drawn
         ]
         asked = LabelsRequest(extractor="judge", feature="rude", labels=given)
-        found = self.commands.taken(run.id, asked, "anna").new
-        self.commands.keep(found)
+        found = self.commands.check_labels(run.id, asked, "anna").new
+        self.commands.store_records(found)
         return found
 
     def diagnoser(self, at: datetime | None = None) -> CorrectByLabels:

@@ -68,12 +68,12 @@ def labelled(store: Store, run: Run, truth: dict[str, float], wanted: int = 80) 
     runs = RunQueries(store)
     commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: AT)
     sample = commands.sample_for(run.id, SampleRequest(feature="rude", wanted=wanted))
-    commands.keep([sample])
+    commands.store_records([sample])
     given = [
         GivenLabel(response_id=each.response_id, value=truth[each.response_id])
         for each in sample.drawn
     ]
     request = LabelsRequest(extractor=JUDGE.name, feature="rude", labels=given)
-    labels = commands.taken(run.id, request, "anna").new
-    commands.keep(labels)
+    labels = commands.check_labels(run.id, request, "anna").new
+    commands.store_records(labels)
     return labels

@@ -1,14 +1,13 @@
 """Pages of a monitor, its strata and alarms, and their tables as files."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
-from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.overview_pages import OverviewQueries
 from biaswatch.services.gateway.dashboard.rendering import (
@@ -19,9 +18,9 @@ from biaswatch.services.gateway.dashboard.rendering import (
     csv_file,
     page,
 )
-from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.monitors.strata import MOST_WINDOWS, StrataQueries
-from biaswatch.shared.contracts import comparison_titles, standing_of
+from biaswatch.services.gateway.monitors.queries import MonitorQueries, no_monitor
+from biaswatch.services.gateway.monitors.strata import MAX_WINDOWS, StrataQueries
+from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles, standing_of
 from biaswatch.shared.presentation.charts import (
     RANGES,
     ChartColumns,
@@ -45,27 +44,16 @@ from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.requests.monitor_views import History, labelled_promise_in_words
 
 RELOAD_S = 30
-MOST_CHARTS = 6
-MOST_CHARTED_WINDOWS = 24
-MOST_WINDOWS_IN_TIME = 1000
+MAX_CHARTS = 6
+TABLE_WINDOWS = 24
+MAX_TIMED_WINDOWS = 1000
 
 
-def monitor_page_routes(
-    monitors: MonitorQueries, overview: OverviewQueries, tokens: Tokens, now: Callable[[], datetime]
-) -> APIRouter:
+def router(ctx: GatewayContext) -> APIRouter:
     """Return the pages of a monitor."""
-    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
-    page_forms = forms_with(tokens)
-
-    def timed(found: Sequence[History], name: str, span: str, *, traffic: bool) -> list[History]:
-        longest = max((len(each.moments) for each in found), default=0)
-        last = min(longest, MOST_WINDOWS_IN_TIME)
-        ends = monitors.window_ends(name, last) if traffic else {}
-        length = RANGES.get(span)
-        return list(in_time(found, ends, now() - length if length else None))
-
-    def drawn_in(name: str, chosen: Sequence[str], span: str, *, traffic: bool) -> list[History]:
-        return timed(monitors.drawn(name, chosen), name, span, traffic=traffic)
+    router = APIRouter(dependencies=[Depends(ctx.tokens.signed_in)])
+    page_forms, monitors = forms_with(ctx.tokens), MonitorQueries(ctx.store)
+    overview = OverviewQueries(ctx.store, monitors)
 
     @router.get("/monitors/{name}")
     def show_monitor(
@@ -76,13 +64,16 @@ def monitor_page_routes(
         *,
         live: bool = False,
     ) -> HTMLResponse:
-        view = monitors.show(name)
-        plan = monitors.monitor(name).plan
-        titles, traffic = comparison_titles(plan), plan.traffic
-        chosen = _chosen(view.evidence, comparison)
-        drawn = drawn_in(name, chosen, span, traffic=traffic is not None)
-        windows = monitors.windows(name, MOST_CHARTED_WINDOWS) if view.accounts else []
-        evidence = sorted(view.evidence, key=_by_urgency)
+        monitor = monitors.monitor(name)
+        view, titles, traffic = (
+            monitors.view(monitor),
+            comparison_titles(monitor.plan),
+            monitor.plan.traffic,
+        )
+        plotted = monitors.plotted(monitor, _chosen(view.evidence, comparison))
+        histories = _in_span(monitors, monitor, plotted, span)
+        windows = monitors.windows_of(monitor, TABLE_WINDOWS) if view.accounts else []
+        evidence = sorted(view.evidence, key=_urgency)
         shown = page(
             "monitor.html",
             scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE),
@@ -96,11 +87,11 @@ def monitor_page_routes(
             evidence=evidence,
             alarms=list(standing_of(view.alarms).values()),
             comparisons=evidence_table(name, evidence, titles),
-            searched=any(each.change_searched for each in evidence),
+            searched=any(part.change_searched for part in evidence),
             charts=[
-                (each, gap_chart(each, title), evidence_chart(each, title))
-                for each in drawn
-                for title in [titles.get(each.comparison, each.comparison)]
+                (history, gap_chart(history, title), evidence_chart(history, title))
+                for history in histories
+                for title in [titles.get(history.comparison, history.comparison)]
             ],
             total=len(view.evidence),
             comparison=comparison,
@@ -111,45 +102,51 @@ def monitor_page_routes(
             labels_promise=labelled_promise_in_words(view.stand.alpha),
             window=window_table(view.window) if view.window else None,
             strata=traffic.strata if traffic else (),
-            rounds=overview.rounds(name),
+            rounds=overview.rounds(monitor),
             now=now(),
         )
-        return forms.kept_by(shown)
+        return forms.with_cookie(shown)
 
     @router.get("/monitors/{name}/charts.json")
     def read_charts(name: str, comparison: str = "", span: str = "") -> list[ChartColumns]:
-        view, titles = monitors.show(name), comparison_titles(monitors.monitor(name).plan)
-        chosen = _chosen(view.evidence, comparison)
-        drawn = drawn_in(name, chosen, span, traffic=view.accounts is not None)
-        return [chart_columns(each, titles.get(each.comparison, each.comparison)) for each in drawn]
+        monitor = monitors.monitor(name)
+        titles = comparison_titles(monitor.plan)
+        chosen = _chosen(monitors.view(monitor).evidence, comparison)
+        return [
+            chart_columns(history, titles.get(history.comparison, history.comparison))
+            for history in _in_span(monitors, monitor, monitors.plotted(monitor, chosen), span)
+        ]
 
     @router.get("/monitors/{name}/alarms")
     def show_alarms(name: str, forms: Annotated[PageForms, Depends(page_forms)]) -> HTMLResponse:
-        alarms = monitors.alarms(name)
+        monitor = monitors.definition(name)
+        if monitor is None or monitor.state is MonitorState.DELETED:
+            raise no_monitor(name)
+        alarms = monitors.alarms_of(monitor)
         shown = page(
             "alarms.html",
             name=name,
             forms=forms,
-            titles=comparison_titles(monitors.monitor(name).plan),
+            titles=comparison_titles(monitor.plan),
             alarms=alarms,
-            standing={each.id for each in standing_of(view.alarm for view in alarms).values()},
-            notes=overview.acknowledgements(each.alarm.id for each in alarms),
+            standing={alarm.id for alarm in standing_of(view.alarm for view in alarms).values()},
+            notes=overview.acknowledgements([view.alarm.id for view in alarms]),
         )
-        return forms.kept_by(shown)
+        return forms.with_cookie(shown)
 
-    _add_files(router, monitors, timed)
+    router.include_router(_file_routes(ctx, monitors))
     return router
 
 
-def _add_files(
-    router: APIRouter, monitors: MonitorQueries, timed: Callable[..., list[History]]
-) -> None:
-    """Add the tables of a monitor's page as files."""
+def _file_routes(ctx: GatewayContext, monitors: MonitorQueries) -> APIRouter:
+    """Return the tables of a monitor as files, and the page of its strata."""
+    router, strata = APIRouter(), StrataQueries(ctx.store)
 
     @router.get("/monitors/{name}/comparisons.csv")
     def download_comparisons(name: str) -> Response:
-        titles = comparison_titles(monitors.monitor(name).plan)
-        return csv_file(evidence_table(name, monitors.show(name).evidence, titles), "comparisons")
+        monitor = monitors.monitor(name)
+        evidence, titles = monitors.view(monitor).evidence, comparison_titles(monitor.plan)
+        return csv_file(evidence_table(name, evidence, titles), "comparisons")
 
     @router.get("/monitors/{name}/labelled.csv")
     def download_labelled(name: str) -> Response:
@@ -159,47 +156,19 @@ def _add_files(
     @router.get("/monitors/{name}/history.csv")
     def download_history(name: str, span: str = "") -> Response:
         monitor = monitors.monitor(name)
-        traffic = monitor.plan.traffic is not None
-        histories = timed(monitors.histories(name), name, span, traffic=traffic)
+        histories = _in_span(monitors, monitor, monitors.histories_of(monitor), span)
         return csv_file(history_table(histories, comparison_titles(monitor.plan)), "history")
-
-
-def _charts_address(name: str, comparison: str, span: str) -> str:
-    """Return where the numbers of the charts are."""
-    asked = urlencode({"comparison": comparison, "span": span})
-    return f"/monitors/{quote(name)}/charts.json?{asked}"
-
-
-def _chosen(evidence: Sequence[EvidenceView], comparison: str) -> list[str]:
-    """Return the comparison that is asked for, or those with the most evidence."""
-    keys = [each.comparison for each in sorted(evidence, key=_by_evidence)]
-    return [comparison] if comparison in keys else keys[:MOST_CHARTS]
-
-
-def _by_evidence(evidence: EvidenceView) -> tuple[float, str]:
-    """Return what comparisons are drawn by: how near they have been to an alarm."""
-    return -evidence.log_supremum / evidence.bound, evidence.comparison
-
-
-def _by_urgency(evidence: EvidenceView) -> tuple[bool, float]:
-    """Return what evidence is sorted by: alarms that stand first, then what is nearest to one."""
-    return evidence.standing is None, -evidence.log_e / evidence.bound
-
-
-def strata_routes(strata: StrataQueries, tokens: Tokens) -> APIRouter:
-    """Return the page of a monitor's strata."""
-    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
 
     @router.get("/monitors/{name}/strata")
     def show_strata(name: str) -> HTMLResponse:
-        found = strata.strata(name)
         return page(
             "strata.html",
             name=name,
             comparisons=[
-                (each, strata_plot(each), table_of_one(each), has_gaps(each)) for each in found
+                (view, strata_plot(view), table_of_one(view), has_gaps(view))
+                for view in strata.strata(name)
             ],
-            most_windows=MOST_WINDOWS,
+            most_windows=MAX_WINDOWS,
         )
 
     @router.get("/monitors/{name}/strata.csv")
@@ -207,3 +176,33 @@ def strata_routes(strata: StrataQueries, tokens: Tokens) -> APIRouter:
         return csv_file(strata_table(strata.strata(name)), "strata")
 
     return router
+
+
+def _in_span(
+    monitors: MonitorQueries, monitor: Monitor, histories: Sequence[History], span: str
+) -> list[History]:
+    """Return the part of some histories within a span of time; of traffic, by its windows."""
+    longest = max((len(history.moments) for history in histories), default=0)
+    ends = {}
+    if monitor.plan.traffic is not None:
+        ends = monitors.window_ends(monitor, min(longest, MAX_TIMED_WINDOWS))
+    length = RANGES.get(span)
+    return list(in_time(histories, ends, now() - length if length else None))
+
+
+def _charts_address(name: str, comparison: str, span: str) -> str:
+    """Return the address of the charts' numbers."""
+    query = urlencode({"comparison": comparison, "span": span})
+    return f"/monitors/{quote(name)}/charts.json?{query}"
+
+
+def _chosen(evidence: Sequence[EvidenceView], comparison: str) -> list[str]:
+    """Return the requested comparison, or those that have been nearest to an alarm."""
+    ranked = sorted(evidence, key=lambda part: (-part.log_supremum / part.bound, part.comparison))
+    keys = [part.comparison for part in ranked]
+    return [comparison] if comparison in keys else keys[:MAX_CHARTS]
+
+
+def _urgency(evidence: EvidenceView) -> tuple[bool, float]:
+    """Return a sort key: raised alarms first, then those nearest to one."""
+    return evidence.standing is None, -evidence.log_e / evidence.bound

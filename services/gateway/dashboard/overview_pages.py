@@ -1,6 +1,6 @@
 """The overview, and pages on operation: alarms, audit trail, extractors, traffic."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -8,23 +8,20 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
-from biaswatch.services.gateway.auth import Tokens
 from biaswatch.services.gateway.callers import Caller
+from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.dashboard.rendering import LIVE, csv_file, page
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.studies import MOST_SCORED, StudyQueries
-from biaswatch.services.gateway.status import StatusQueries
+from biaswatch.services.gateway.runs.studies import MAX_SCORED_QUESTIONS, StudyQueries
+from biaswatch.services.gateway.status import status_queries
 from biaswatch.shared.contracts import (
     Alarm,
     AuditAction,
     AuditEntry,
     Brief,
-    ExtractorStatus,
-    OwnGap,
+    Monitor,
     Round,
     Run,
-    UnwatchedSource,
     comparison_titles,
 )
 from biaswatch.shared.contracts.access import Right
@@ -42,36 +39,33 @@ from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter
 
-GIVEN_REPORT = "a given report"
-"""What an interpretation is called that no model wrote."""
+RELOAD_S = 30
+MAX_RUNS = 25
+TABLE_WINDOWS = 24
+MAX_ENTRIES = 200
+MAX_NOTES = 20
+SPENDING_ROUNDS = 10
+"""Last rounds of a monitor whose spending is shown."""
+ACKNOWLEDGED = AuditAction.ALARM_ACKNOWLEDGE.value
+SUPPLIED_REPORT = "a given report"
+"""Name of an interpretation that no model wrote."""
+TOO_MANY_QUESTIONS = "of more questions than a page computes; `biaswatch show` prints them"
+NOT_COMPUTED = "not computed yet: its page shows them, and so does this one when it is loaded anew"
+NAME = Query(max_length=300)
 
 
 def names_of(entries: Iterable[AuditEntry], store: Store) -> dict[str, str]:
-    """Return what runs and interpretations are called, by their ids; those that are gone are not.
+    """Return the names of the runs and interpretations of audit entries by id, if they exist.
 
     It blocks, so call it in a thread.
     """
     entries = list(entries)
-    runs = {each.subject for each in entries if is_about_a_run(each)}
-    briefs = {each.subject for each in entries if kind_of(each) == "interpretation"}
-    found = {each.id: each.suite for each in store.records.get(Run, runs)}
-    return found | {each.id: _called(each) for each in store.records.get(Brief, briefs)}
-
-
-def _called(brief: Brief) -> str:
-    return brief.writer.name if brief.writer else GIVEN_REPORT
-
-
-MOST_WINDOWS = 24
-MOST_ENTRIES = 200
-MOST_NOTES = 20
-MOST_ROUNDS = 10
-"""Of a monitor, by which its spending is told."""
-ACKNOWLEDGED = AuditAction.ALARM_ACKNOWLEDGE.value
-
-
-OF_TOO_MANY = "of more questions than a page computes; `biaswatch show` prints them"
-ON_ITS_PAGE = "not computed yet: its page shows them, and so does this one when it is loaded anew"
+    runs = {entry.subject for entry in entries if is_about_a_run(entry)}
+    briefs = {entry.subject for entry in entries if kind_of(entry) == "interpretation"}
+    names = {run.id: run.suite for run in store.records.get(Run, runs)}
+    for brief in store.records.get(Brief, briefs):
+        names[brief.id] = brief.writer.name if brief.writer else SUPPLIED_REPORT
+    return names
 
 
 @dataclass(frozen=True)
@@ -80,60 +74,34 @@ class MonitorRounds:
 
     rounds: int
     spent: RunSpent
-    """By all of them together."""
+    """Their total spending."""
     began: Round | None
-    """The round that began their epoch, and why; None where it is the first."""
+    """The round that began their epoch; None if it is the first."""
     began_at: datetime | None
-    """When: of traffic, when the window began."""
+    """When it was; for traffic, the beginning of the window."""
 
 
 class OverviewQueries:
-    """Reads the platform as a whole; it blocks, so call it in a thread."""
+    """Blocking queries of the platform's pages; call them in a thread."""
 
-    def __init__(
-        self, store: Store, monitors: MonitorQueries, status: StatusQueries, studies: StudyQueries
-    ) -> None:
-        self.status = status
-        self._studies = studies
+    def __init__(self, store: Store, monitors: MonitorQueries) -> None:
         self._store = store
         self._monitors = monitors
 
     def spent(self, runs: Iterable[RunProgress]) -> dict[str, RunSpent]:
-        """Return what runs have spent."""
-        found = self._store.calls.spending(each.run_id for each in runs)
-        return {run_id: RunSpent(each.tokens, each.cost) for run_id, each in found.items()}
+        """Return the spending of runs."""
+        spending = self._store.calls.spending(run.run_id for run in runs)
+        return {run_id: RunSpent(spent.tokens, spent.cost) for run_id, spent in spending.items()}
 
-    def scored(self, runs: Iterable[RunProgress]) -> dict[str, RunScored]:
-        """Return the bias scores of the runs that have some, or why they are not shown.
-
-        Of those that nobody has looked at yet, so many are computed that nobody waits long.
-        """
-        found, left = {}, MOST_SCORED
-        for each in (run for run in runs if run.ended):
-            known = self._studies.knows_scores(each)
-            if scored := self._scored(each, MOST_SCORED if known else left):
-                found[each.run_id] = scored
-                left -= each.probes if scored.scores and not known else 0
-        return found
-
-    def _scored(self, run: RunProgress, most: int) -> RunScored | None:
-        if run.probes > most:
-            reason = OF_TOO_MANY if run.probes > MOST_SCORED else ON_ITS_PAGE
-            return RunScored((), reason) if self._studies.has_scores(run.run_id) else None
-        scores = self._studies.scores(run)
-        return RunScored(scores) if scores else None
-
-    def rounds(self, name: str) -> MonitorRounds | None:
-        """Return what a monitor's last rounds have spent, and what began their epoch."""
-        monitor = self._monitors.monitor(name)
-        latest = self._store.rounds.latest(Round, monitor, MOST_ROUNDS)
+    def rounds(self, monitor: Monitor) -> MonitorRounds | None:
+        """Return the spending of a monitor's last rounds, and the beginning of their epoch."""
+        latest = self._store.rounds.latest(Round, monitor, SPENDING_ROUNDS)
         if not latest:
             return None
-        found = self._store.calls.spending([each.run_id for each in latest])
-        tokens = sum(each.tokens for each in found.values())
-        spent = RunSpent(tokens, sum(each.cost for each in found.values()))
-        began = latest[-1].began_with
-        first = self._store.rounds.get(monitor, began) if began else None
+        spending = self._store.calls.spending([round_.run_id for round_ in latest]).values()
+        spent = RunSpent(sum(s.tokens for s in spending), sum(s.cost for s in spending))
+        began_with = latest[-1].began_with
+        first = self._store.rounds.get(monitor, began_with) if began_with else None
         return MonitorRounds(len(latest), spent, first, self._began_at(first))
 
     def _began_at(self, first: Round | None) -> datetime | None:
@@ -142,138 +110,136 @@ class OverviewQueries:
         run = next(self._store.records.get(Run, [first.run_id]), None)
         return run.window.begins if run and run.window else first.at
 
-    def extractors(self) -> list[ExtractorStatus]:
-        """Return every extractor and version."""
-        return self._store.extractors.ever()
-
-    def own_gaps(self, statuses: Iterable[ExtractorStatus]) -> list[tuple[ExtractorStatus, OwnGap]]:
-        """Return what extractors make of groups' names by themselves."""
-        find = self._store.calibrations.find
-        return [(each, own) for each in statuses for own in find(each.name, each.version)]
-
     def sources(self) -> list[TrafficSource]:
-        """Return the live systems that are watched."""
-        found = []
-        for each in self._monitors.statuses():
-            monitor = self._monitors.monitor(each.name)
-            if monitor.plan.traffic is not None:
-                accounts = self._store.window_answers.accounts(monitor.monitor_id)
-                windows = self._monitors.windows(each.name, MOST_WINDOWS)
-                found.append(TrafficSource(each.name, each.target, each.state, accounts, windows))
-        return found
-
-    def unwatched(self) -> list[UnwatchedSource]:
-        """Return the live systems of which answers come that nobody watches."""
-        return self._store.unwatched_answers.read()
-
-    def audit(self, wanted: AuditFilter) -> list[AuditEntry]:
-        """Return the latest entries of the caller's tenant."""
-        return self._store.audit.latest(MOST_ENTRIES, wanted)
-
-    def audited_names(self, entries: Iterable[AuditEntry]) -> dict[str, str]:
-        """Return what runs and interpretations are called that entries name by their ids."""
-        return names_of(entries, self._store)
+        """Return the watched live systems."""
+        monitors = self._monitors.latest()
+        return [
+            TrafficSource(
+                status.name,
+                status.target,
+                status.state,
+                self._store.window_answers.accounts(status.monitor_id),
+                self._monitors.windows_of(monitors[status.name], TABLE_WINDOWS),
+            )
+            for status in self._monitors.statuses()
+            if monitors[status.name].plan.traffic is not None
+        ]
 
     def acknowledgements(self, alarm_ids: Iterable[str]) -> dict[str, list[AuditEntry]]:
-        """Return who has acknowledged alarms, the latest first; the audit trail keeps it."""
-        return {
-            id_: [each for each in found if each.failure is None]
+        """Return the acknowledgements of alarms in the audit trail, the latest first."""
+        notes = {
+            id_: self._store.audit.latest(MAX_NOTES, AuditFilter(id_, None, ACKNOWLEDGED))
             for id_ in alarm_ids
-            for found in [
-                self._store.audit.latest(MOST_NOTES, AuditFilter(id_, None, ACKNOWLEDGED))
-            ]
-            if found
+        }
+        return {
+            id_: [entry for entry in entries if entry.failure is None]
+            for id_, entries in notes.items()
+            if entries
         }
 
 
-RELOAD_S = 30
-MOST_RUNS = 25
-NAME = Query(max_length=300)
+def scored_runs(runs: Iterable[RunProgress], studies: StudyQueries) -> dict[str, RunScored]:
+    """Return the bias scores of runs, or why they are not shown.
+
+    Scores that are not cached are computed for a limited number of questions per page.
+    """
+    scored, budget = {}, MAX_SCORED_QUESTIONS
+    for run in runs:
+        if not run.ended:
+            continue
+        cached = studies.has_cached_scores(run)
+        if run.probes > (MAX_SCORED_QUESTIONS if cached else budget):
+            too_many = run.probes > MAX_SCORED_QUESTIONS
+            if studies.is_scored(run.run_id):
+                scored[run.run_id] = RunScored((), TOO_MANY_QUESTIONS if too_many else NOT_COMPUTED)
+        elif scores := studies.scores(run):
+            scored[run.run_id] = RunScored(scores)
+            budget -= 0 if cached else run.probes
+    return scored
 
 
-def operation_routes(
-    overview: OverviewQueries,
-    runs: RunQueries,
-    monitors: MonitorQueries,
-    tokens: Tokens,
-    now: Callable[[], datetime],
-) -> APIRouter:
+def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
     """Return the pages of the platform as a whole."""
-    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
-    router.include_router(_source_routes(overview))
+    router = APIRouter(dependencies=[Depends(ctx.tokens.signed_in)])
+    status = status_queries(ctx)
+    monitors = status.monitors
+    overview = OverviewQueries(ctx.store, monitors)
 
     @router.get("/")
     def show_overview(
-        caller: Annotated[Caller, Depends(tokens.signed_in)], *, live: bool = False
+        caller: Annotated[Caller, Depends(ctx.tokens.signed_in)], *, live: bool = False
     ) -> HTMLResponse:
-        latest, statuses = runs.latest(MOST_RUNS, found=True), monitors.statuses()
-        standing, changes = overview.status.standing(), overview.status.changes()
+        runs, statuses = status.runs.latest(MAX_RUNS, found=True), monitors.statuses()
+        raised, changes = status.raised(), status.changes()
         return page(
             "overview.html",
             scripts=(LIVE,),
             may_start=caller.may(Right.RUN),
-            shape=live_overview(latest, statuses, (each.id for each in standing)).shape,
+            shape=live_overview(runs, statuses, (alarm.id for alarm in raised)).shape,
             reload_s=RELOAD_S if live else None,
             live=live,
-            alarms=standing,
+            alarms=raised,
             changes=changes,
             titles=_titles(monitors, changes),
-            troubles=overview.status.troubles(),
+            troubles=status.troubles(),
             monitors=statuses,
-            runs=runs_table(latest, overview.spent(latest), overview.scored(latest)),
+            runs=runs_table(runs, overview.spent(runs), scored_runs(runs, studies)),
             now=now(),
         )
 
     @router.get("/audit")
     def show_audit(
-        caller: Annotated[Caller, Depends(tokens.signed_in)],
+        caller: Annotated[Caller, Depends(ctx.tokens.signed_in)],
         about: Annotated[str, NAME] = "",
         by: Annotated[str, NAME] = "",
     ) -> HTMLResponse:
-        may = caller.may(Right.ADMINISTER)
-        found = overview.audit(AuditFilter(about or None, by or None)) if may else []
-        return page(
-            "audit.html",
-            entries=audit_table(found, overview.audited_names(found)) if may else None,
-            role=caller.role,
-            about=about,
-            by=by,
-        )
+        entries = None
+        if caller.may(Right.ADMINISTER):
+            latest = ctx.store.audit.latest(MAX_ENTRIES, AuditFilter(about or None, by or None))
+            entries = audit_table(latest, names_of(latest, ctx.store))
+        return page("audit.html", entries=entries, role=caller.role, about=about, by=by)
 
+    router.include_router(_source_routes(ctx.store, overview))
     return router
 
 
 def _titles(monitors: MonitorQueries, alarms: Iterable[Alarm]) -> dict[tuple[str, str], str]:
-    """Return what alarms are about, by monitor and comparison, of monitors that are there."""
+    """Return titles of the comparisons of alarms, by monitor and comparison."""
     known = monitors.latest()
-    there = {each.monitor for each in alarms} & known.keys()
+    names = {alarm.monitor for alarm in alarms} & known.keys()
     return {
         (name, key): title
-        for name in there
+        for name in names
         for key, title in comparison_titles(known[name].plan).items()
     }
 
 
-def _source_routes(overview: OverviewQueries) -> APIRouter:
-    """Return the pages of what measures, and of what sends in answers."""
+def _source_routes(store: Store, overview: OverviewQueries) -> APIRouter:
+    """Return the pages of extractors and of live systems."""
     router = APIRouter()
 
     @router.get("/extractors")
     def show_extractors() -> HTMLResponse:
-        statuses = overview.extractors()
-        own = own_bias_table(overview.own_gaps(statuses))
-        return page("extractors.html", extractors=extractors_table(statuses), own=own)
+        extractors = store.extractors.ever()
+        own_gaps = [
+            (extractor, gap)
+            for extractor in extractors
+            for gap in store.calibrations.find(extractor.name, extractor.version)
+        ]
+        return page(
+            "extractors.html", extractors=extractors_table(extractors), own=own_bias_table(own_gaps)
+        )
 
     @router.get("/extractors.csv")
     def download_extractors() -> Response:
-        return csv_file(extractors_table(overview.extractors()), "extractors")
+        return csv_file(extractors_table(store.extractors.ever()), "extractors")
 
     @router.get("/traffic")
     def show_traffic() -> HTMLResponse:
         return page(
             "traffic.html",
             sources=traffic_table(overview.sources()),
-            unwatched=unwatched_table(overview.unwatched()),
+            unwatched=unwatched_table(store.unwatched_answers.read()),
         )
 
     @router.get("/traffic.csv")

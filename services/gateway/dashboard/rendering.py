@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
@@ -43,7 +43,7 @@ MEDIA_TYPES = {
 
 @dataclass(frozen=True)
 class StaticFile:
-    """One file as it is sent to browsers."""
+    """A file for browsers."""
 
     name: str
     media_type: str
@@ -51,34 +51,28 @@ class StaticFile:
 
     @property
     def is_style(self) -> bool:
-        """Whether it is a style sheet; everything else that a page names is a script."""
+        """True for a style sheet, false for a script."""
         return self.media_type == STYLE
 
     @property
     def version(self) -> str:
-        """What the address changes with, so that a browser may keep the file for ever."""
+        """A hash for the address, so that browsers may cache the file for ever."""
         return sha256(self.body).hexdigest()[:16]
 
     @property
     def address(self) -> str:
-        """Where it is."""
+        """Its path and version."""
         return f"/static/{self.name}?v={self.version}"
 
     @property
     def integrity(self) -> str:
-        """What a browser compares with what it was sent, before it runs any of it."""
+        """The hash that a browser checks before it runs the file."""
         return f"sha256-{b64encode(sha256(self.body).digest()).decode()}"
 
 
 @cache
 def static_file(name: str) -> StaticFile:
-    """Return one of the files.
-
-    Raises
-    ------
-    NotFoundError
-        It is none of them.
-    """
+    """Return a static file, or raise NotFoundError."""
     if name not in MEDIA_TYPES:
         raise NotFoundError("There is no such file.")
     body = (files(dashboard.__name__) / "static" / name).read_bytes()
@@ -98,71 +92,71 @@ def page(
     scripts: Sequence[str] = (),
     **values: object,
 ) -> HTMLResponse:
-    """Return a page; `reload_s` has the browser load it again after so many seconds.
+    """Return a page, which the browser reloads after `reload_s` seconds.
 
-    Only a page that names `scripts` is allowed any, and then those that are kept with us.
+    Only a page that names `scripts` may run any, and only our static files.
     """
-    loaded = [static_file(each) for each in scripts]
-    text = _environment().get_template(template).render(reload_s=reload_s, scripts=loaded, **values)
+    static = [static_file(name) for name in scripts]
+    text = _environment().get_template(template).render(reload_s=reload_s, scripts=static, **values)
     return HTMLResponse(text, status, headers=SCRIPTED_HEADERS if scripts else PAGE_HEADERS)
 
 
 def csv_file(table: Table, name: str) -> Response:
-    """Return a table as a file to keep."""
+    """Return a table as a CSV file for download."""
     headers = {**PAGE_HEADERS, "Content-Disposition": f"attachment; filename={name}.csv"}
     return Response(csv_of(table), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def style_sheet() -> str:
-    """Return the style of all pages."""
+    """Return the style sheet of all pages."""
     return (files(dashboard.__name__) / "templates" / "style.css").read_text(encoding="utf-8")
 
 
 def choice_words(option: str) -> str:
-    """Return an option of a filter as people read it: `country=Peru` is `country: Peru`."""
+    """Return an option of a filter in words: `country=Peru` is `country: Peru`."""
     return option.replace("=", ": ", 1).replace("_", " ")
 
 
 def feature_words(option: str) -> str:
-    """Return a number of a filter as people read it: `vader.sentiment` is `sentiment (vader)`."""
+    """Return a feature of a filter in words: `vader.sentiment` is `sentiment (vader)`."""
     extractor, _, feature = option.partition(".")
     return number_name(extractor, feature)
 
 
 def claim_words(claim: Claim) -> str:
-    """Return what a monitor's conclusions are about."""
+    """Return the population of a monitor's conclusions."""
     return "these prompts alone" if claim is Claim.BANK else "prompts like these"
 
 
 def ago(at: datetime | None, now: datetime) -> str:
-    """Return how long ago something was."""
+    """Return the time since a moment."""
     return UNDEFINED if at is None else f"{_duration(now - at)} ago"
 
 
 def due(at: datetime | None, now: datetime) -> str:
-    """Return in how long something is due, or for how long it has been."""
+    """Return the time until a moment, or since it is overdue."""
     if at is None:
         return UNDEFINED
     return f"in {_duration(at - now)}" if at >= now else f"overdue by {_duration(now - at)}"
 
 
 def breakable(name: str) -> Markup:
-    """Let a long name be broken where its parts meet."""
+    """Return a long name with line breaks allowed between its parts."""
     return Markup(BREAK_AFTER.sub(r"\1<wbr>", str(escape(shown(name)))))  # noqa: S704 - escaped right here
 
 
 def reply(text: str) -> Markup:
-    """Return a text that stands alone, in an element whose `dir` is `auto`: it turns as a whole."""
+    """Return a text for an element of its own whose `dir` is `auto`."""
     return Markup(escape(visible(text)))  # noqa: S704 - escaped right here
 
 
 def as_sent(text: object) -> Markup:
-    """Return the value of a form's field as it is: the browser sends it back."""
+    """Return the value of a form field unchanged, as the browser sends it back."""
     return Markup(escape(text))  # noqa: S704 - escaped right here
 
 
 def as_shown(value: object) -> object:
-    """Return what any expression of a template yields as it may be shown."""
+    """Return the value of a template expression in its safe form."""
     return shown(value) if type(value) is str else value
 
 
@@ -172,26 +166,45 @@ def moment(at: datetime) -> str:
 
 
 def capitalize_first(sentence: str) -> str:
-    """Return a sentence with its first letter large, and the rest as it is."""
+    """Return a sentence with a capital first letter, otherwise unchanged."""
     return sentence[:1].upper() + sentence[1:]
 
 
 def by_rank(groups: Sequence[GroupSummary]) -> list[GroupSummary]:
-    """Return groups by their rank, where they have one; the others stay in their order."""
-    ranks = {each.group: each.rank.value for each in groups if each.rank and each.rank.value}
-    return sorted(groups, key=lambda each: ranks.get(each.group, len(groups) + 1))
+    """Return groups by rank, then those without a rank in their order."""
+    ranks = {group.group: group.rank.value for group in groups if group.rank and group.rank.value}
+    return sorted(groups, key=lambda group: ranks.get(group.group, len(groups) + 1))
 
 
 def _duration(time: timedelta) -> str:
-    """Return whole times of the largest unit that fits."""
+    """Return a duration in its largest fitting unit."""
     passed_s = max(0.0, time.total_seconds())
     size, unit = next((u for u in UNITS if passed_s >= u[0]), UNITS[-1])
     return f"{passed_s // size:.0f} {unit}"
 
 
+FILTERS: tuple[Callable[..., object], ...] = (
+    number,
+    p_value,
+    p_equals,
+    words,
+    choice_words,
+    feature_words,
+    claim_words,
+    ago,
+    due,
+    breakable,
+    moment,
+    capitalize_first,
+    reply,
+    as_sent,
+    by_rank,
+)
+
+
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader(dashboard.__name__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -199,21 +212,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for use in (
-        *(
-            number,
-            p_value,
-            p_equals,
-            words,
-            *(choice_words, feature_words, claim_words),
-            ago,
-            due,
-            breakable,
-            moment,
-            capitalize_first,
-            *(reply, as_sent),
-        ),
-        by_rank,
-    ):
-        made.filters[use.__name__] = use
-    return made
+    environment.filters.update({function.__name__: function for function in FILTERS})
+    return environment

@@ -1,75 +1,51 @@
-"""The routes of the dashboard: its pages, and what their forms do."""
+"""Routes of the dashboard: its pages, static files and login."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
-from biaswatch.services.gateway.archived_answers import AnswersInStore
-from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens, local_path
-from biaswatch.services.gateway.dashboard.actions import PageActions, action_routes
-from biaswatch.services.gateway.dashboard.answer_pages import AnswerQueries, answer_routes
-from biaswatch.services.gateway.dashboard.label_pages import LabelPages, label_page_routes
-from biaswatch.services.gateway.dashboard.live_pages import LiveQueries, live_routes
-from biaswatch.services.gateway.dashboard.monitor_pages import monitor_page_routes, strata_routes
-from biaswatch.services.gateway.dashboard.overview_pages import OverviewQueries, operation_routes
+from biaswatch.services.gateway.auth import PAGE_HEADERS, local_path
+from biaswatch.services.gateway.context import GatewayContext
+from biaswatch.services.gateway.dashboard import (
+    actions,
+    answer_pages,
+    label_pages,
+    live_pages,
+    monitor_pages,
+    overview_pages,
+    run_pages,
+    start_pages,
+)
 from biaswatch.services.gateway.dashboard.rendering import page, static_file, style_sheet
-from biaswatch.services.gateway.dashboard.run_pages import comparison_routes, run_page_routes
-from biaswatch.services.gateway.dashboard.start_pages import StartPage, StartQueries, start_routes
-from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.monitors.strata import StrataQueries
-from biaswatch.services.gateway.runs.measurements import GroupValueQueries
-from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
-from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.lookup import first
 
-
-@dataclass(frozen=True)
-class PageSources:
-    """What the pages read."""
-
-    runs: RunQueries
-    monitors: MonitorQueries
-    answers: AnswerQueries
-    provenances: ProvenanceQueries
-    group_values: GroupValueQueries
-    studies: StudyQueries
-    interpretations: InterpretationQueries
-    overview: OverviewQueries
-    in_store: AnswersInStore
-    starting: StartQueries
-    strata: StrataQueries
+PAGES = (live_pages, actions, start_pages, monitor_pages, answer_pages, label_pages)
 
 
-def page_routes(
-    sources: PageSources,
-    actions: PageActions,
-    labels: LabelPages,
-    tokens: Tokens,
-    now: Callable[[], datetime],
-) -> APIRouter:
-    """Return the pages, their style sheet and the login."""
+def router(ctx: GatewayContext) -> APIRouter:
+    """Return the pages, their static files and the login."""
     router = APIRouter(include_in_schema=False)
-    router.include_router(_api_routes(tokens))
-    platform = operation_routes(sources.overview, sources.runs, sources.monitors, tokens, now)
-    router.include_router(platform)
-    live = LiveQueries(sources.runs, sources.monitors, sources.overview)
-    router.include_router(live_routes(live, tokens))
-    router.include_router(comparison_routes(sources.runs, tokens))
-    router.include_router(action_routes(actions, tokens))
-    router.include_router(start_routes(StartPage(sources.starting, actions), tokens))
-    router.include_router(monitor_page_routes(sources.monitors, sources.overview, tokens, now))
-    router.include_router(strata_routes(sources.strata, tokens))
-    router.include_router(answer_routes(sources.answers, sources.runs, sources.in_store, tokens))
-    router.include_router(label_page_routes(labels, tokens))
-    beside = sources.provenances, sources.group_values, sources.studies, labels.queries
-    runs = run_page_routes(sources.runs, *beside, sources.interpretations, tokens)
-    router.include_router(runs)
+    studies = StudyQueries(ctx.store)  # overview and run pages share its cache of scores
+    router.include_router(overview_pages.router(ctx, studies))
+    for pages in PAGES:
+        router.include_router(pages.router(ctx))
+    router.include_router(run_pages.router(ctx, studies))
+    router.include_router(_session_routes(ctx))
+    return router
+
+
+def _session_routes(ctx: GatewayContext) -> APIRouter:
+    """Return the description of the API, the static files and the login."""
+    router = APIRouter()
+
+    @router.get("/docs", dependencies=[Depends(ctx.tokens.signed_in)])
+    async def show_api(request: Request) -> HTMLResponse:
+        return page("operations.html", operations=operations_of(request.app.openapi()))
 
     @router.get("/style.css")
     async def show_style_sheet() -> Response:
@@ -79,10 +55,10 @@ def page_routes(
 
     @router.get("/static/{name}")
     def show_static_file(name: str, v: str = "") -> Response:
-        found = static_file(name)
-        kept = "public, max-age=31536000, immutable" if v == found.version else "no-cache"
-        headers = {**PAGE_HEADERS, "Cache-Control": kept}
-        return Response(found.body, media_type=found.media_type, headers=headers)
+        file = static_file(name)
+        cache = "public, max-age=31536000, immutable" if v == file.version else "no-cache"
+        headers = {**PAGE_HEADERS, "Cache-Control": cache}
+        return Response(file.body, media_type=file.media_type, headers=headers)
 
     @router.get("/login")
     async def show_login(next_path: Annotated[str, Depends(local_path)]) -> HTMLResponse:
@@ -91,26 +67,16 @@ def page_routes(
     @router.post("/login")
     async def log_in(request: Request) -> Response:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"))  # any may be missing
-        wanted = local_path(fields.get("next", ["/"])[0])
-        begun = tokens.begin_session(fields.get("token", [""])[0], wanted, request)
-        return begun or page("login.html", 401, next=wanted, refused=True)
-
-    return router
-
-
-def _api_routes(tokens: Tokens) -> APIRouter:
-    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
-
-    @router.get("/docs")
-    async def show_api(request: Request) -> HTMLResponse:
-        return page("operations.html", operations=operations_of(request.app.openapi()))
+        next_path = local_path(fields.get("next", ["/"])[0])
+        session = ctx.tokens.begin_session(fields.get("token", [""])[0], next_path, request)
+        return session or page("login.html", 401, next=next_path, refused=True)
 
     return router
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of the API, as the page shows it."""
+    """An operation of the API as the page shows it."""
 
     method: str
     path: str
@@ -121,27 +87,27 @@ class Operation:
 
 def operations_of(openapi: Mapping[str, Any]) -> list[Operation]:
     """Return every operation of an OpenAPI description, sorted by path."""
-    found = [
+    operations = [
         Operation(
             method=verb.upper(),
             path=path,
-            does=_described(operation),
+            does=_description(operation),
             takes=_body_name(operation.get("requestBody", {})),
             gives=_body_name(
                 first(
                     (reply for code, reply in operation["responses"].items() if code[0] == "2"),
-                    f"{path} has no answer of success.",
+                    f"{path} has no success response.",
                 )
             ),
         )
         for path, verbs in openapi["paths"].items()
         for verb, operation in verbs.items()
     ]
-    return sorted(found, key=lambda each: (each.path, each.method))
+    return sorted(operations, key=lambda operation: (operation.path, operation.method))
 
 
-def _described(operation: Mapping[str, Any]) -> str:
-    """Return what an operation does, without the section on errors that programmers read."""
+def _description(operation: Mapping[str, Any]) -> str:
+    """Return the description of an operation, without its section on errors."""
     words = str(operation.get("description") or operation["summary"])
     return words.partition("\nRaises\n")[0].strip().replace("`", "")
 
@@ -151,7 +117,7 @@ def _body_name(part: Mapping[str, Any]) -> str:
     for media, content in part.get("content", {}).items():
         schema = content.get("schema", {})
         inner = schema.get("items", schema)
-        kinds = [each["$ref"].rpartition("/")[2] for each in inner.get("oneOf", ())]
+        kinds = [option["$ref"].rpartition("/")[2] for option in inner.get("oneOf", ())]
         title = " or ".join(kinds) or str(inner.get("title", media))
         # A title that was made of the operation's own name says nothing about its body.
         name = str(inner.get("$ref", "")).rpartition("/")[2] or (

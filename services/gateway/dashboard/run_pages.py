@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
-from biaswatch.services.gateway.auth import Tokens
+from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.rendering import GROUP_ROWS, LIVE, csv_file, page
 from biaswatch.services.gateway.labels.queries import LabelQueries
@@ -32,27 +32,27 @@ from biaswatch.shared.presentation.plots import histogram_plot, means_plot
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.presentation.tables import Table
 from biaswatch.shared.requests.labels import SampleProgress
-from biaswatch.shared.requests.run_views import RunProgress
+from biaswatch.shared.requests.run_views import Scores
 
 RELOAD_S = 30
-MOST_PAIRS = 20
-"""Flagged pairs on the page; the report has more."""
-MOST_ROWS = 40
+MAX_PAIRS = 20
+"""Flagged pairs on the page; the report has all."""
+MAX_ROWS = 40
 """Comparisons of one finding on the page; the file has all."""
+MAX_CHOICES = 25
+MAX_COMPARED = 60
+NAME = Query(max_length=300)
 
 
-def run_page_routes(
-    runs: RunQueries,
-    provenances: ProvenanceQueries,
-    group_values: GroupValueQueries,
-    studies: StudyQueries,
-    labels: LabelQueries,
-    interpretations: InterpretationQueries,
-    tokens: Tokens,
-) -> APIRouter:
-    """Return the page of a run, and its tables."""
-    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
-    page_forms = forms_with(tokens)
+def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
+    """Return the pages of runs, and their tables."""
+    router = APIRouter(dependencies=[Depends(ctx.tokens.signed_in)])
+    page_forms, runs = forms_with(ctx.tokens), RunQueries(ctx.store)
+    provenance, group_values = (
+        ProvenanceQueries(ctx.store, runs),
+        GroupValueQueries(ctx.store, runs),
+    )
+    labels, interpretations = LabelQueries(ctx.store, runs), InterpretationQueries(ctx.store)
 
     @router.get("/runs/{run_id}")
     def show_run(
@@ -63,16 +63,12 @@ def run_page_routes(
         live: bool = False,
     ) -> HTMLResponse:
         progress = runs.progress(run_id)
-        diagnoses = runs.diagnoses(run_id)
+        run, diagnoses = runs.run(run_id), runs.diagnoses(run_id)
         chosen, names = _chosen(diagnoses, finding), ModelNames.among(diagnoses)
-        run = runs.run(run_id)
         values = group_values.values(run, chosen) if chosen else None
-        flagged = (
-            studies.first_flagged(run_id, MOST_PAIRS)
-            if run.judging and not progress.archived
-            else (0, [])
-        )
-        scores = _scores(studies, progress) if progress.ended else None
+        has_pairs = run.judging is not None and not progress.archived
+        flagged = studies.first_flagged(run_id, MAX_PAIRS) if has_pairs else (0, [])
+        scores = studies.scores(progress) if progress.ended else []
         shown = page(
             "run.html",
             scripts=(GROUP_ROWS,) if progress.ended else (GROUP_ROWS, LIVE),
@@ -82,27 +78,30 @@ def run_page_routes(
             live=None if progress.ended else live,
             run=progress,
             summary=run_summary(diagnoses),
-            certainty=list(certainty([each for each in diagnoses if each.gaps])),
-            scores=scores,
-            unscored=progress.ended and not scores and studies.has_scores(run_id),
-            labels=_labels(labels, run_id),
+            certainty=list(certainty([diagnosis for diagnosis in diagnoses if diagnosis.gaps])),
+            scores=_shown_scores(scores),
+            unscored=progress.ended and not scores and studies.is_scored(run_id),
+            labels=_shown_labels(labels, run_id),
             matrices=matrices_of(diagnoses),
             chosen=chosen,
-            choices=[(each.id, f"{title_of(each)} · {names.of(each)}") for each in diagnoses],
+            choices=[
+                (diagnosis.id, f"{title_of(diagnosis)} · {names.of(diagnosis)}")
+                for diagnosis in diagnoses
+            ],
             chosen_model=names.of(chosen) if chosen else None,
             forest=means_plot(chosen) if chosen else None,
             values=values,
             spreads=histogram_plot(chosen, values.values) if chosen and values else None,
-            comparisons=comparisons_table([chosen], run_id, max_rows=MOST_ROWS) if chosen else None,
+            comparisons=comparisons_table([chosen], run_id, max_rows=MAX_ROWS) if chosen else None,
             disparities=disparities_table([chosen]) if chosen else None,
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
             pair_names=ModelNames.among(flagged[1]),
             statements=STATEMENTS,
             interpretations=interpretations.of_run(run_id),
-            provenance=provenances.behind(run_id, diagnoses),
+            provenance=provenance.behind(run_id, diagnoses),
         )
-        return forms.kept_by(shown)
+        return forms.with_cookie(shown)
 
     @router.get("/runs/{run_id}/comparisons.csv")
     def download_comparisons(run_id: str) -> Response:
@@ -112,27 +111,26 @@ def run_page_routes(
     def download_groups(run_id: str) -> Response:
         return csv_file(groups_table(runs.diagnoses(run_id), run_id), "groups")
 
+    router.include_router(_comparison_routes(runs))
     return router
 
 
 @dataclass(frozen=True)
-class RunScores:
-    """What a run's page shows of bias scores."""
+class ShownScores:
+    """Bias scores as a run's page shows them."""
 
     lead: str
     mean: str
     table: Table
 
 
-def _scores(studies: StudyQueries, progress: RunProgress) -> RunScores | None:
-    if not (found := studies.scores(progress)):
-        return None
-    return RunScores(score_lead(found), SCORES_MEAN, scores_table(found))
+def _shown_scores(scores: Sequence[Scores]) -> ShownScores | None:
+    return ShownScores(score_lead(scores), SCORES_MEAN, scores_table(scores)) if scores else None
 
 
 @dataclass(frozen=True)
-class RunLabels:
-    """What a run's page shows of labels."""
+class ShownLabels:
+    """Labels as a run's page shows them."""
 
     samples: list[SampleProgress]
     sentences: list[str]
@@ -140,57 +138,51 @@ class RunLabels:
     behind: bool
 
 
-def _labels(labels: LabelQueries, run_id: str) -> RunLabels:
-    samples, found = labels.of_run(run_id)
-    return RunLabels(
+def _shown_labels(labels: LabelQueries, run_id: str) -> ShownLabels:
+    samples, corrected = labels.of_run(run_id)
+    return ShownLabels(
         samples=samples,
-        sentences=correction_sentences(found.corrections),
-        errors=error_tables(found.corrections),
-        behind=found.behind,
+        sentences=correction_sentences(corrected.corrections),
+        errors=error_tables(corrected.corrections),
+        behind=corrected.behind,
     )
 
 
 def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:
-    """Return the finding that is asked for, or the one whose comparisons say the most."""
-    for each in diagnoses:
-        if each.id == wanted:
-            return each
+    """Return the requested finding, or the one with the strongest comparison."""
+    for diagnosis in diagnoses:
+        if diagnosis.id == wanted:
+            return diagnosis
     strongest = comparisons(diagnoses)[:1]
     return strongest[0].diagnosis if strongest else next(iter(diagnoses), None)
 
 
-MOST_RUNS = 25
-MOST_COMPARED = 60
-NAME = Query(max_length=300)
-
-
-def comparison_routes(runs: RunQueries, tokens: Tokens) -> APIRouter:
+def _comparison_routes(runs: RunQueries) -> APIRouter:
     """Return the page of two runs, and its table as a file."""
-    router = APIRouter(dependencies=[Depends(tokens.signed_in)])
+    router = APIRouter()
 
     @router.get("/compare")
     def show_comparison(
         before: Annotated[str, NAME] = "", after: Annotated[str, NAME] = ""
     ) -> HTMLResponse:
-        known = runs.latest(MOST_RUNS)
-        found = None
+        latest, compared = runs.latest(MAX_CHOICES), None
         if before and after:
-            found = compared_runs(runs.diagnoses(before), runs.diagnoses(after))
+            compared = compared_runs(runs.diagnoses(before), runs.diagnoses(after))
         return page(
             "compare.html",
             before=before,
             after=after,
             choices=[
-                (each.run_id, f"{each.suite}, {each.at:%Y-%m-%d %H:%M}, {', '.join(each.targets)}")
-                for each in known
+                (run.run_id, f"{run.suite}, {run.at:%Y-%m-%d %H:%M}, {', '.join(run.targets)}")
+                for run in latest
             ],
-            found=found,
-            table=compared_table(found, MOST_COMPARED) if found else None,
+            found=compared,
+            table=compared_table(compared, MAX_COMPARED) if compared else None,
         )
 
     @router.get("/compare.csv")
     def download_comparison(before: Annotated[str, NAME], after: Annotated[str, NAME]) -> Response:
-        found = compared_runs(runs.diagnoses(before), runs.diagnoses(after))
-        return csv_file(compared_table(found), "compared")
+        compared = compared_runs(runs.diagnoses(before), runs.diagnoses(after))
+        return csv_file(compared_table(compared), "compared")
 
     return router

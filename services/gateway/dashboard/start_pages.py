@@ -1,6 +1,6 @@
 """The page that starts a run."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from secrets import token_hex
 from typing import Annotated
@@ -9,12 +9,17 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens
+from biaswatch.services.gateway.auth import PAGE_HEADERS
 from biaswatch.services.gateway.callers import Caller
-from biaswatch.services.gateway.dashboard.actions import PageActions
-from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with, sent_form
+from biaswatch.services.gateway.context import GatewayContext, now
+from biaswatch.services.gateway.dashboard.forms import (
+    IdempotentForms,
+    PageForms,
+    forms_with,
+    sent_form,
+)
 from biaswatch.services.gateway.dashboard.rendering import page
-from biaswatch.services.gateway.runs.commands import started_run
+from biaswatch.services.gateway.runs.commands import run_commands, start_run
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import Budget, Run, SuiteOutline
 from biaswatch.shared.contracts.mistakes import as_usage_error
@@ -25,59 +30,59 @@ from biaswatch.shared.presentation.overview import (
     RunEstimate,
     estimates_of,
 )
+from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
 
-MOST_SUITES = 200
-MOST_RUNS = 200
-"""Earlier runs that are looked at."""
+START = "/start"
+MAX_SUITES = 200
+MAX_RUNS = 200
+"""Earlier runs that are considered."""
 
 
 class StartQueries:
-    """Reads what there is to start; it blocks, so call it in a thread."""
+    """Blocking queries of the options for a new run; call them in a thread."""
 
     def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
         self._runs = runs
 
     def suites(self) -> list[SuiteOutline]:
-        """Return the suites of the caller's tenant that can be asked, the latest first."""
-        found = self._store.suites.latest(MOST_SUITES)
-        return [each for each in found if not each.purged]
+        """Return the usable suites of the caller's tenant, the latest first."""
+        return [suite for suite in self._store.suites.latest(MAX_SUITES) if not suite.purged]
 
     def targets(self) -> list[str]:
-        """Return the models that earlier runs have asked."""
-        return sorted({name for run in self._runs.latest(MOST_RUNS) for name in run.targets})
+        """Return the targets of earlier runs."""
+        return sorted({name for run in self._runs.latest(MAX_RUNS) for name in run.targets})
 
     def estimates(self, run: Run) -> list[RunEstimate]:
-        """Return what each target of a run is asked for, and about spends."""
+        """Return the number of calls and the likely cost for each target of a run."""
         outline = self._store.suites.outline(run.suite_hash)
-        earlier = [self._earlier(run, target.name) for target in run.targets]
+        latest = self._runs.latest(MAX_RUNS)
+        earlier = [self._earlier(run, target.name, latest) for target in run.targets]
         return estimates_of(run, outline.probes if outline else 0, earlier)
 
-    def _earlier(self, run: Run, target: str) -> EarlierSpending | None:
-        """Add up the runs that asked this model alone, through the same scaffolds."""
-        latest = self._runs.latest(MOST_RUNS)
-        mine = {
-            each.run_id: each
-            for each in latest
-            if each.suite == run.suite and each.targets == [target] and each.responses
+    def _earlier(
+        self, run: Run, target: str, latest: Sequence[RunProgress]
+    ) -> EarlierSpending | None:
+        """Add up the runs that asked only this target, through the same scaffolds."""
+        responses = {
+            earlier.run_id: earlier.responses
+            for earlier in latest
+            if earlier.suite == run.suite and earlier.targets == [target] and earlier.responses
         }
-        alike = [id_ for id_ in mine if self._runs.run(id_).scaffolds == run.scaffolds]
-        spent = self._store.calls.spending(alike)
-        answers = sum(mine[id_].responses for id_ in spent)
+        same = [id_ for id_ in responses if self._runs.run(id_).scaffolds == run.scaffolds]
+        spending = self._store.calls.spending(same)
+        answers = sum(responses[id_] for id_ in spending)
         if not answers:
             return None
-        tokens = sum(each.tokens for each in spent.values())
-        return EarlierSpending(answers, tokens, sum(each.cost for each in spent.values()))
-
-
-START = "/start"
+        tokens = sum(spent.tokens for spent in spending.values())
+        return EarlierSpending(answers, tokens, sum(spent.cost for spent in spending.values()))
 
 
 class StartForm(BaseModel):
-    """What was filled in; everything may still be missing."""
+    """Fields of the form; each may be missing."""
 
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
@@ -89,21 +94,15 @@ class StartForm(BaseModel):
     most_tokens: str = Field(default="", max_length=15)
     most_cost: str = Field(default="", max_length=15)
     nonce: str = Field(default="", max_length=64)
-    """Made with the page, so that a button that is pressed twice starts one run."""
+    """Created with the page, so that sending the form twice starts one run."""
 
     @property
-    def filled(self) -> bool:
-        """Whether there is something to estimate."""
+    def is_filled(self) -> bool:
+        """True if the form is complete enough for an estimate."""
         return bool(self.suite and self.targets.strip())
 
     def request(self) -> RunRequest:
-        """Return the request of the API that says the same.
-
-        Raises
-        ------
-        UsageError
-            Something is no number, or no run has it.
-        """
+        """Return the form as a request of the API; raise UsageError for invalid fields."""
         with as_usage_error("The run"):
             budget = Budget.model_validate(
                 {"tokens": self.most_tokens or None, "cost": self.most_cost or None}
@@ -111,7 +110,7 @@ class StartForm(BaseModel):
             return RunRequest.model_validate(
                 {
                     "suite_hash": self.suite,
-                    "targets": [each.strip() for each in self.targets.splitlines() if each.strip()],
+                    "targets": list(filter(None, map(str.strip, self.targets.splitlines()))),
                     "scaffolds": [self.scaffold],
                     "repeats": self.repeats,
                     "budget": budget,
@@ -120,58 +119,50 @@ class StartForm(BaseModel):
             )
 
 
-@dataclass(frozen=True)
-class StartPage:
-    """What the page needs."""
+def router(ctx: GatewayContext) -> APIRouter:
+    """Return the page and the route of its form."""
+    router, runs = APIRouter(), RunQueries(ctx.store)
+    page_forms, forms = forms_with(ctx.tokens), IdempotentForms(ctx.store, now)
+    queries, commands = StartQueries(ctx.store, runs), run_commands(ctx, runs)
 
-    queries: StartQueries
-    actions: PageActions
-
-
-def start_routes(starting: StartPage, tokens: Tokens) -> APIRouter:
-    """Return the page and what its form does."""
-    router = APIRouter()
-    page_forms, signed_in = forms_with(tokens), Depends(tokens.signed_in)
+    def planned(form: StartForm) -> tuple[Run | None, str]:
+        """Return the run of a form, or why it is invalid."""
+        if not form.is_filled:
+            return None, ""
+        try:
+            return commands.run_for(form.request()), ""
+        except UsageError as error:
+            return None, str(error)
 
     @router.get(START)
     def show_start(
-        asked: Annotated[StartForm, Query()], forms: Annotated[PageForms, Depends(page_forms)]
+        form: Annotated[StartForm, Query()], page_forms: Annotated[PageForms, Depends(page_forms)]
     ) -> HTMLResponse:
-        run, wrong = _planned(starting.actions, asked) if forms.allowed else (None, "")
+        run, wrong = planned(form) if page_forms.allowed else (None, "")
         shown = page(
             "start.html",
-            forms=forms,
-            asked=asked,
+            forms=page_forms,
+            asked=form,
             wrong=wrong,
-            estimates=starting.queries.estimates(run) if run else [],
-            suites=starting.queries.suites(),
-            targets=starting.queries.targets(),
+            estimates=queries.estimates(run) if run else [],
+            suites=queries.suites(),
+            targets=queries.targets(),
             scaffolds=SCAFFOLDS,
-            patterns=starting.actions.run_commands.allowed.patterns,
+            patterns=commands.allowed.patterns,
             nonce=token_hex(8),
         )
-        return forms.kept_by(shown)
+        return page_forms.with_cookie(shown)
 
     @router.post(START)
-    async def start(request: Request, caller: Annotated[Caller, signed_in]) -> RedirectResponse:
+    async def start(
+        request: Request, caller: Annotated[Caller, Depends(ctx.tokens.signed_in)]
+    ) -> RedirectResponse:
         fields = await sent_form(request, caller)
         with as_usage_error("The run"):
-            asked = StartForm.model_validate(fields)
-        actions = starting.actions
-        wanted, commands = asked.request(), actions.run_commands
-        run = await in_thread(commands.run_for, wanted)
-        begin = partial(started_run, wanted, commands, actions.send, actions.audit)
-        await actions.forms.once(request, caller, begin)
+            form = StartForm.model_validate(fields)
+        run_request = form.request()
+        run = await in_thread(commands.run_for, run_request)
+        await forms.once(request, caller, partial(start_run, run_request, commands, ctx))
         return RedirectResponse(f"/runs/{run.id}", 303, PAGE_HEADERS)
 
     return router
-
-
-def _planned(actions: PageActions, asked: StartForm) -> tuple[Run | None, str]:
-    """Return the run that would be started, or why there is none."""
-    if not asked.filled:
-        return None, ""
-    try:
-        return actions.run_commands.run_for(asked.request()), ""
-    except UsageError as error:
-        return None, str(error)

@@ -1,4 +1,4 @@
-"""Draws samples and takes in labels; it blocks, so call it in a thread."""
+"""Draw samples and accept labels; it blocks, so call it in a thread."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,16 @@ from biaswatch.shared.requests.labels import (
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.store import Store
 
-Drawn = dict[str, tuple[LabelSample, DrawnAnswer]]
-"""By the id of the response, the largest sample that holds it."""
+DrawnAnswers = dict[str, tuple[LabelSample, DrawnAnswer]]
+"""The largest sample that holds an answer, by the id of its response."""
+LabelHistory = dict[tuple[str, str], list[Label]]
+"""The labels of each response and person, in their order."""
+COMPARED_FIELDS = {"value", "withdrawn", "note", "instructions"}
 
 
 @dataclass(frozen=True)
-class TakenLabels:
-    """Labels that are to be stored and published, and what is answered."""
+class CheckedLabels:
+    """New labels of a request, and the response to it."""
 
     new: list[Label]
     accepted: AcceptedLabels
@@ -42,47 +45,49 @@ class LabelCommands:
     now: Callable[[], datetime]
 
     def sample_for(self, run_id: str, request: SampleRequest) -> LabelSample:
-        """Return the sample that is requested; nothing is stored yet.
+        """Return the requested sample, without storing it.
 
         Raises
         ------
         UsageError
-            The run has not ended, has no such number or grouping, its judges are still asked, or
-            nobody knows the scale.
+            The run has not ended or is still judged, has no such feature or grouping, or the scale
+            is unknown.
         """
         run, outline = self.queries.planned(run_id)
-        extractor, feature = self.queries.number(run, request)
+        extractor, feature = self.queries.feature(run, request)
         if extractor == ORACLE:
             self._check_judged(run_id)
-        declared = self.queries.declared_scale(run, outline, extractor, feature)
+        scale = self.queries.declared_scale(run, outline, extractor, feature)
         if extractor in JUDGES and not request.guidance:
             request = request.model_copy(update={"guidance": GUIDANCE.get(feature, "")})
         with self.queries.readings(run, outline, extractor, feature) as readings:
             number = (extractor, feature, dimension_of(readings.dimensions, request.group))
-            return label_sample(run, number, readings, request, declared, self.now())
+            return label_sample(run, number, readings, request, scale, self.now())
 
     def _check_judged(self, run_id: str) -> None:
-        """Refuse a run with pairs to be judged: they could never be drawn, and would count."""
-        found = self.runs.progress(run_id)
-        due = found.verdicts_expected - found.verdicts
-        if found.stand in (RunState.DIAGNOSING, RunState.JUDGING) and due > 0:
+        """Raise UsageError if pairs are still to be judged, as no sample could hold them."""
+        progress = self.runs.progress(run_id)
+        due = progress.verdicts_expected - progress.verdicts
+        if progress.stand in (RunState.DIAGNOSING, RunState.JUDGING) and due > 0:
             raise UsageError(
                 f"{due} verdicts of judges about the run {run_id} are still to come. Draw then."
             )
 
-    def keep(self, records: Sequence[Label | LabelSample]) -> None:
-        """Store records that are about to be published, so that the next request finds them."""
+    def store_records(self, records: Sequence[Label | LabelSample]) -> None:
+        """Store records before they are published, so that the next request finds them."""
         self.store.records.write(records)
 
-    def keep_labels(self, run_id: str, request: LabelsRequest, taken: TakenLabels) -> TakenLabels:
-        """Store new labels before their publication; return those stored, numbered anew if needed.
+    def store_labels(
+        self, run_id: str, request: LabelsRequest, checked: CheckedLabels
+    ) -> CheckedLabels:
+        """Store new labels before they are published; return those stored, renumbered if needed.
 
-        Another post by the same person may have taken a number since `taken` read the history. The
-        store keeps the first label of a number, so the other one gets the next number. One label
-        per answer and person is written at a time, which keeps the order within a request.
+        Another post by the same person may have taken a number since `check_labels` read the
+        history. The store keeps the first label of a number, so the other one gets the next. One
+        label per answer and person is written at a time, to keep the order of a request.
         """
         stored: list[Label] = []
-        pending = taken.new
+        pending = checked.new
         while pending:
             batch = list({_history_key(label): label for label in reversed(pending)}.values())
             lost = self._not_stored(batch)
@@ -92,9 +97,9 @@ class LabelCommands:
             if pending:
                 history = self._history(self.runs.run(run_id), request)
                 pending = _numbered(pending, history)
-        total = taken.accepted.new + taken.accepted.known
+        total = checked.accepted.new + checked.accepted.known
         counts = {"new": len(stored), "known": total - len(stored)}
-        return TakenLabels(stored, taken.accepted.model_copy(update=counts))
+        return CheckedLabels(stored, checked.accepted.model_copy(update=counts))
 
     def _not_stored(self, labels: Sequence[Label]) -> set[str]:
         """Write labels; return the ids under which the store has another label already."""
@@ -102,16 +107,16 @@ class LabelCommands:
         occupied = ids - self.store.records.write(labels).new_ids
         return occupied - self.store.records.missing(Label, occupied)
 
-    def taken(self, run_id: str, request: LabelsRequest, caller: str) -> TakenLabels:
-        """Return the labels that are new, numbered after those that the same people gave before.
+    def check_labels(self, run_id: str, request: LabelsRequest, caller: str) -> CheckedLabels:
+        """Return the new labels of a request, numbered after earlier ones of the same people.
 
-        A label that says what its person said last is known already, so a request may be repeated.
+        A label equal to the last one of its person is known, so a request may be repeated.
 
         Raises
         ------
         UsageError
-            An answer is not of the run, a number is not one of the run's, or a value is off the
-            scale; nothing of the request is taken then.
+            An answer or a feature is not of the run, or a value is off the scale; then nothing is
+            accepted.
         """
         run = self.runs.run(run_id)
         if request.extractor not in {*JUDGES, *(pin.name for pin in run.extractors)}:
@@ -119,47 +124,49 @@ class LabelCommands:
             raise UsageError(f"The run has no extractor {request.extractor}. It has: {names}.")
         units = self._units(run, request)
         drawn = self._drawn(run, request)
-        labels = [self._label(run, request, one, caller, units, drawn) for one in request.labels]
+        labels = [
+            self._label(run, request, label, caller, units, drawn) for label in request.labels
+        ]
         new = _numbered(labels, self._history(run, request))
-        undrawn = sum(each.response_id not in drawn for each in request.labels)
+        undrawn = sum(label.response_id not in drawn for label in request.labels)
         known = len(request.labels) - len(new)
-        return TakenLabels(new, AcceptedLabels(new=len(new), known=known, undrawn=undrawn))
+        return CheckedLabels(new, AcceptedLabels(new=len(new), known=known, undrawn=undrawn))
 
     def _label(
         self,
         run: Run,
         request: LabelsRequest,
-        given: GivenLabel,
+        label: GivenLabel,
         caller: str,
         units: dict[str, str],
-        drawn: Drawn,
+        drawn: DrawnAnswers,
     ) -> Label:
-        sample, one = drawn.get(given.response_id, (None, None))
+        sample, answer = drawn.get(label.response_id, (None, None))
         if sample is not None:
-            _check_scale(sample, given)
-        person = given.person or caller
+            _check_scale(sample, label)
+        person = label.person or caller
         return Label(
             tenant=run.tenant,
             purpose=run.purpose,
             at=self.now(),
             run_id=run.id,
-            response_id=given.response_id,
-            unit_id=units[given.response_id],
+            response_id=label.response_id,
+            unit_id=units[label.response_id],
             extractor=request.extractor,
             feature=request.feature,
-            value=None if given.withdrawn else given.value,
-            withdrawn=given.withdrawn,
+            value=None if label.withdrawn else label.value,
+            withdrawn=label.withdrawn,
             person=person,
             person_id=person_id_of(person),
             instructions=sample.instructions if sample else request.instructions,
             sample_id=sample.id if sample else None,
-            probability=one.probability if one else None,
-            note=given.note,
+            probability=answer.probability if answer else None,
+            note=label.note,
         )
 
     def _units(self, run: Run, request: LabelsRequest) -> dict[str, str]:
-        """Return the unit of each answer, or what is judged; refuse one that is not of the run."""
-        ids = {each.response_id for each in request.labels}
+        """Return the unit of each answer or judged item; refuse those of other runs."""
+        ids = {label.response_id for label in request.labels}
         units = {}
         if request.extractor in JUDGES:
             items = self.store.judged_items.of_run(run.id, request.extractor)
@@ -171,52 +178,52 @@ class LabelCommands:
             raise UsageError(f"The run {run.id} has no answer {missing[0]}; nothing was taken.")
         return units
 
-    def _drawn(self, run: Run, request: LabelsRequest) -> Drawn:
-        found: Drawn = {}
+    def _drawn(self, run: Run, request: LabelsRequest) -> DrawnAnswers:
+        drawn: DrawnAnswers = {}
         samples = self.store.records.read(LabelSample, run_id=run.id)
-        for sample in sorted(samples, key=lambda each: (each.wanted, each.at)):
+        for sample in sorted(samples, key=lambda sample: (sample.wanted, sample.at)):
             if (sample.extractor, sample.feature) == (request.extractor, request.feature):
-                found |= {each.response_id: (sample, each) for each in sample.drawn}
-        return found
+                drawn |= {answer.response_id: (sample, answer) for answer in sample.drawn}
+        return drawn
 
-    def _history(self, run: Run, request: LabelsRequest) -> dict[tuple[str, str], list[Label]]:
-        wanted = {each.response_id for each in request.labels}
-        found: dict[tuple[str, str], list[Label]] = {}
-        for each in sorted(
-            self.store.records.by_key(Label, "response_id", wanted), key=lambda e: e.number
-        ):
-            if (each.run_id, each.extractor, each.feature) == (
-                run.id, request.extractor, request.feature,
-            ):  # fmt: skip
-                found.setdefault((each.response_id, each.person_id), []).append(each)
-        return found
+    def _history(self, run: Run, request: LabelsRequest) -> LabelHistory:
+        ids = {label.response_id for label in request.labels}
+        history: LabelHistory = {}
+        labels = self.store.records.by_key(Label, "response_id", ids)
+        for label in sorted(labels, key=lambda label: label.number):
+            if (label.run_id, label.extractor, label.feature) == (
+                run.id,
+                request.extractor,
+                request.feature,
+            ):
+                history.setdefault(_history_key(label), []).append(label)
+        return history
 
 
 def _history_key(label: Label) -> tuple[str, str]:
     return label.response_id, label.person_id
 
 
-def _numbered(labels: Sequence[Label], history: dict[tuple[str, str], list[Label]]) -> list[Label]:
-    """Return the labels that change what their person said last, numbered after the history."""
+def _numbered(labels: Sequence[Label], history: LabelHistory) -> list[Label]:
+    """Return the labels that differ from their person's last one, numbered after the history."""
     new: list[Label] = []
     for label in labels:
-        before = history.setdefault(_history_key(label), [])
-        if before and _says_the_same(before[-1], label):
+        earlier = history.setdefault(_history_key(label), [])
+        if earlier and _compared(earlier[-1]) == _compared(label):
             continue
-        # Not model_copy: a copy would keep the id that an earlier number gave.
-        label = Label.model_validate({**label.model_dump(exclude={"id"}), "number": len(before)})
-        before.append(label)
+        # A copy would keep the id of the earlier number.
+        label = Label.model_validate({**label.model_dump(exclude={"id"}), "number": len(earlier)})
+        earlier.append(label)
         new.append(label)
     return new
 
 
-def _says_the_same(before: Label, after: Label) -> bool:
-    said = {"value", "withdrawn", "note", "instructions"}
-    return before.model_dump(include=said) == after.model_dump(include=said)
+def _compared(label: Label) -> dict[str, object]:
+    return label.model_dump(include=COMPARED_FIELDS)
 
 
-def _check_scale(sample: LabelSample, given: GivenLabel) -> None:
-    value = given.value
+def _check_scale(sample: LabelSample, label: GivenLabel) -> None:
+    value = label.value
     if value is None:
         return
     if not sample.low <= value <= sample.high:
@@ -225,5 +232,5 @@ def _check_scale(sample: LabelSample, given: GivenLabel) -> None:
             " nothing was taken."
         )
     if sample.choices and value not in sample.choices:
-        choices = ", ".join(f"{each:g}" for each in sample.choices)
+        choices = ", ".join(f"{choice:g}" for choice in sample.choices)
         raise UsageError(f"The label {value:g} is none of {choices}; nothing was taken.")

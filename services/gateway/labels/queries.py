@@ -1,4 +1,4 @@
-"""Reads samples, labels and corrections, and plans samples; it blocks, so call it in a thread."""
+"""Read samples, labels and corrections, and plan samples; it blocks, so call it in a thread."""
 
 from collections import Counter
 from contextlib import AbstractContextManager
@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from biaswatch.services.gateway.labels.texts import DrawnTexts, LabelledAnswer, columns_of
+from biaswatch.services.gateway.labels.texts import LabelledItem, LabelTexts, columns_of
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.labels.drawing import dimension_of
 from biaswatch.shared.analysis.labels.read_columns import ReadColumns, groups_of
@@ -42,120 +42,118 @@ from biaswatch.shared.stats.labels.sampling import labels_needed, planned_labels
 from biaswatch.shared.store import Store
 
 ALPHA = 0.05
-TENTH = 0.1
-"""Of the scale: an interval that is no wider says something."""
+PLANNED_WIDTH = 0.1
+"""Width of an informative interval, as a share of the scale."""
 SIZES = (50, 100, 150, 300, 500)
 CORRELATIONS = (0.0, 0.5, 0.7, 0.9)
 
 
 class LabelQueries:
-    """Reads what concerns labels of a run."""
+    """Queries of the labels of a run."""
 
     def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
         self._runs = runs
-        self._texts = DrawnTexts(store)
+        self._texts = LabelTexts(store)
 
     def samples(self, run_id: str) -> list[SampleProgress]:
-        """Return the samples of a run, the latest last, and how far each is labelled."""
-        return self._progress(self._runs.run(run_id).id, self.given(run_id))
+        """Return the samples of a run, the latest last, with their progress."""
+        return self._progress(self._runs.run(run_id).id, self.all_labels(run_id))
 
     def of_run(self, run_id: str) -> tuple[list[SampleProgress], RunCorrections]:
-        """Return the samples of a run and what its labels make of it; these are read once."""
+        """Return the samples and corrections of a run; its labels are read once."""
         run = self._runs.run(run_id)
-        labels = self.given(run.id)
+        labels = self.all_labels(run.id)
         return self._progress(run.id, labels), self._corrections(run.id, labels)
 
     def sample(self, run_id: str, sample_id: str) -> SampleProgress:
         """Return one sample of a run, or raise NotFoundError."""
-        for each in self.samples(run_id):
-            if each.sample.id == sample_id:
-                return each
+        for progress in self.samples(run_id):
+            if progress.sample.id == sample_id:
+                return progress
         raise NotFoundError(f"The run {run_id} has no sample {sample_id}.")
 
     def suite_of(self, run_id: str) -> str:
-        """Return what a run is called: the name of its suite."""
+        """Return the name of a run's suite."""
         return self._runs.run(run_id).suite
 
     def labels(self, run_id: str) -> list[StoredLabel]:
-        """Return what people said last of each answer; what was taken back is left out."""
+        """Return the last label of each answer and person, without withdrawn ones."""
         run = self._runs.run(run_id)
-        found = standing_labels(list(self._store.records.read(Label, run_id=run.id)))
-        known = set(StoredLabel.model_fields)
+        labels = standing_labels(self.all_labels(run.id))
+        fields = set(StoredLabel.model_fields)
         return [
-            StoredLabel(**each.model_dump(include=known))
-            for each in sorted(found, key=lambda label: (label.at, label.id))
+            StoredLabel(**label.model_dump(include=fields))
+            for label in sorted(labels, key=lambda label: (label.at, label.id))
         ]
 
-    def given(self, run_id: str) -> list[Label]:
+    def all_labels(self, run_id: str) -> list[Label]:
         """Return every label of a run, in the order of their ids."""
         return list(self._store.records.read(Label, run_id=run_id))
 
-    def answer(self, sample: LabelSample, response_id: str) -> LabelledAnswer | None:
-        """Return what is labelled: the question and the answer, and nothing of group or reading."""
+    def answer(self, sample: LabelSample, response_id: str) -> LabelledItem | None:
+        """Return the question and the answer to label, without groups and readings."""
         return self._texts.of(sample, [response_id]).get(response_id)
 
     def tasks(
-        self, run_id: str, sample_id: str, asked: Annotated[TaskFilter, Query()]
+        self, run_id: str, sample_id: str, page: Annotated[TaskFilter, Query()]
     ) -> LabelTasks:
-        """Return some of what a sample drew with its texts, in the order in which it is labelled.
+        """Return items of a sample with their texts, in the order of labelling.
 
-        What a person needs who labels elsewhere: nothing of groups or readings. Texts are empty
-        where the token may not read them, or where they were purged.
+        They serve to label elsewhere and contain no groups or readings. Texts are empty if the
+        token may not read them, or if they were purged.
         """
         sample = self.sample(run_id, sample_id).sample
-        end = asked.after + asked.limit
-        ids = [each.response_id for each in sample.drawn[asked.after : end]]
-        found, nothing = self._texts.of(sample, ids), LabelledAnswer("", "")
-        shown = ((id_, found.get(id_, nothing)) for id_ in ids)
+        end = page.after + page.limit
+        ids = [answer.response_id for answer in sample.drawn[page.after : end]]
+        texts, purged = self._texts.of(sample, ids), LabelledItem("", "")
+        items = ((id_, texts.get(id_, purged)) for id_ in ids)
         return LabelTasks(
             tasks=[
-                LabelTask(response_id=id_, question=each.asked, answer=each.answered)
-                for id_, each in shown
+                LabelTask(response_id=id_, question=item.question, answer=item.answer)
+                for id_, item in items
             ],
             after=end if end < len(sample.drawn) else None,
         )
 
     def corrections(self, run_id: str) -> RunCorrections:
-        """Return what labels make of a run's findings, by the latest state of them."""
+        """Return a run's findings corrected by labels, by their latest state."""
         run = self._runs.run(run_id)
         labels = list(self._store.records.read(Label, run_id=run.id, texts=False))
         return self._corrections(run.id, labels)
 
     def _corrections(self, run_id: str, labels: list[Label]) -> RunCorrections:
-        every = list(self._store.records.read(Correction, run_id=run_id, texts=False))
-        if not any(each.sample_id for each in standing_labels(labels)):
+        if not any(label.sample_id for label in standing_labels(labels)):
             return RunCorrections(corrections=[], behind=False)
-        ids = [each.id for each in labels]
-        now = labels_digest(ids)
-        newest = max((each.at for each in every), default=None)
-        latest = [each for each in every if each.at == newest]
-        current = [each for each in every if each.labels_hash == now] or latest
-        known = {each.labels_hash for each in current}
-        found = sorted(
-            current, key=lambda e: (e.extractor, e.feature, e.target, e.scaffold, e.dimension)
-        )
-        return RunCorrections(corrections=found, behind=bool(ids) and known != {now})
+        corrections = list(self._store.records.read(Correction, run_id=run_id, texts=False))
+        digest = labels_digest([label.id for label in labels])
+        current = [record for record in corrections if record.labels_hash == digest]
+        if not current:
+            newest = max((record.at for record in corrections), default=None)
+            current = [record for record in corrections if record.at == newest]
+        current.sort(key=lambda c: (c.extractor, c.feature, c.target, c.scaffold, c.dimension))
+        digests = {record.labels_hash for record in current}
+        return RunCorrections(corrections=current, behind=bool(labels) and digests != {digest})
 
-    def plan(self, run_id: str, asked: Annotated[NumberRequest, Query()]) -> LabelPlan:
-        """Return what labels of a number would bring, before any is made.
+    def plan(self, run_id: str, number: Annotated[NumberRequest, Query()]) -> LabelPlan:
+        """Return the precision that labels of a feature would give, by their number.
 
         Raises
         ------
         UsageError
-            The run has no such number or grouping, or no readings of it.
+            The run has no such feature or grouping, or no readings of it.
         """
         run, outline = self.planned(run_id)
-        extractor, feature = self.number(run, asked)
+        extractor, feature = self.feature(run, number)
         with self.readings(run, outline, extractor, feature) as readings:
-            dimension = dimension_of(readings.dimensions, asked.group)
+            dimension = dimension_of(readings.dimensions, number.group)
             groups = groups_of(readings, dimension)
-        spreads = [each.variance for each in groups.values() if each.variance is not None]
-        if not spreads:
+        variances = [group.variance for group in groups.values() if group.variance is not None]
+        if not variances:
             raise UsageError(f"The run has no readings of {extractor}.{feature} by {dimension}.")
-        spread = sqrt(sum(spreads) / len(spreads))
-        answers = min(each.answers for each in groups.values())
-        units = min(each.units for each in groups.values())
+        spread = sqrt(sum(variances) / len(variances))
+        answers = min(group.answers for group in groups.values())
+        units = min(group.units for group in groups.values())
         lines = [
             PlanLine(
                 **asdict(planned_labels(spread, answers, n, correlation, ALPHA)),
@@ -170,17 +168,17 @@ class LabelQueries:
             extractor=extractor,
             feature=feature,
             dimension=dimension,
-            groups={name: each.answers for name, each in groups.items()},
+            groups={name: group.answers for name, group in groups.items()},
             spread=spread,
             by_readings=by_readings,
             units=units,
             repeats=answers / units,
-            labels_for_a_tenth=labels_needed(TENTH, answers, units, ALPHA),
+            labels_for_a_tenth=labels_needed(PLANNED_WIDTH, answers, units, ALPHA),
             lines=lines,
         )
 
     def planned(self, run_id: str) -> tuple[Run, SuiteOutline | None]:
-        """Return a run whose answers can be drawn, and its suite; a window of traffic has none.
+        """Return a closed run and its suite; a window of traffic has none.
 
         Raises
         ------
@@ -194,51 +192,56 @@ class LabelQueries:
             raise UsageError(f"The run {run_id} is under way. Draw once it has ended.")
         return run, outline
 
-    def number(self, run: Run, asked: NumberRequest) -> tuple[str, str]:
-        """Return the extractor and the feature that are meant.
+    def feature(self, run: Run, number: NumberRequest) -> tuple[str, str]:
+        """Return the extractor and the feature that a request names.
 
         Raises
         ------
         UsageError
-            The run has no such number, or several of that name.
+            The run has no such feature, or several of that name.
         """
-        known = {(each.name, each.version): each for each in self._store.extractors.ever()}
-        pinned = [known.get((pin.name, pin.version)) for pin in run.extractors]
-        every = [(each.name, name) for each in pinned if each for name in each.features]
-        every += self._judged(run)
-        found = [each for each in every if asked.feature in (each[1], ".".join(each))]
-        names = ", ".join(sorted(".".join(each) for each in every)) or "none"
-        if len(found) != 1:
-            what = "no number" if not found else "several numbers"
-            raise UsageError(f"The run has {what} named {asked.feature}. Measured are: {names}.")
-        return found[0]
+        pinned = {(pin.name, pin.version) for pin in run.extractors}
+        measured = [
+            (extractor.name, feature)
+            for extractor in self._store.extractors.ever()
+            if (extractor.name, extractor.version) in pinned
+            for feature in extractor.features
+        ]
+        measured += self._judged(run)
+        matches = [name for name in measured if number.feature in (name[1], ".".join(name))]
+        if len(matches) != 1:
+            what = "several numbers" if matches else "no number"
+            names = ", ".join(sorted(map(".".join, measured))) or "none"
+            raise UsageError(f"The run has {what} named {number.feature}. Measured are: {names}.")
+        return matches[0]
 
     def readings(
         self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
     ) -> AbstractContextManager[ReadColumns]:
-        """Read the answers, or what is judged, that have a reading of a number, into a file."""
+        """Read the answers or judged items with a value of a feature into a file."""
         return columns_of(self._store, run, outline, extractor, feature)
 
     def declared_scale(
         self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
     ) -> Bounds | None:
-        """Return the scale of a number: the suite's, the monitor's, or that of judges."""
+        """Return the scale of a feature: of the suite, of the monitor, or of judges."""
         if extractor in JUDGES:
             return 0.0, 1.0
         if outline is not None:
             return outline.header.ranges.get(feature)
         monitors = self._store.records.of_monitor(Monitor, run.monitor_id or "")
-        watched = (each for monitor in monitors for each in monitor.plan.features)
-        mine = (each for each in watched if (each.extractor, each.feature) == (extractor, feature))
-        return next(((each.low, each.high) for each in mine), None)
+        for watched in (watched for monitor in monitors for watched in monitor.plan.features):
+            if (watched.extractor, watched.feature) == (extractor, feature):
+                return watched.low, watched.high
+        return None
 
     def _progress(self, run_id: str, labels: list[Label]) -> list[SampleProgress]:
         standing = standing_labels(labels)
-        found = self._store.records.read(LabelSample, run_id=run_id)
-        return [_progress(each, standing) for each in sorted(found, key=lambda sample: sample.at)]
+        samples = self._store.records.read(LabelSample, run_id=run_id)
+        return [_progress(sample, standing) for sample in sorted(samples, key=lambda s: s.at)]
 
     def _judged(self, run: Run) -> list[tuple[str, str]]:
-        """Return the statements and dimensions that judges have said something of."""
+        """Return the statements and dimensions that judges have voted on."""
         return [
             (instrument, name)
             for instrument in JUDGES
@@ -253,14 +256,16 @@ class LabelQueries:
 
 
 def _progress(sample: LabelSample, standing: list[Label]) -> SampleProgress:
-    mine = [
-        each
-        for each in standing
-        if (each.extractor, each.feature) == (sample.extractor, sample.feature)
+    labels = [
+        label
+        for label in standing
+        if (label.extractor, label.feature) == (sample.extractor, sample.feature)
     ]
-    said = {each.response_id for each in mine if each.value is not None}
-    seen = {each.response_id for each in mine}
-    labelled = Counter(each.stratum for each in sample.drawn if each.response_id in said)
+    with_value = {label.response_id for label in labels if label.value is not None}
+    skipped = {label.response_id for label in labels} - with_value
+    labelled = Counter(
+        answer.stratum for answer in sample.drawn if answer.response_id in with_value
+    )
     return SampleProgress(
         sample=sample,
         strata=[
@@ -271,5 +276,5 @@ def _progress(sample: LabelSample, standing: list[Label]) -> SampleProgress:
             for number, stratum in enumerate(sample.strata)
         ],
         labelled=labelled.total(),
-        skipped=sum(each.response_id in seen - said for each in sample.drawn),
+        skipped=sum(answer.response_id in skipped for answer in sample.drawn),
     )

@@ -1,9 +1,10 @@
-"""Changes to monitors: applied, paused, resumed, deleted."""
+"""Apply, pause, resume and delete monitors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.settings import EVERY_TARGET, AllowedTargets
 from biaswatch.shared.analysis.monitors.notes import notes_of
@@ -14,20 +15,28 @@ from biaswatch.shared.analysis.monitors.plans import (
     plan_of,
     upkeep_of,
 )
-from biaswatch.shared.contracts import Monitor, MonitorPlan, MonitorState, Purpose, Upkeep
+from biaswatch.shared.contracts import (
+    AuditAction,
+    Monitor,
+    MonitorPlan,
+    MonitorState,
+    Purpose,
+    Upkeep,
+)
 from biaswatch.shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
 from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
+from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
 
-CHANNEL_AGE = timedelta(minutes=10)
-"""A channel that no diagnoser has announced for so long is gone."""
+CHANNEL_TTL = timedelta(minutes=10)
+"""Age of a channel's last announcement beyond which the channel no longer exists."""
 
 
 @dataclass(frozen=True)
 class MonitorCommands:
-    """Writes definitions of monitors; it blocks, so call it in a thread."""
+    """Makes definitions of monitors; it blocks, so call it in a thread."""
 
     store: Store
     queries: MonitorQueries
@@ -38,10 +47,10 @@ class MonitorCommands:
     most_monitors: int = MOST_MONITORS
 
     def definition_of(self, request: MonitorRequest | TrafficMonitorRequest) -> AppliedMonitor:
-        """Return what a monitor's definition becomes; the same file again changes nothing."""
+        """Return the definition for a monitor's file; the same file again changes nothing."""
         suite = None
         if isinstance(request, MonitorRequest):
-            suite = self._asked_sets(request.suite_hash)
+            suite = self._sets_of(request.suite_hash)
         plan, upkeep = plan_of(request, suite), upkeep_of(request)
         if plan.traffic is None:
             self.allowed.check([plan.target])
@@ -49,7 +58,7 @@ class MonitorCommands:
             check_methods(plan, suite)
         self._check_measured(plan)
         self._check_channels(upkeep)
-        last = self.queries.latest().get(request.name)
+        last = self.queries.definition(request.name)
         if last is not None and last.history is not None:
             raise UsageError(
                 f"{request.name} is the monitor that reads the past of {last.history.of}. Choose"
@@ -57,7 +66,7 @@ class MonitorCommands:
             )
         if last and (last.plan, last.upkeep, last.state) == (plan, upkeep, MonitorState.ACTIVE):
             return AppliedMonitor(monitor=last, changed=False, anew=False)
-        self.check_amount(last)
+        self._check_monitors(last)
         now = moment_after(last, self.now())
         monitor = Monitor(
             tenant=self.store.tenant,
@@ -73,40 +82,35 @@ class MonitorCommands:
         anew = not same_plan and not self.store.rounds.closed(monitor)
         return AppliedMonitor(monitor=monitor, changed=True, anew=anew, notes=notes_of(plan, suite))
 
-    def _asked_sets(self, hash_: str) -> AskedSets | None:
-        """Go through a stored suite for what the checks need of it."""
-        if (outline := self.store.suites.outline(hash_)) is None:
+    def _sets_of(self, suite_hash: str) -> AskedSets | None:
+        """Read the sets of a stored suite for the checks of a plan."""
+        if (outline := self.store.suites.outline(suite_hash)) is None:
             return None
-        every = self.store.suites.every_probe(outline)
-        return AskedSets.of(outline.header.name, outline.hash, every)
+        probes = self.store.suites.every_probe(outline)
+        return AskedSets.of(outline.header.name, outline.hash, probes)
 
-    def check_amount(self, last: Monitor | None) -> None:
-        """Refuse one more monitor than a tenant may have; one that is there may be changed.
-
-        Raises
-        ------
-        UsageError
-            With how many there are, and what can be done.
-        """
+    def _check_monitors(self, last: Monitor | None) -> None:
+        """Raise UsageError for a monitor beyond the limit; existing ones may be changed."""
         if last is not None and last.state is not MonitorState.DELETED:
             return
-        latest = self.queries.latest().values()
-        there = sum(each.state is not MonitorState.DELETED for each in latest)
-        if there >= self.most_monitors:
+        monitors = self.queries.latest().values()
+        count = sum(monitor.state is not MonitorState.DELETED for monitor in monitors)
+        if count >= self.most_monitors:
             raise UsageError(
-                f"The tenant {self.store.tenant} has {there:,} monitors, and"
+                f"The tenant {self.store.tenant} has {count:,} monitors, and"
                 f" {self.most_monitors:,} are allowed. Delete one (`biaswatch monitor delete`), or"
-                " have whoever operates the gateway raise BIASWATCH_GATEWAY_MONITORS."
+                " ask the gateway's operator to raise BIASWATCH_GATEWAY_MONITORS."
             )
 
-    def keep(self, monitor: Monitor) -> None:
-        """Store a definition that is about to count."""
+    def store_definition(self, monitor: Monitor) -> None:
+        """Store a definition before it is published."""
         self.store.records.write([monitor])
 
     def _check_measured(self, plan: MonitorPlan) -> None:
-        """Refuse a feature that no extractor measures: its evidence would be missing for ever."""
+        """Raise UsageError for a feature that no running extractor measures."""
         since = self.now() - timedelta(seconds=self.extractor_age_s)
-        running = {each.name: each.features for each in self.store.extractors.running(since)}
+        extractors = self.store.extractors.running(since)
+        running = {extractor.name: extractor.features for extractor in extractors}
         for watched in plan.features:
             if watched.extractor not in running:
                 raise UsageError(
@@ -120,11 +124,11 @@ class MonitorCommands:
                 )
 
     def _check_channels(self, upkeep: Upkeep) -> None:
-        """Refuse a channel that no diagnoser has: nobody would hear of the alarms."""
+        """Raise UsageError for a channel that no diagnoser announces."""
         if not upkeep.channels:
             return
-        since = self.now() - CHANNEL_AGE
-        known = [each.name for each in self.store.channels.known(since)]
+        since = self.now() - CHANNEL_TTL
+        known = [channel.name for channel in self.store.channels.known(since)]
         if unknown := sorted(set(upkeep.channels) - set(known)):
             raise UsageError(
                 f"There is no channel {unknown[0]}; the operator has declared"
@@ -147,22 +151,52 @@ class MonitorCommands:
         if state is MonitorState.ACTIVE:
             fields["since"] = now
         monitor = last.model_copy(update=fields)
-        # A copy keeps what was computed of the original, its id among it.
+        # A copy keeps computed fields of the original, such as its id.
         monitor = Monitor.model_validate(monitor.model_dump(exclude={"id"}))
         return AppliedMonitor(monitor=monitor, changed=True, anew=False)
 
 
 def _first_round_due(last: Monitor | None, plan: MonitorPlan, now: datetime) -> datetime:
-    """Return when the first round is due; windows of traffic that are still to be read stay."""
+    """Return when the first round is due; pending windows of traffic keep their time."""
     unchanged = last is not None and last.plan == plan and last.state is MonitorState.ACTIVE
     return last.since if last is not None and unchanged and plan.traffic is not None else now
 
 
 def moment_after(last: Monitor | None, now: datetime) -> datetime:
-    """Return when a definition is made: not before the last one, also where a clock went back."""
+    """Return the moment of a new definition, not before the last one if a clock went back."""
     return max(now, last.at) if last is not None else now
 
 
 def later_moment_ms(last: Monitor | None, now: datetime) -> int:
-    """Return a moment later than that of the last definition, however quickly one follows."""
+    """Return a moment in milliseconds that is later than that of the last definition."""
     return max(int(now.timestamp() * 1000), last.moment_ms + 1 if last else 0)
+
+
+def monitor_commands(ctx: GatewayContext, queries: MonitorQueries) -> MonitorCommands:
+    """Return the commands of a gateway, with its limits."""
+    settings = ctx.settings
+    return MonitorCommands(
+        ctx.store,
+        queries,
+        now,
+        settings.gateway_extractor_age_s,
+        allowed=settings.allowed_targets,
+        most_probes=settings.gateway_run_probes,
+        most_monitors=settings.gateway_monitors,
+    )
+
+
+async def publish_change(
+    applied: AppliedMonitor, action: AuditAction, commands: MonitorCommands, ctx: GatewayContext
+) -> None:
+    """Store and publish a changed definition; an unchanged one is only published again.
+
+    A gateway may have ended between storing and publishing it.
+    """
+    monitor = applied.monitor
+    if not applied.changed:
+        await ctx.send(monitor)
+        return
+    async with ctx.audit.act(action, monitor.name, monitor_id=monitor.monitor_id):
+        await in_thread(commands.store_definition, monitor)
+        await ctx.send(monitor)

@@ -19,34 +19,36 @@ from biaswatch.shared.store import Store
 def labelled_evidence(
     store: Store, monitor: Monitor, alarms: Collection[Alarm]
 ) -> list[LabelledEvidence]:
-    """Return what labels say of a monitor's comparisons, by their latest state; it blocks.
+    """Return the label-corrected state of a monitor's comparisons; it blocks.
 
-    Of the latest epoch that people have labelled; of nothing where nobody has.
+    It covers the latest epoch with labels, and is empty without labels.
     """
     runs = store.labelled_runs.of_monitor(monitor.monitor_id)
     if not runs:
         return []
     rounds = list(store.records.of_runs(Round, runs))
-    epoch = max((each.epoch for each in rounds), default=0)
-    by_run = {each.run_id: each for each in rounds if each.epoch == epoch}
+    epoch = max((round_.epoch for round_ in rounds), default=0)
+    by_run = {round_.run_id: round_ for round_ in rounds if round_.epoch == epoch}
     corrections = store.records.get(Correction, store.labelled_runs.last_corrections(by_run))
-    found, standing = latest_over_rounds(corrections), standing_of(alarms)
-    last_round = max(by_run.values(), key=lambda each: each.round, default=None)
+    latest, raised = latest_over_rounds(corrections), standing_of(alarms)
+    last = max(by_run.values(), key=lambda round_: round_.round, default=None)
+    if last is None:
+        return []
     return [
         LabelledEvidence(
-            comparison=each.key,
-            title=comparison_title(each, monitor.plan.numbers),
-            number=f"{each.watched.extractor}.{each.watched.feature}",
+            comparison=watch.key,
+            title=comparison_title(watch, monitor.plan.numbers),
+            number=f"{watch.watched.extractor}.{watch.watched.feature}",
             a=part.a,
             b=part.b,
             gap=part.running,
-            epoch=last_round.epoch,
-            round=last_round.round,
-            run_id=last_round.run_id,
+            epoch=last.epoch,
+            round=last.round,
+            run_id=last.run_id,
             labelled_until=correction.labelled_until,
-            alarmed=(each.key, AlarmKind.LABELLED) in standing,
+            alarmed=(watch.key, AlarmKind.LABELLED) in raised,
         )
-        for each in monitor.plan.watched
-        if each.key in found and last_round is not None
-        for part, correction in [found[each.key]]
+        for watch in monitor.plan.watched
+        if watch.key in latest
+        for part, correction in [latest[watch.key]]
     ]

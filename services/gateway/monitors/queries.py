@@ -1,4 +1,4 @@
-"""Read monitors: their state, evidence and alarms."""
+"""Read monitors: their state, evidence, history, windows and alarms."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -47,172 +47,182 @@ from biaswatch.shared.requests.monitor_views import (
 from biaswatch.shared.stats.anytime.judging import e_bh
 from biaswatch.shared.store import Store
 
+DEPLOYMENT_ALPHA = 0.05
+MAX_WINDOWS = 1000
+MAX_PLOTTED_ROUNDS = 500
+"""Rounds of a chart, which is about as many points wide."""
+SEARCHED_WINDOWS = 20
+"""Windows among which the last one that was read is searched."""
+
 
 @dataclass(frozen=True)
 class StoredMonitor:
-    """A monitor, its last closed round, and what is known since then."""
+    """A monitor, its last closed round, and its current state."""
 
     monitor: Monitor
     last: Round | None
     evidence: Sequence[Evidence]
-    """Of the last round, in the order of the comparisons."""
+    """Evidence of the last round, in the order of the comparisons."""
     alarms: Sequence[Alarm]
-    """The latest first."""
+    """All alarms, the latest first."""
     scheduled: ScheduledMonitor | None
     """None while the schedule still has another plan of this name."""
 
 
 def stored_monitors(store: Store, monitors: Sequence[Monitor]) -> list[StoredMonitor]:
-    """Read what there is of some monitors, in their order; it blocks."""
+    """Read the state of some monitors, in their order, with four queries; it blocks."""
     last = store.rounds.last_of(monitors)
     evidence: dict[str, list[RoundEvidence]] = defaultdict(list)
-    for part in store.records.of_runs(RoundEvidence, (each.run_id for each in last.values())):
+    run_ids = (round_.run_id for round_ in last.values())
+    for part in store.records.of_runs(RoundEvidence, run_ids):
         evidence[part.monitor_id].append(part)
     alarms: dict[str, list[Alarm]] = defaultdict(list)
-    for alarm in store.records.of_monitors(Alarm, (each.monitor_id for each in monitors)):
+    for alarm in store.records.of_monitors(Alarm, (monitor.monitor_id for monitor in monitors)):
         alarms[alarm.monitor_id].append(alarm)
-    entries = store.schedule.monitors()
-    scheduled = {(each.monitor.tenant, each.monitor.monitor_id): each for each in entries}
+    scheduled = {
+        (entry.monitor.tenant, entry.monitor.monitor_id): entry
+        for entry in store.schedule.monitors()
+    }
     return [
         StoredMonitor(
-            monitor=each,
-            last=last.get(each.monitor_id),
+            monitor=monitor,
+            last=last.get(monitor.monitor_id),
             evidence=sorted(
-                evidence_in(evidence[each.monitor_id]), key=lambda found: found.comparison_key
+                evidence_in(evidence[monitor.monitor_id]), key=lambda part: part.comparison_key
             ),
-            alarms=sorted(alarms[each.monitor_id], key=_latest_first),
-            scheduled=scheduled.get((each.tenant, each.monitor_id)),
+            alarms=sorted(
+                alarms[monitor.monitor_id],
+                key=lambda alarm: (-alarm.round, alarm.comparison_key, alarm.state),
+            ),
+            scheduled=scheduled.get((monitor.tenant, monitor.monitor_id)),
         )
-        for each in monitors
+        for monitor in monitors
     ]
 
 
-def _latest_first(alarm: Alarm) -> tuple[int, str, str]:
-    return -alarm.round, alarm.comparison_key, alarm.state
-
-
-DEPLOYMENT_ALPHA = 0.05
-MAX_WINDOWS = 1000
-MAX_DRAWN = 500
-"""Rounds of a picture, which is hardly as many points wide."""
+def no_monitor(name: str) -> NotFoundError:
+    """Return the error for a monitor that does not exist in the caller's scope."""
+    return NotFoundError(f"There is no monitor {name}. `biaswatch monitor list` lists them.")
 
 
 class MonitorQueries:
-    """Reads monitors for people; it blocks, so call it in a thread."""
+    """Blocking queries of monitors; call them in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def definitions(self) -> list[Monitor]:
-        """Return the last definition of each monitor of each tenant, also of deleted ones."""
-        return self._store.monitor_definitions.latest()
-
     def latest(self) -> dict[str, Monitor]:
-        """Return the last definition of each of one tenant's monitors by name."""
-        return {each.name: each for each in self.definitions()}
+        """Return the last definition of each monitor by name, including deleted ones."""
+        return {monitor.name: monitor for monitor in self._store.monitor_definitions.latest()}
+
+    def definition(self, name: str) -> Monitor | None:
+        """Return the last definition of a monitor, also of a deleted one."""
+        definitions = self._store.monitor_definitions.latest(name)
+        return definitions[-1] if definitions else None
 
     def monitor(self, name: str) -> Monitor:
         """Return the last definition of a monitor, or raise NotFoundError."""
-        last = self.latest().get(name)
+        last = self.definition(name)
         if last is None or last.state is MonitorState.DELETED:
-            raise NotFoundError(f"There is no monitor {name}. `biaswatch monitor list` lists them.")
+            raise no_monitor(name)
         return last
 
     def statuses(self) -> list[MonitorStatus]:
-        """Return the status of every monitor, with what stands out over the whole deployment."""
-        latest = [each for each in self.latest().values() if each.state is not MonitorState.DELETED]
-        latest.sort(key=lambda monitor: monitor.name)
-        found = stored_monitors(self._store, latest)
-        # What was declared after the data takes no part in what stands out now.
-        live = [each for each in found if each.monitor.history is None]
-        log_es = [each.log_e for one in live for each in one.evidence]
+        """Return the status of every monitor, and how many comparisons stand out in all."""
+        monitors = [m for m in self.latest().values() if m.state is not MonitorState.DELETED]
+        stored = stored_monitors(self._store, sorted(monitors, key=lambda m: m.name))
+        # Monitors of the past were declared after their data and take no part in this.
+        live = [entry for entry in stored if entry.monitor.history is None]
+        log_es = [part.log_e for entry in live for part in entry.evidence]
         flags = iter(e_bh(log_es, DEPLOYMENT_ALPHA) if log_es else [])
-        flagged = {each.monitor.name: sum(islice(flags, len(each.evidence))) for each in live}
-        return [_status(each, flagged.get(each.monitor.name, 0)) for each in found]
+        flagged = {entry.monitor.name: sum(islice(flags, len(entry.evidence))) for entry in live}
+        return [_status(entry, flagged.get(entry.monitor.name, 0)) for entry in stored]
 
     def status(self, name: str) -> MonitorStatus:
-        """Return the status of one monitor, without what stands out."""
-        [found] = stored_monitors(self._store, [self.monitor(name)])
-        return _status(found, 0)
+        """Return the status of one monitor, without comparing it with others."""
+        [stored] = stored_monitors(self._store, [self.monitor(name)])
+        return _status(stored, 0)
 
     def show(self, name: str) -> MonitorView:
         """Return everything the API shows of a monitor."""
-        monitor = self.monitor(name)
-        [found] = stored_monitors(self._store, [monitor])
-        evidence = found.evidence
-        flags = e_bh([each.log_e for each in evidence], monitor.plan.alpha) if evidence else []
+        return self.view(self.monitor(name))
+
+    def view(self, monitor: Monitor) -> MonitorView:
+        """Return everything the API shows of a monitor whose definition was read."""
+        [stored] = stored_monitors(self._store, [monitor])
+        evidence = stored.evidence
+        flags = e_bh([part.log_e for part in evidence], monitor.plan.alpha) if evidence else []
+        windows = self.windows_of(monitor, SEARCHED_WINDOWS)
         return MonitorView(
-            stand=_status(found, sum(flags)),
+            stand=_status(stored, sum(flags)),
             evidence=[
-                evidence_view(each, stands_out=flag, watched=monitor.plan.numbers)
-                for each, flag in zip(evidence, flags, strict=True)
+                evidence_view(part, stands_out=flag, watched=monitor.plan.numbers)
+                for part, flag in zip(evidence, flags, strict=True)
             ],
-            alarms=list(found.alarms),
-            labelled=labelled_evidence(self._store, monitor, found.alarms),
+            alarms=list(stored.alarms),
+            labelled=labelled_evidence(self._store, monitor, stored.alarms),
             accounts=self._accounts(monitor),
-            window=next(
-                (each for each in self._windows(monitor, 20) if each.state is WindowState.READ),
-                None,
-            ),
+            window=next((window for window in windows if window.state is WindowState.READ), None),
         )
 
     def histories(self, name: str) -> list[History]:
         """Return the evidence of every comparison over the last rounds."""
-        monitor = self.monitor(name)
+        return self.histories_of(self.monitor(name))
+
+    def histories_of(self, monitor: Monitor) -> list[History]:
+        """Return the same of a monitor whose definition was read."""
         most = rounds_shown(len(monitor.plan.watched))
-        rounds = self._store.rounds.latest(Round, monitor, most)
-        read = self._store.records.read
-        found = (each for one in rounds for each in read(RoundEvidence, run_id=one.run_id))
-        return histories_of(evidence_in(found))
+        return histories_of(evidence_in(self._round_evidence(monitor, most)))
 
-    def drawn(self, name: str, comparisons: Sequence[str]) -> list[History]:
-        """Return the evidence of some comparisons over the same rounds, in the order given.
+    def plotted(self, monitor: Monitor, comparisons: Sequence[str]) -> list[History]:
+        """Return the histories of some comparisons over the same rounds, in the given order.
 
-        A picture shows few comparisons; of the others nothing is read.
+        Only the fields of these comparisons are decoded.
         """
-        monitor = self.monitor(name)
-        most = min(rounds_shown(len(monitor.plan.watched)), MAX_DRAWN)
-        rounds = self._store.rounds.latest(Round, monitor, most)
-        parts = self._store.records.of_runs(RoundEvidence, (each.run_id for each in rounds))
-        found: dict[str, list[dict[str, Any]]] = {each: [] for each in comparisons}
-        for key, fields in evidence_fields(parts, MOMENT_FIELDS, found.keys()):
-            found[key].append(fields)
-        tolerances = {each.key: each.watched.tolerance for each in monitor.plan.watched}
+        most = min(rounds_shown(len(monitor.plan.watched)), MAX_PLOTTED_ROUNDS)
+        points: dict[str, list[dict[str, Any]]] = {key: [] for key in comparisons}
+        parts = self._round_evidence(monitor, most)
+        for key, fields in evidence_fields(parts, MOMENT_FIELDS, points.keys()):
+            points[key].append(fields)
+        tolerances = {watch.key: watch.watched.tolerance for watch in monitor.plan.watched}
         return [
             history_from(key, tolerances.get(key, 0.0), fields)
-            for key, fields in found.items()
+            for key, fields in points.items()
             if fields
         ]
+
+    def _round_evidence(self, monitor: Monitor, most: int) -> Iterable[RoundEvidence]:
+        rounds = self._store.rounds.latest(Round, monitor, most)
+        return self._store.records.of_runs(RoundEvidence, (round_.run_id for round_ in rounds))
 
     def windows(
         self, name: str, last: Annotated[int, Field(ge=1, le=MAX_WINDOWS)] = 100
     ) -> list[WindowView]:
         """Return a traffic monitor's last windows, the latest first, also those not read yet."""
-        return self._windows(self.monitor(name), last)
+        return self.windows_of(self.monitor(name), last)
 
-    def window_ends(self, name: str, last: int) -> dict[int, datetime]:
-        """Return when the windows of a traffic monitor's last rounds ended, by round.
+    def windows_of(self, monitor: Monitor, last: int) -> list[WindowView]:
+        """Return the same of a monitor whose definition was read."""
+        descriptions = self._store.rounds.latest(Description, monitor, last)
+        read = {description.run_id: description for description in descriptions}
+        windows = self._store.window_answers.latest(monitor.monitor_id, last)
+        accounted = {window.of.run_id: window for window in windows}
+        views = []
+        for run_id in read.keys() | accounted.keys():
+            window = accounted.get(run_id)
+            is_watched = window is None or _is_watched(window, monitor)
+            views.append(window_view(window, read.get(run_id), watched=is_watched))
+        return sorted(views, key=lambda view: view.window.begins, reverse=True)[:last]
 
-        Read from their runs: a window's description holds numbers of every stratum.
+    def window_ends(self, monitor: Monitor, last: int) -> dict[int, datetime]:
+        """Return the ends of the windows of a traffic monitor's last rounds, by round.
+
+        They are read from their runs, as descriptions hold the numbers of every stratum.
         """
-        rounds = self._store.rounds.latest(Round, self.monitor(name), last)
-        runs = self._store.records.get(Run, [each.run_id for each in rounds])
-        ends = {each.id: each.window.ends for each in runs if each.window}
-        return {each.round: ends[each.run_id] for each in rounds if each.run_id in ends}
-
-    def _windows(self, monitor: Monitor, last: int) -> list[WindowView]:
-        read = {each.run_id: each for each in self._store.rounds.latest(Description, monitor, last)}
-        accounted = {
-            each.of.run_id: each
-            for each in self._store.window_answers.latest(monitor.monitor_id, last)
-        }
-        runs = read.keys() | accounted.keys()
-        found = [
-            window_view(each, read.get(run_id), watched=each is None or _watched(each, monitor))
-            for run_id in runs
-            for each in [accounted.get(run_id)]
-        ]
-        return sorted(found, key=lambda each: each.window.begins, reverse=True)[:last]
+        rounds = self._store.rounds.latest(Round, monitor, last)
+        runs = self._store.records.get(Run, [round_.run_id for round_ in rounds])
+        ends = {run.id: run.window.ends for run in runs if run.window}
+        return {round_.round: ends[round_.run_id] for round_ in rounds if round_.run_id in ends}
 
     def _accounts(self, monitor: Monitor) -> AnswerAccounts | None:
         if monitor.plan.traffic is None:
@@ -224,21 +234,25 @@ class MonitorQueries:
 
         Also those of a deleted monitor: messages that were sent link here.
         """
-        monitor = self.latest().get(name)
+        monitor = self.definition(name)
         if monitor is None:
-            raise NotFoundError(f"There is no monitor {name}. `biaswatch monitor list` lists them.")
-        [found] = stored_monitors(self._store, [monitor])
-        alarms = found.alarms
-        dimensions = {each.key: each.pair.dimension for each in monitor.plan.watched}
-        ids = [id_ for alarm in alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)]
-        responses = {each.id: each for each in self._store.records.get(Response, ids)}
+            raise no_monitor(name)
+        return self.alarms_of(monitor)
 
-        sent: dict[str, list[AlarmDelivery]] = defaultdict(list)
-        for each in self._store.alarm_deliveries.of_alarms(alarm.id for alarm in alarms):
-            sent[each.alarm_id].append(each)
+    def alarms_of(self, monitor: Monitor) -> list[AlarmView]:
+        """Return the same of a monitor whose definition was read."""
+        [stored] = stored_monitors(self._store, [monitor])
+        dimensions = {watch.key: watch.pair.dimension for watch in monitor.plan.watched}
+        ids = [
+            id_ for alarm in stored.alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)
+        ]
+        responses = {response.id: response for response in self._store.records.get(Response, ids)}
+        deliveries: dict[str, list[AlarmDelivery]] = defaultdict(list)
+        for delivery in self._store.alarm_deliveries.of_alarms(alarm.id for alarm in stored.alarms):
+            deliveries[delivery.alarm_id].append(delivery)
 
-        def shown(alarm: Alarm, ids: Iterable[str]) -> list[TwinAnswer]:
-            dimension = dimensions.get(alarm.comparison_key, "")  # no longer watched
+        def answers(alarm: Alarm, ids: Iterable[str]) -> list[TwinAnswer]:
+            dimension = dimensions.get(alarm.comparison_key, "")  # "" if no longer watched
             return [twin_answer(responses[id_], dimension) for id_ in ids if id_ in responses]
 
         return [
@@ -246,23 +260,24 @@ class MonitorQueries:
                 alarm=alarm,
                 twins=[
                     TwinsView(
-                        set_id=each.set_id,
-                        gap=each.gap,
-                        a=shown(alarm, each.a),
-                        b=shown(alarm, each.b),
+                        set_id=twins.set_id,
+                        gap=twins.gap,
+                        a=answers(alarm, twins.a),
+                        b=answers(alarm, twins.b),
                     )
-                    for each in alarm.twins
+                    for twins in alarm.twins
                 ],
-                deliveries=sent[alarm.id],
+                deliveries=deliveries[alarm.id],
             )
-            for alarm in alarms
+            for alarm in stored.alarms
         ]
 
 
-def _status(found: StoredMonitor, flagged: int) -> MonitorStatus:
-    monitor, last, entry = found.monitor, found.last, found.scheduled
+def _status(stored: StoredMonitor, flagged: int) -> MonitorStatus:
+    monitor, last, entry = stored.monitor, stored.last, stored.scheduled
     ended = entry.ended if entry else None
     continues = monitor.state is MonitorState.ACTIVE and not ended
+    shares = [part.share_left for part in stored.evidence if part.share_left is not None]
     return MonitorStatus(
         name=monitor.name,
         monitor_id=monitor.monitor_id,
@@ -276,23 +291,19 @@ def _status(found: StoredMonitor, flagged: int) -> MonitorStatus:
         last_round_at=last.at if last else None,
         next_round_at=entry.due if entry and continues else None,
         comparisons=len(monitor.plan.watched),
-        verdicts=Counter(each.verdict for each in found.evidence),
-        alarms=len(standing_of(found.alarms)),
+        verdicts=Counter(part.verdict for part in stored.evidence),
+        alarms=len(standing_of(stored.alarms)),
         flagged=flagged,
         alpha=monitor.plan.alpha,
-        share_left=min(
-            (each.share_left for each in found.evidence if each.share_left is not None),
-            default=None,
-        ),
+        share_left=min(shares, default=None),
         since=monitor.since,
         history_of=monitor.history.of if monitor.history else None,
     )
 
 
-def _watched(accounted: AccountedWindow, monitor: Monitor) -> bool:
-    """Tell whether answers that are taken in now could be in time for a window."""
-    window = accounted.of.window
+def _is_watched(window: AccountedWindow, monitor: Monitor) -> bool:
+    """Return whether answers that arrive now could be in time for a window."""
+    begins, ends = window.of.window.begins, window.of.window.ends
     if monitor.history is not None:
-        return window.ends <= monitor.history.before
-    length_s = int((window.ends - window.begins).total_seconds())
-    return window.begins >= window_at(monitor.since, length_s).begins
+        return ends <= monitor.history.before
+    return begins >= window_at(monitor.since, int((ends - begins).total_seconds())).begins

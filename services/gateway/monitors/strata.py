@@ -4,50 +4,51 @@ from collections.abc import Iterable
 
 from biaswatch.services.gateway.monitors.queries import MonitorQueries, stored_monitors
 from biaswatch.shared.analysis.monitors.strata_views import StrataView, strata_view
-from biaswatch.shared.contracts import Described, Description, Evidence, Monitor, comparison_title
+from biaswatch.shared.contracts import Description, Evidence, Monitor, comparison_title
 from biaswatch.shared.store import Store
 
-MOST_WINDOWS = 500
-"""The last ones; what lies before is in the evidence and not in the strata."""
+MAX_WINDOWS = 500
+"""Windows that are read; earlier ones are in the evidence and not in the strata."""
 
 
 class StrataQueries:
-    """Reads strata; it blocks, so call it in a thread."""
+    """Blocking queries of strata; call them in a thread."""
 
-    def __init__(self, store: Store, monitors: MonitorQueries) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._monitors = monitors
+        self._monitors = MonitorQueries(store)
 
     def strata(self, name: str) -> list[StrataView]:
-        """Return each comparison of a traffic monitor by stratum; none where none is declared."""
+        """Return each comparison of a traffic monitor by stratum; empty without strata."""
         monitor = self._monitors.monitor(name)
         if monitor.plan.traffic is None or not monitor.plan.traffic.strata:
             return []
-        [found] = stored_monitors(self._store, [monitor])
-        windows = self._store.rounds.latest(Description, monitor, MOST_WINDOWS)
-        by_key = {each.comparison_key: each for each in found.evidence}
+        [stored] = stored_monitors(self._store, [monitor])
+        windows = self._store.rounds.latest(Description, monitor, MAX_WINDOWS)
+        evidence = {part.comparison_key: part for part in stored.evidence}
         return [
-            _view(monitor, by_key[each.key], windows)
-            for each in monitor.plan.watched
-            if each.key in by_key
+            _view(monitor, evidence[watch.key], windows)
+            for watch in monitor.plan.watched
+            if watch.key in evidence
         ]
 
 
 def _view(monitor: Monitor, evidence: Evidence, windows: Iterable[Description]) -> StrataView:
-    """Return one comparison over the windows that its evidence is about."""
+    """Return one comparison over the windows of its evidence."""
     since = evidence.shown.since_round if evidence.shown else 0
-    mine = [each for each in windows if since <= each.round <= evidence.round]
-    first = min((each.round for each in mine), default=evidence.round)
+    covered = [window for window in windows if since <= window.round <= evidence.round]
+    first = min((window.round for window in covered), default=evidence.round)
     traffic = monitor.plan.traffic
     return strata_view(
         evidence,
         title=comparison_title(evidence.comparison, monitor.plan.numbers),
         names=traffic.strata if traffic else (),
-        described=[part for each in mine for part in _about(each, evidence.comparison_key)],
+        described=[
+            part
+            for window in covered
+            for part in window.described
+            if part.comparison_key == evidence.comparison_key
+        ],
         rounds=(first, evidence.round),
         alpha=monitor.plan.alpha,
     )
-
-
-def _about(window: Description, key: str) -> Iterable[Described]:
-    return (each for each in window.described if each.comparison_key == key)

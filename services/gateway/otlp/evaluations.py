@@ -34,43 +34,41 @@ NANOSECONDS = 1_000_000_000
 
 
 def evaluation_request(measured: Sequence[Features]) -> bytes:
-    """Return a request of OTLP with an event for each feature; measurements without span have none.
+    """Return an OTLP request with an event for each feature of measurements with a span.
 
-    The same measurement has the same events, with the same `log.record.uid`: who receives one
-    twice can tell.
+    The same measurement has the same `log.record.uid`, so that receivers recognise repeats.
     """
     request = ExportLogsServiceRequest()
     logs = request.resource_logs.add()
     logs.resource.attributes.append(_pair("service.name", "biaswatch"))
     scope = logs.scope_logs.add()
     scope.scope.name = "biaswatch"
-    for each in measured:
-        scope.log_records.extend(_events(each))
+    for features in measured:
+        scope.log_records.extend(_events(features))
     return bytes(request.SerializeToString())
 
 
 def event_count(measured: Sequence[Features]) -> int:
-    """Return how many events a request with these measurements has."""
-    return sum(len(each.values) or 1 for each in measured if each.span)
+    """Return the number of events of a request with these measurements."""
+    return sum(len(features.values) or 1 for features in measured if features.span)
 
 
 def rejected_events(reply: bytes) -> int:
-    """Return how many events of a request the receiver says it has rejected; 0 if it says nothing.
+    """Return the number of rejected events in a receiver's response.
 
     Raises
     ------
     google.protobuf.message.DecodeError
-        This is no response of OTLP.
+        It is not a response of OTLP.
     """
-    found = ExportLogsServiceResponse.FromString(reply).partial_success.rejected_log_records
-    return int(found)
+    return int(ExportLogsServiceResponse.FromString(reply).partial_success.rejected_log_records)
 
 
 def _events(measured: Features) -> Iterator[LogRecord]:
     if not measured.values:
         why = measured.unscorable or UNDEFINED
-        told = {"error.type": UNSCORABLE, "gen_ai.evaluation.explanation": why}
-        yield _event(measured, measured.extractor, told)
+        missing = {"error.type": UNSCORABLE, "gen_ai.evaluation.explanation": why}
+        yield _event(measured, measured.extractor, missing)
     for feature, value in measured.values.items():
         score: dict[str, Any] = {"gen_ai.evaluation.score.value": value}
         if value is None:
@@ -78,13 +76,13 @@ def _events(measured: Features) -> Iterator[LogRecord]:
         yield _event(measured, f"{measured.extractor}.{feature}", score)
 
 
-def _event(measured: Features, name: str, told: dict[str, Any]) -> LogRecord:
+def _event(measured: Features, name: str, result: dict[str, Any]) -> LogRecord:
     span = measured.span
     if span is None:
-        raise ValueError("only what has a span can be told about it")
+        raise ValueError("a measurement without a span has no events")
     fields = {
         "gen_ai.evaluation.name": name,
-        **told,
+        **result,
         "gen_ai.response.id": span.response_id,
         "biaswatch.tenant": measured.tenant,
         "biaswatch.extractor.version": measured.extractor_version,
@@ -114,31 +112,31 @@ def _nanoseconds(moment: datetime) -> int:
 
 
 TIMEOUT_S = 10.0
-MOST_REPLY_BYTES = 64 * 1024
+MAX_REPLY_BYTES = 64 * 1024
 UNREADABLE = frozenset({400, 413, 415, 422})
-"""What is sent is at fault: sending it again cannot help, whatever a person corrects."""
+"""Status codes of an unacceptable request, which cannot be repeated."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """The endpoint has taken a request."""
+class Accepted:
+    """The endpoint has accepted a request."""
 
     rejected: int = 0
-    """How many of its events it has rejected."""
+    """Number of rejected events."""
 
 
 @dataclass(frozen=True)
-class NotReadable:
-    """The endpoint will never take what was sent."""
+class Refused:
+    """The endpoint will never accept the request."""
 
     why: str
 
 
-Reply = Taken | NotReadable
+Reply = Accepted | Refused
 
 
 class EvaluationEndpoint:
-    """Posts requests of OTLP to the operator's address; addresses and headers are in no error."""
+    """Posts OTLP requests to the configured address; errors contain neither address nor headers."""
 
     def __init__(
         self, url: str, headers_file: Path | None, private_hosts: Collection[str] = ()
@@ -151,12 +149,12 @@ class EvaluationEndpoint:
         )
 
     async def post(self, request: bytes) -> Reply:
-        """Send a request of OTLP.
+        """Send an OTLP request.
 
         Raises
         ------
         TransientError
-            The endpoint does not take it now, or not before a person has corrected a setting.
+            The endpoint does not accept it now, or not until a setting is corrected.
         """
         headers = {"Content-Type": PROTOBUF, "Content-Encoding": "gzip", **self._headers()}
         body = gzip.compress(request, compresslevel=1)
@@ -164,7 +162,7 @@ class EvaluationEndpoint:
             async with asyncio.timeout(TIMEOUT_S):
                 posted = self._client.stream("POST", self._url, content=body, headers=headers)
                 async with posted as reply:
-                    return self._meaning(reply, await _start_of(reply))
+                    return self._reply(reply, await _first_bytes(reply))
         except UnknownHostError:
             raise TransientError(f"The host {self.host} is not known.") from None
         except PrivateAddressError:
@@ -181,24 +179,24 @@ class EvaluationEndpoint:
         """Close the connections."""
         await self._client.aclose()
 
-    def _meaning(self, reply: httpx2.Response, body: bytes) -> Reply:
-        """Return what an answer means, or raise where the same may be taken later."""
+    def _reply(self, reply: httpx2.Response, body: bytes) -> Reply:
+        """Interpret a response; raise TransientError if the request may be accepted later."""
         if reply.status_code in UNREADABLE:
-            return NotReadable(f"{self.host} answered {reply.status_code}")
+            return Refused(f"{self.host} answered {reply.status_code}")
         if not reply.is_success:
             raise TransientError(
                 f"{self.host} answered {reply.status_code}.",
                 retry_after_s=retry_after_s(reply.headers),
             )
         if not reply.headers.get("content-type", "").startswith(PROTOBUF):
-            return Taken()
+            return Accepted()
         try:
-            return Taken(rejected_events(body))
+            return Accepted(rejected_events(body))
         except DecodeError:
-            return Taken()  # what it took it took, whatever it says about it
+            return Accepted()  # the status counts, whatever the body is
 
     def _headers(self) -> Mapping[str, str]:
-        """Read the headers anew, so that a corrected file helps without a restart."""
+        """Read the headers again, so that a corrected file takes effect without a restart."""
         if self._headers_file is None:
             return {}
         try:
@@ -207,32 +205,32 @@ class EvaluationEndpoint:
             raise TransientError(str(error)) from None
 
 
-async def _start_of(reply: httpx2.Response) -> bytes:
-    found = bytearray()
+async def _first_bytes(reply: httpx2.Response) -> bytes:
+    body = bytearray()
     async for chunk in reply.aiter_bytes():
-        found += chunk
-        if len(found) > MOST_REPLY_BYTES:
+        body += chunk
+        if len(body) > MAX_REPLY_BYTES:
             break
-    return bytes(found[:MOST_REPLY_BYTES])
+    return bytes(body[:MAX_REPLY_BYTES])
 
 
-OLDEST = timedelta(days=1)
-"""What is older is no longer sent: few receivers take it, and its trace was looked at long ago."""
-FIRST_PAUSE_S, LONGEST_PAUSE_S, LONGEST_ASKED_S = 1.0, 60.0, 3600.0
+MAX_AGE = timedelta(days=1)
+"""Older measurements are not sent: few receivers accept them."""
+FIRST_PAUSE_S, MAX_PAUSE_S, MAX_RETRY_AFTER_S = 1.0, 60.0, 3600.0
 
 
 class OtlpReceiver(Protocol):
-    """Where evaluations are sent."""
+    """Receiver of evaluations."""
 
     async def post(self, request: bytes) -> Reply:
-        """Send a request of OTLP; raise TransientError where it is not taken now."""
+        """Send an OTLP request; raise TransientError if it is not accepted now."""
 
 
 class EvaluationExport:
-    """Handles features: those that have a span become events, which the endpoint takes in the end.
+    """Handles features: those with a span are sent to the endpoint as events.
 
-    While it takes none, a batch is held and tried again, so the durable keeps the rest and its
-    place; a batch that is held when the service stops goes back to the bus.
+    While the endpoint accepts none, the batch is held and repeated, so that its consumer keeps its
+    place. A batch that is held when the service stops goes back to the bus.
     """
 
     def __init__(
@@ -248,30 +246,32 @@ class EvaluationExport:
         self._now = now
         self._jitter = jitter
         self._stopped = asyncio.Event()
-        self._not_taken = RepeatedWarning("evaluations", "evaluations wait for their endpoint")
+        self._warning = RepeatedWarning("evaluations", "evaluations wait for their endpoint")
         for outcome in ("sent", "refused", "expired"):
             EVALUATIONS.labels(outcome)
 
     def stop(self) -> None:
-        """Hold nothing any longer."""
+        """Stop holding a batch."""
         self._stopped.set()
 
     async def __call__(self, batch: Sequence[Features]) -> Sequence[Record]:
-        """Send what belongs to a span; return when the endpoint has it, or it has become too old.
+        """Send the features with a span; return when they are accepted or too old.
 
         Raises
         ------
         asyncio.CancelledError
-            The service stops; nothing of the batch is settled.
+            The service stops; the batch is not acknowledged.
         """
-        waiting = [each for each in batch if each.span and each.tenant in self._tenants]
+        waiting = [
+            features for features in batch if features.span and features.tenant in self._tenants
+        ]
         attempts = 0
         while waiting := self._recent(waiting):
             try:
                 reply = await self._endpoint.post(evaluation_request(waiting))
             except TransientError as error:
-                self._not_taken.warn(error)
-                await self._pause(pause_s(attempts, error.retry_after_s, self._jitter()))
+                self._warning.warn(error)
+                await self._wait(pause_s(attempts, error.retry_after_s, self._jitter()))
                 attempts += 1
             else:
                 _count(reply, event_count(waiting))
@@ -279,13 +279,12 @@ class EvaluationExport:
         return ()
 
     def _recent(self, waiting: Sequence[Features]) -> list[Features]:
-        oldest = self._now() - OLDEST
-        found = [each for each in waiting if each.at > oldest]
-        recent, all_of_them = event_count(found), event_count(waiting)
-        EVALUATIONS.labels("expired").inc(all_of_them - recent)
-        return found
+        oldest = self._now() - MAX_AGE
+        recent = [features for features in waiting if features.at > oldest]
+        EVALUATIONS.labels("expired").inc(event_count(waiting) - event_count(recent))
+        return recent
 
-    async def _pause(self, seconds: float) -> None:
+    async def _wait(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stopped.wait()
@@ -293,16 +292,16 @@ class EvaluationExport:
             raise asyncio.CancelledError
 
 
-def pause_s(attempts: int, asked_s: float | None, jitter: float) -> float:
-    """Return how long to wait after so many attempts before; it doubles up to a minute."""
-    backoff_s = Backoff(FIRST_PAUSE_S, LONGEST_PAUSE_S).delay_s(attempts + 1, jitter)
-    return max(min(asked_s or 0.0, LONGEST_ASKED_S), backoff_s)
+def pause_s(attempts: int, retry_after_s: float | None, jitter: float) -> float:
+    """Return the time to wait after some failed attempts; it doubles up to a minute."""
+    backoff_s = Backoff(FIRST_PAUSE_S, MAX_PAUSE_S).delay_s(attempts + 1, jitter)
+    return max(min(retry_after_s or 0.0, MAX_RETRY_AFTER_S), backoff_s)
 
 
 def _count(reply: Reply, events: int) -> None:
-    refused = events if isinstance(reply, NotReadable) else min(reply.rejected, events)
+    refused = events if isinstance(reply, Refused) else min(reply.rejected, events)
     EVALUATIONS.labels("sent").inc(events - refused)
     EVALUATIONS.labels("refused").inc(refused)
     if refused:
-        why = reply.why if isinstance(reply, NotReadable) else "the endpoint has rejected them"
+        why = reply.why if isinstance(reply, Refused) else "the endpoint has rejected them"
         log("evaluations").warning("evaluations are refused", events=refused, why=why)

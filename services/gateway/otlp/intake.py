@@ -1,4 +1,4 @@
-"""Signals become exchanges: at once where one tells all, else when the rest has come."""
+"""Turn OTLP signals into exchanges: at once if a span is complete, else when its events arrive."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from biaswatch.services.gateway.context import now
 from biaswatch.services.gateway.otlp.wire import ExportResult
+from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
+from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
 from biaswatch.services.gateway.traffic.watchers import UnwatchedError
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.contracts.identity import pseudonym_of
@@ -23,38 +26,38 @@ from biaswatch.shared.store.answer_parts import Operation, WaitingPart
 from biaswatch.shared.store.engine import Scope
 from biaswatch.shared.telemetry import OTLP_SIGNALS, REDACTIONS, log
 
-QUIET = timedelta(seconds=2)
-"""How long nothing more has to come of a complete operation: its events may be in two batches."""
-PATIENCE = timedelta(seconds=60)
+SETTLE_TIME = timedelta(seconds=2)
+"""Time without new parts after which a complete operation is joined."""
+MAX_WAIT = timedelta(seconds=60)
 """How long a span waits for its log events, and they for it."""
-MAX_SILENT_SOURCES = 100
-"""Sources without texts that a process names in its log; senders choose their names."""
-MOST_KEY = 512
-"""Characters of what names an operation, in the store."""
+MAX_LOGGED_SOURCES = 100
+"""Sources without texts that a process logs; senders choose their names."""
+MAX_KEY_LENGTH = 512
+"""Length of the key of an operation in the store."""
 NO_SOURCE = "nothing names the live system: set the attribute service.name, or map `source`"
 _PART = TypeAdapter(AnswerPart)
 
 
 @dataclass
-class TakenSignals:
-    """What a request brought."""
+class IntakeResult:
+    """Exchanges and refused answers of a request."""
 
     exchanges: list[Exchange] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    """Why, for each answer that is not taken."""
+    """The reason for each refused answer."""
     unwatched: list[AnswerPart] = field(default_factory=list)
-    """Those of them that no monitor's account holds: their systems are not watched."""
+    """Refused answers of systems without any monitor."""
 
     @property
-    def result(self) -> ExportResult:
-        """Return what its sender is told."""
+    def export_result(self) -> ExportResult:
+        """The result for the sender."""
         reasons = list(dict.fromkeys(self.refused))
         more = f" (and {len(reasons) - 1} more reasons)" if len(reasons) > 1 else ""
         return ExportResult(len(self.refused), f"{reasons[0]}{more}" if reasons else "")
 
 
 class SignalIntake:
-    """Takes in the signals of requests; it reads and writes the store, so it runs in a thread."""
+    """Accepts the signals of requests; it uses the store, so it runs in a thread."""
 
     def __init__(
         self,
@@ -70,12 +73,11 @@ class SignalIntake:
         self._mapping = mapping
         self._redaction = redaction
         self._now = now
-        self._silent: set[str] = set()
-        """Sources of which it was said that their spans have no texts."""
+        self._logged_sources: set[str] = set()
 
-    def take(self, signals: Iterable[Signal]) -> TakenSignals:
-        """Return the exchanges of a request; parts of answers are kept until the rest comes."""
-        whole: dict[str, list[AnswerPart]] = defaultdict(list)
+    def accept(self, signals: Iterable[Signal]) -> IntakeResult:
+        """Return the exchanges of a request; incomplete answers are stored until the rest comes."""
+        complete: dict[str, list[AnswerPart]] = defaultdict(list)
         waiting = []
         for signal in signals:
             part = part_of(signal, self._mapping)
@@ -84,109 +86,133 @@ class SignalIntake:
             elif part.waits and part.source:
                 waiting.append(part)
             elif part.whole:
-                whole[part.source].append(part)
+                complete[part.source].append(part)
             else:
-                self.note_silence(part.source)
+                self.log_without_text(part.source)
         OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
-        self._store.answer_parts.keep([self._kept(each) for each in waiting])
-        taken = self.exchanges_of(whole)
-        if taken.unwatched:
-            sources = Counter(each.source for each in taken.unwatched)
+        self._store.answer_parts.keep([self._stored(part) for part in waiting])
+        result = self.exchanges_of(complete)
+        if result.unwatched:
+            sources = Counter(part.source for part in result.unwatched)
             self._store.unwatched_answers.count(self._store.tenant, sources, self._now())
-        return taken
+        return result
 
-    def exchanges_of(self, whole: Mapping[str, Sequence[AnswerPart]]) -> TakenSignals:
-        """Return the exchanges of answers by their live systems."""
-        taken = TakenSignals()
-        for source, every in whole.items():
+    def exchanges_of(self, answers: Mapping[str, Sequence[AnswerPart]]) -> IntakeResult:
+        """Return the exchanges of complete answers, given by live system."""
+        result = IntakeResult()
+        for source, parts in answers.items():
             if not source:
-                taken.refused += [NO_SOURCE] * len(every)
-                taken.unwatched += every
+                result.refused += [NO_SOURCE] * len(parts)
+                result.unwatched += parts
                 continue
-            share = self._mapping.of(source)
-            parts = [each for each in every if share.takes(each.unit or each.key)]
-            OTLP_SIGNALS.labels("outside the share").inc(len(every) - len(parts))
-            for start in range(0, len(parts), MAX_BATCH):
-                some = parts[start : start + MAX_BATCH]
-                try:
-                    found, wrong = self._ingestion.exchanges_one_by_one(
-                        source, [sent_fields(each) for each in some]
-                    )
-                except UnwatchedError as error:
-                    found, wrong = [], [str(error)] * len(some)
-                    taken.unwatched += some
-                marks = {
-                    self.exchange_key(part.key): part.redacted for part in some if part.redacted
-                }
-                taken.exchanges += [_marked(each, marks.get(each.key, {})) for each in found]
-                taken.refused += wrong
-        OTLP_SIGNALS.labels("answer").inc(len(taken.exchanges))
-        OTLP_SIGNALS.labels("refused").inc(len(taken.refused))
-        return taken
+            mapping = self._mapping.of(source)
+            sampled = [part for part in parts if mapping.takes(part.unit or part.key)]
+            OTLP_SIGNALS.labels("outside the share").inc(len(parts) - len(sampled))
+            for start in range(0, len(sampled), MAX_BATCH):
+                self._add_exchanges(source, sampled[start : start + MAX_BATCH], result)
+        OTLP_SIGNALS.labels("answer").inc(len(result.exchanges))
+        OTLP_SIGNALS.labels("refused").inc(len(result.refused))
+        return result
 
-    def note_silence(self, source: str) -> None:
-        """Count an operation without any text; say once a source why there is none."""
-        OTLP_SIGNALS.labels("no text in it").inc()
-        if source in self._silent or len(self._silent) == MAX_SILENT_SOURCES:
+    def _add_exchanges(
+        self, source: str, parts: Sequence[AnswerPart], result: IntakeResult
+    ) -> None:
+        try:
+            exchanges, reasons = self._ingestion.exchanges_one_by_one(
+                source, [sent_fields(part) for part in parts]
+            )
+        except UnwatchedError as error:
+            result.refused += [str(error)] * len(parts)
+            result.unwatched += parts
             return
-        self._silent.add(source)
-        last = len(self._silent) == MAX_SILENT_SOURCES
+        redacted = {self.exchange_key(part.key): part.redacted for part in parts if part.redacted}
+        result.exchanges += [
+            _add_redacted(exchange, redacted.get(exchange.key, {})) for exchange in exchanges
+        ]
+        result.refused += reasons
+
+    def log_without_text(self, source: str) -> None:
+        """Count an operation without any text, and log the cause once per source."""
+        OTLP_SIGNALS.labels("no text in it").inc()
+        if source in self._logged_sources or len(self._logged_sources) == MAX_LOGGED_SOURCES:
+            return
+        self._logged_sources.add(source)
+        last = len(self._logged_sources) == MAX_LOGGED_SOURCES
         log("gateway").warning(
             "spans without texts are no answers: switch on the capture of message content",
             source=source,
             **({"further": "other sources are not named any more"} if last else {}),
         )
 
-    def _kept(self, part: AnswerPart) -> WaitingPart:
-        """Return a part as the store keeps it: without what the redaction finds."""
+    def _stored(self, part: AnswerPart) -> WaitingPart:
+        """Return a part in the form of the store, redacted."""
         content, counts = part.content, Counter[str]()
 
         def redacted(text: str) -> str:
-            found = self._redaction(text)
-            counts.update(found.counts)
-            return found.text
+            result = self._redaction(text)
+            counts.update(result.counts)
+            return result.text
 
-        asked = tuple(
-            each.model_copy(update={"content": redacted(each.content)}) for each in content.asked
+        messages = tuple(
+            message.model_copy(update={"content": redacted(message.content)})
+            for message in content.asked
         )
-        said = None if content.text is None else redacted(content.text)
-        for name, times in counts.items():
-            REDACTIONS.labels(name).inc(times)
-        found = replace(
+        text = None if content.text is None else redacted(content.text)
+        for name, count in counts.items():
+            REDACTIONS.labels(name).inc(count)
+        redacted_part = replace(
             part,
             unit=None if part.unit is None else self.exchange_key(part.unit),
-            content=replace(content, asked=asked, text=said),
+            content=replace(content, asked=messages, text=text),
             redacted=dict(counts),
         )
-        body = _PART.dump_json(found, exclude_defaults=True)
-        digest = hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32]
         return WaitingPart(
-            self._store.tenant, part.source, stored_key(part.key), digest, self._now(),
-            part.is_span, content.answered, body.decode(),
-        )  # fmt: skip
+            self._store.tenant,
+            part.source,
+            stored_key(part.key),
+            hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32],
+            self._now(),
+            part.is_span,
+            content.answered,
+            _PART.dump_json(redacted_part, exclude_defaults=True).decode(),
+        )
 
     def exchange_key(self, key: str) -> str:
         """Return the key that the exchange of an operation has after redaction."""
         return pseudonym_of(key) if self._redaction(key).counts else key
 
 
+def signal_intake(store: Store, settings: GatewaySettings) -> SignalIntake:
+    """Return the intake that the settings configure.
+
+    Raises
+    ------
+    ConfigurationError
+        The mapping file or the redaction file is wrong.
+    """
+    redaction = redaction_of(settings.gateway_redaction_file)
+    mapping = mapping_of(settings.gateway_mapping_file)
+    ingestion = ExchangeIngestion(store, now=now, redaction=redaction)
+    return SignalIntake(store, ingestion, mapping, redaction, now=now)
+
+
 def stored_key(key: str) -> str:
-    """Return what names an operation in the store: bounded, and without NUL, as PostgreSQL asks."""
-    return key[:MOST_KEY].replace("\x00", "\ufffd")
+    """Return the key of an operation in the store: bounded, and without NUL for PostgreSQL."""
+    return key[:MAX_KEY_LENGTH].replace("\x00", "\ufffd")
 
 
-class EndedOperations(NamedTuple):
-    """Operations that need no longer be waited for."""
+class SettledOperations(NamedTuple):
+    """Operations without awaited parts."""
 
     exchanges: list[Exchange]
     operations: list[Operation]
-    """All of them, also those without an answer."""
+    """All of them, including those without an answer."""
     unwatched: list[Operation]
-    """Those whose answer no monitor watches."""
+    """Operations whose answer no monitor watches."""
 
 
-class JoinedAnswers:
-    """Joins what was kept; runs beside the routes, for all tenants."""
+class AnswerJoiner:
+    """Joins stored parts of answers, for all tenants."""
 
     def __init__(
         self, store: Store, intake: Callable[[Store], SignalIntake], *, now: Callable[[], datetime]
@@ -196,58 +222,58 @@ class JoinedAnswers:
         self._intakes: dict[str, SignalIntake] = {}
         self._now = now
 
-    def ended(self) -> EndedOperations:
-        """Return the exchanges of operations that need no longer be waited for, and all of those.
+    def settled(self) -> SettledOperations:
+        """Return the settled operations and their exchanges.
 
-        The caller removes them once the bus has the exchanges: a death in between sends them again,
-        as the same sending.
+        The caller removes the operations once the bus has the exchanges. If the process ends in
+        between, they are sent again with the same sending number.
         """
         now = self._now()
-        found = self._store.answer_parts.settled(now - QUIET, now - PATIENCE)
-        whole: dict[str, dict[str, list[AnswerPart]]] = defaultdict(lambda: defaultdict(list))
-        for parts in found:
+        operations = self._store.answer_parts.settled(now - SETTLE_TIME, now - MAX_WAIT)
+        answers: dict[str, dict[str, list[AnswerPart]]] = defaultdict(lambda: defaultdict(list))
+        for parts in operations:
             tenant, source, _ = parts[0].operation
-            answer = joined([_PART.validate_json(each.body) for each in parts])
+            answer = joined([_PART.validate_json(part.body) for part in parts])
             if answer.content.answered:
-                whole[tenant][source].append(answer)
-            elif any(each.is_span for each in parts):
-                self._of(tenant).note_silence(source)
+                answers[tenant][source].append(answer)
+            elif any(part.is_span for part in parts):
+                self._intake_of(tenant).log_without_text(source)
+        first_at = {parts[0].operation: min(part.at for part in parts) for parts in operations}
         exchanges: list[Exchange] = []
         unwatched: list[Operation] = []
-        first = {parts[0].operation: min(part.at for part in parts) for parts in found}
-        for tenant, by_source in whole.items():
-            intake = self._of(tenant)
-            taken = intake.exchanges_of(by_source)
+        for tenant, by_source in answers.items():
+            intake = self._intake_of(tenant)
+            result = intake.exchanges_of(by_source)
             begins = {
                 (source, intake.exchange_key(key)): at
-                for (of, source, key), at in first.items()
+                for (of, source, key), at in first_at.items()
                 if of == tenant
             }
-            exchanges += [_numbered(exchange, begins) for exchange in taken.exchanges]
-            unwatched += [(tenant, each.source, stored_key(each.key)) for each in taken.unwatched]
-            for why in dict.fromkeys(taken.refused):
-                log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=why)
-        return EndedOperations(exchanges, [parts[0].operation for parts in found], unwatched)
+            exchanges += [_with_sending(exchange, begins) for exchange in result.exchanges]
+            unwatched += [(tenant, part.source, stored_key(part.key)) for part in result.unwatched]
+            for reason in dict.fromkeys(result.refused):
+                log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=reason)
+        return SettledOperations(exchanges, list(first_at), unwatched)
 
-    def _of(self, tenant: str) -> SignalIntake:
+    def _intake_of(self, tenant: str) -> SignalIntake:
         if tenant not in self._intakes:
             scope = Scope(tenant=tenant)
             self._intakes[tenant] = self._intake(self._store.scoped(lambda: scope))
         return self._intakes[tenant]
 
 
-def _marked(exchange: Exchange, redacted: Mapping[str, int]) -> Exchange:
-    """Return an exchange that says what was replaced in it while its parts waited."""
+def _add_redacted(exchange: Exchange, redacted: Mapping[str, int]) -> Exchange:
+    """Add the redactions of an exchange's parts to its own."""
     if not redacted:
         return exchange
     counts = Counter(exchange.redacted) + Counter(redacted)
     return exchange.model_copy(update={"redacted": dict(sorted(counts.items()))})
 
 
-def _numbered(exchange: Exchange, begins: Mapping[tuple[str, str], datetime]) -> Exchange:
-    """Return an exchange whose sending follows from when its first part came.
+def _with_sending(exchange: Exchange, begins: Mapping[tuple[str, str], datetime]) -> Exchange:
+    """Set the sending number from the time of the first part.
 
-    To join the same parts twice is then no second sending; to send them again is one.
+    Joining the same parts twice is one sending; sending them again is another.
     """
     key = stored_key(exchange.key)
     began = begins.get((exchange.source, key), exchange.said_at)

@@ -16,47 +16,47 @@ from biaswatch.services.gateway.bodies import BodyFile
 from biaswatch.shared.conventions.signals import Signal
 
 SMALL_BYTES = 64 * 1024
-"""A message up to this size is parsed as a whole: 5 MiB at most."""
+"""Size up to which a message is parsed at once, which takes at most 5 MiB."""
 MAX_MESSAGES = 100_000
-"""Fields of a request outside its spans and log records; one beyond that refuses the request."""
+"""Fields of a request outside its spans and log records."""
 MAX_SIGNAL_BYTES = 2 * 1024 * 1024
-"""A larger span or log record is refused alone: its answer would be too large anyway."""
+"""Larger spans and log records are refused; their answers would be too large anyway."""
 MAX_SIGNAL_FIELDS = 10_000
-"""Attributes, events, links and values of one large span, at all levels together."""
+"""Attributes, events, links and values of one large span, at all levels."""
 MAX_LEVELS = 100
-"""Levels of nested messages, which is also upb's limit."""
+"""Nesting of messages, as in upb."""
 RESOURCE, NESTED = 1, 2
-"""Numbers of the fields `resource` and `scope_spans`, and of `spans`; those of logs are alike."""
+"""Numbers of the fields `resource` and `scope_spans` or `spans`; logs use the same."""
 VARINT, FIXED64, MESSAGE, FIXED32 = 0, 1, 2, 5
 HEAD_BYTES = 20
 """The longest tag and length."""
 MORE = 0x80
-"""The bit of a byte that says that the number goes on."""
+"""Bit of a byte that says that the number continues."""
 FIRST_TAG = 8
 """The tag of field number 1, the lowest."""
 
 ReadAt = Callable[[int, int], bytes]
-"""Returns bytes, given where they begin and how many."""
+"""Returns bytes, given their position and number."""
 
 
 class TooManyMessagesError(Exception):
-    """A request or a span has more messages than are allowed."""
+    """A request or a span has too many messages."""
 
 
 class ByteRange(NamedTuple):
-    """Where a message is in a request."""
+    """Position of a message in a request."""
 
     start: int
     end: int
 
     @property
     def size(self) -> int:
-        """The bytes of the message."""
+        """Bytes of the message."""
         return self.end - self.start
 
 
 class SignalFields(NamedTuple):
-    """Neighbouring fields of one message, which are parsed together as a message of its kind."""
+    """Neighbouring fields of a message, which are parsed together as such a message."""
 
     level: int
     """0: fields of the request; 1: of `ResourceSpans`; `SCOPE`: of `ScopeSpans`."""
@@ -66,40 +66,40 @@ class SignalFields(NamedTuple):
 
 
 SCOPE = 2
-"""The level whose fields are single spans or log records."""
+"""Level whose fields are single spans or log records."""
 
 
 def fields_of(read_at: ReadAt, place: ByteRange) -> Iterator[tuple[int, int, int, ByteRange]]:
-    """Yield number, wire type, beginning and content of each field.
+    """Yield number, wire type, start and content of each field.
 
     Raises
     ------
     DecodeError
         The bytes are malformed.
     """
-    at = place.start
-    while at < place.end:
-        head = read_at(at, HEAD_BYTES)
+    position = place.start
+    while position < place.end:
+        head = read_at(position, HEAD_BYTES)
         tag, used = _varint(head, 0)
         wire = tag & 7
-        start = at + used
+        start = position + used
         if wire == MESSAGE:
             length, used = _varint(head, used)
-            start, end = at + used, at + used + length
+            start, end = position + used, position + used + length
         elif wire == VARINT:
-            end = at + _varint(head, used)[1]
+            end = position + _varint(head, used)[1]
         elif wire in {FIXED64, FIXED32}:
             end = start + (8 if wire == FIXED64 else 4)
         else:
             raise DecodeError("groups are not part of OTLP")
         if end > place.end or tag < FIRST_TAG:
             raise DecodeError("a field ends behind its message")
-        yield tag >> 3, wire, at, ByteRange(start, end)
-        at = end
+        yield tag >> 3, wire, position, ByteRange(start, end)
+        position = end
 
 
 def _varint(head: bytes, at: int) -> tuple[int, int]:
-    """Return a number and where it ends."""
+    """Return a number and its end."""
     if at < len(head) and head[at] < MORE:
         return head[at], at + 1
     value = shift = 0
@@ -112,12 +112,12 @@ def _varint(head: bytes, at: int) -> tuple[int, int]:
 
 
 def signal_fields(read_at: ReadAt, size: int) -> Iterator[SignalFields]:
-    """Yield where the signals of a request are.
+    """Yield the positions of the signals of a request.
 
     Raises
     ------
     DecodeError
-        The bytes are no message.
+        The bytes are not a message.
     TooManyMessagesError
         The request has more than `MAX_MESSAGES` resources, scopes, signals and other fields.
     """
@@ -125,7 +125,7 @@ def signal_fields(read_at: ReadAt, size: int) -> Iterator[SignalFields]:
 
 
 class _Walk:
-    """Goes through the messages of one request, and counts them."""
+    """Iterates over the messages of one request, and counts them."""
 
     def __init__(self, read_at: ReadAt) -> None:
         self._read_at = read_at
@@ -140,7 +140,7 @@ class _Walk:
                 yield number, start, content
 
     def runs(self, outer: SignalFields) -> Iterator[SignalFields]:
-        """Yield neighbouring small fields of a message together, and go into large ones."""
+        """Yield neighbouring small fields of a message together, and descend into large ones."""
         level, place, resource = outer
         wanted = NESTED if level else RESOURCE  # `resource_spans` has the same number
         begin = end = place.start
@@ -168,12 +168,12 @@ class _Walk:
 
 
 def check_fields(data: bytes, descriptor: Descriptor) -> None:
-    """Count the fields of a large message at all levels.
+    """Check the number of fields of a large message at all levels.
 
     Raises
     ------
     DecodeError
-        The bytes are no message.
+        The bytes are not a message.
     TooManyMessagesError
         It has more than `MAX_SIGNAL_FIELDS`.
     """
@@ -199,21 +199,20 @@ def check_fields(data: bytes, descriptor: Descriptor) -> None:
 
 TRACES, LOGS = "traces", "logs"
 FAILED = 2
-"""The code of a status that says that the operation failed."""
+"""Status code of a failed operation."""
 BATCH_BYTES = 1024 * 1024
-"""After which a batch of signals ends."""
+"""Size at which a batch of signals ends."""
 MAX_VALUES = 6_000_000
-"""Attributes and values of one request; scopes, spans, log records and events count as several."""
-VALUES_OF_SIGNAL, VALUES_OF_EVENT = 10, 3
-"""As how many values each counts, by the time that it takes."""
+"""Attributes and values of one request; spans and events count as several, by their cost."""
+VALUES_PER_SIGNAL, VALUES_PER_EVENT = 10, 3
 TOO_LARGE = f"a span has more than {MAX_SIGNAL_BYTES >> 20} MiB, or too many attributes"
 
 
 def protobuf_batches(body: BodyFile, kind: str, refused: list[str]) -> Iterator[Iterable[Signal]]:
-    """Yield the signals of a request some at a time, after its structure was checked."""
+    """Yield the signals of a request in batches, after its structure was checked."""
     messages = ProtobufSignals(body, KINDS[kind], refused)
     if body.size > SMALL_BYTES:
-        for _ in signal_fields(body.read_at, body.size):  # nothing is taken of what is malformed
+        for _ in signal_fields(body.read_at, body.size):  # raises if it is malformed
             pass
     batch, size = list[SignalFields](), 0
     for part in signal_fields(body.read_at, body.size):
@@ -227,12 +226,12 @@ def protobuf_batches(body: BodyFile, kind: str, refused: list[str]) -> Iterator[
 
 @dataclass(frozen=True)
 class SignalKind:
-    """The messages of traces, or of logs; their fields have the same numbers."""
+    """Message types of traces or logs, which use the same field numbers."""
 
     levels: tuple[Any, Any, Any]
-    """The messages of a request, a resource and a scope."""
+    """Types of a request, a resource and a scope."""
     names: tuple[str, str, str]
-    """The lists inside them."""
+    """Their list fields."""
     is_span: bool
 
 
@@ -260,7 +259,7 @@ class ProtobufSignals:
         self._left = MAX_VALUES
 
     def signals_in(self, places: Sequence[SignalFields]) -> Iterator[Signal]:
-        """Yield the signals at some places; note those that are too large."""
+        """Yield the signals at some positions; refuse those that are too large."""
         for part in places:
             if part.place.size > MAX_SIGNAL_BYTES:
                 self._refused.append(TOO_LARGE)
@@ -274,10 +273,12 @@ class ProtobufSignals:
                 continue
             message = message_type.FromString(data)
             if part.level == 0:
-                yield from self._of_request(message)
+                for inner in getattr(message, self._kind.names[0]):
+                    resource = self._attributes(inner.resource.attributes)
+                    yield from self._signals(1, inner, resource)
             else:
                 resource = self._attributes(self._resource(part).attributes)
-                yield from self._of(part.level, message, resource)
+                yield from self._signals(part.level, message, resource)
 
     def _resource(self, part: SignalFields) -> Resource:
         resource = Resource()
@@ -285,16 +286,12 @@ class ProtobufSignals:
             resource.MergeFromString(self._body.read_at(field.start, field.size))
         return resource
 
-    def _of_request(self, request: Any) -> Iterator[Signal]:
-        for message in getattr(request, self._kind.names[0]):
-            yield from self._of(1, message, self._attributes(message.resource.attributes))
-
-    def _of(self, level: int, message: Any, resource: dict[str, Any]) -> Iterator[Signal]:
+    def _signals(self, level: int, message: Any, resource: dict[str, Any]) -> Iterator[Signal]:
         scopes = (message,) if level == SCOPE else getattr(message, self._kind.names[1])
         for scope in scopes:
-            self._spend(VALUES_OF_SIGNAL)
+            self._spend(VALUES_PER_SIGNAL)
             for signal in getattr(scope, self._kind.names[2]):
-                self._spend(VALUES_OF_SIGNAL)
+                self._spend(VALUES_PER_SIGNAL)
                 yield (self._span if self._kind.is_span else self._record)(signal, resource)
 
     def _spend(self, values: int) -> None:
@@ -305,7 +302,7 @@ class ProtobufSignals:
     def _span(self, span: Any, resource: dict[str, Any]) -> Signal:
         attributes = self._attributes(span.attributes)
         failed = span.status.code == FAILED
-        self._spend(VALUES_OF_EVENT * len(span.events))
+        self._spend(VALUES_PER_EVENT * len(span.events))
         return Signal(
             span.trace_id.hex(), span.span_id.hex(), span.name, span.end_time_unix_nano,
             attributes, resource, True,
@@ -333,7 +330,7 @@ class ProtobufSignals:
         value = getattr(wrapped, name)
         if name == "array_value":
             self._spend(len(value.values))
-            return [self._value(each) for each in value.values]
+            return [self._value(item) for item in value.values]
         if name == "kvlist_value":
             return self._attributes(value.values)
         return value

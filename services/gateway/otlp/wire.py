@@ -20,36 +20,36 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing.json_stream import JsonReader
 
 LISTS = {"resourceSpans": ("scopeSpans", "spans"), "resourceLogs": ("scopeLogs", "logRecords")}
-"""The lists of a request, and the names of the two lists inside."""
+"""The lists of a request, and the names of the two nested lists."""
 SMALL_BYTES = 64 * 1024
-"""A request up to this size is decoded as a whole."""
+"""Size up to which a request is decoded at once."""
 MAX_RESOURCE_CHARACTERS = 1024 * 1024
-"""All resources of a request together, which are in memory while it is read."""
+"""All resources of a request, which are in memory while it is read."""
 BATCH_SIGNALS, BATCH_CHARACTERS = 500, 1024 * 1024
-"""A batch of signals ends at either."""
+"""A batch of signals ends when it reaches either."""
 
 
 class _Entry(NamedTuple):
-    """A resource, or a signal of it, as it was decoded."""
+    """A decoded resource, or a decoded signal of it."""
 
-    of: str
+    kind: str
     """The name of the request's list."""
     number: int
-    """Which resource of the request."""
+    """The number of the resource in the request."""
     signal: Any
     """None for the resource itself."""
     resource: Any
     size: int
-    """Characters of the text."""
+    """Characters of its text."""
 
 
 def json_batches(body: BodyFile) -> Iterator[list[Signal]]:
-    """Yield the signals of a request some at a time, after all of it was found to be right.
+    """Yield the signals of a request in batches, after all of it was checked.
 
     Raises
     ------
     ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError
-        The body is not OTLP's JSON.
+        The body is not JSON of OTLP.
     UsageError
         It has too many values, or one that is too large.
     """
@@ -58,7 +58,7 @@ def json_batches(body: BodyFile) -> Iterator[list[Signal]]:
         return
     resources: dict[int, Any] = {}
     for _ in _check(body, resources):
-        yield []  # other requests take their turn in between
+        yield []  # lets other requests take their turn
     batch, size = list[Signal](), 0
     for entry in _entries(body):
         if entry.signal is None:
@@ -72,14 +72,14 @@ def json_batches(body: BodyFile) -> Iterator[list[Signal]]:
 
 
 def _check(body: BodyFile, resources: dict[int, Any]) -> Iterator[None]:
-    """Collect the resources by their numbers, and yield now and then; raise on any mistake."""
-    of_resources = size = 0
+    """Check all entries and collect the resources by number; yield regularly."""
+    resource_size = size = 0
     for entry in _entries(body):
         _signals(entry, entry.resource)
         if entry.signal is None:
             resources[entry.number] = entry.resource
-            of_resources += entry.size
-            if of_resources > MAX_RESOURCE_CHARACTERS:
+            resource_size += entry.size
+            if resource_size > MAX_RESOURCE_CHARACTERS:
                 raise UsageError("The resources of the request are too large.")
         size += entry.size
         if size >= BATCH_CHARACTERS:
@@ -88,18 +88,18 @@ def _check(body: BodyFile, resources: dict[int, Any]) -> Iterator[None]:
 
 
 def _signals(entry: _Entry, resource: Any) -> list[Signal]:
-    scopes, signals = LISTS[entry.of]
+    scopes, signals = LISTS[entry.kind]
     own = [] if entry.signal is None else [entry.signal]
-    return list(signals_of_json({entry.of: [{"resource": resource, scopes: [{signals: own}]}]}))
+    return list(signals_of_json({entry.kind: [{"resource": resource, scopes: [{signals: own}]}]}))
 
 
 def _entries(body: BodyFile) -> Iterator[_Entry]:
-    at = 0
+    position = 0
 
     def read(size: int) -> bytes:
-        nonlocal at
-        data = body.read_at(at, size)
-        at += len(data)
+        nonlocal position
+        data = body.read_at(position, size)
+        position += len(data)
         return data
 
     reader = JsonReader(read, json.JSONDecoder())
@@ -114,13 +114,13 @@ def _entries(body: BodyFile) -> Iterator[_Entry]:
             for field in reader.fields():
                 began = reader.position
                 if field == scopes:
-                    yield from _of_scopes(reader, name, number, signals)
+                    yield from _scope_entries(reader, name, number, signals)
                 elif (value := reader.value()) is not None and field == "resource":
                     yield _Entry(name, number, None, value, reader.position - began)
     reader.end()
 
 
-def _of_scopes(reader: JsonReader, of: str, number: int, signals: str) -> Iterator[_Entry]:
+def _scope_entries(reader: JsonReader, kind: str, number: int, signals: str) -> Iterator[_Entry]:
     for _ in _items(reader):
         for field in reader.fields():
             if field != signals:
@@ -129,12 +129,12 @@ def _of_scopes(reader: JsonReader, of: str, number: int, signals: str) -> Iterat
             for _ in _items(reader):
                 began = reader.position
                 if not isinstance(signal := reader.value(), dict):
-                    raise ValueError("a span is an object")  # noqa: TRY004 - as for other mistakes
-                yield _Entry(of, number, signal, None, reader.position - began)
+                    raise ValueError("a span is an object")  # noqa: TRY004 - like other mistakes
+                yield _Entry(kind, number, signal, None, reader.position - began)
 
 
 def _items(reader: JsonReader) -> Iterator[None]:
-    """Yield once for each item of a list; null counts as an empty one."""
+    """Yield once for each item of a list; null is an empty one."""
     if reader.peek() == "n":
         if reader.value() is not None:
             raise ValueError("a list is expected")
@@ -144,21 +144,21 @@ def _items(reader: JsonReader) -> Iterator[None]:
 
 TRACES, LOGS = protobuf.TRACES, protobuf.LOGS
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
-MOST_BYTES = 64 * 1024 * 1024
-"""What a request may be, and what it may unpack to; batches of SDKs and collectors are smaller."""
+MAX_BYTES = 64 * 1024 * 1024
+"""Size of a request, packed and unpacked; batches of SDKs and collectors are smaller."""
 MAX_RATIO = 300
-"""How many times its size a body may unpack to; texts reach 5 to 40."""
+"""Compression ratio of a body; texts reach 5 to 40."""
 RATIO_FREE_BYTES = 4 * 1024 * 1024
-"""The size that any body may unpack to."""
+"""Unpacked size that is allowed at any ratio."""
 PIECE_BYTES = 64 * 1024
 """Bytes that are unpacked at once."""
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
-"""Errors of reading JSON of another shape than OTLP's."""
+"""Errors of reading JSON that is not OTLP's."""
 TOO_MANY = f"The request has more than {MAX_MESSAGES:,} spans or messages. Send smaller batches."
 
 
 class UnreadableRequestError(Exception):
-    """The request breaks the protocol; sending it again cannot help."""
+    """The request breaks the protocol; repeating it cannot help."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -167,37 +167,37 @@ class UnreadableRequestError(Exception):
 
 @dataclass(frozen=True)
 class ExportResult:
-    """What became of a request: how much was refused, and what its sender should know."""
+    """Number of refused answers of a request, and a message for its sender."""
 
     rejected: int = 0
     message: str = ""
 
 
 def format_of(content_type: str) -> str:
-    """Return in which of the two formats a request is, and its response has to be."""
-    found = content_type.partition(";")[0].strip().lower()
-    if found not in {PROTOBUF, JSON}:
+    """Return the format of a request, which its response has too."""
+    format_ = content_type.partition(";")[0].strip().lower()
+    if format_ not in {PROTOBUF, JSON}:
         raise UnreadableRequestError(415, f"The body has to be {PROTOBUF} or {JSON}.")
-    return found
+    return format_
 
 
 def unpacked(body: bytes | BodyFile, encoding: str) -> BodyFile:
-    """Return a body as it was before it was packed.
+    """Unpack a body.
 
     Raises
     ------
     UnreadableRequestError
-        It is not gzip, or unpacks to more than `MOST_BYTES` or `MAX_RATIO` times its size.
+        It is not gzip, or unpacks to more than `MAX_BYTES` or `MAX_RATIO` times its size.
     """
     body = _as_file(body)
-    packed = encoding.strip().lower()
-    if packed in {"", "identity"}:
+    encoding = encoding.strip().lower()
+    if encoding in {"", "identity"}:
         return body
-    if packed != "gzip":
-        raise UnreadableRequestError(415, "Of encodings, gzip alone is known here.")
+    if encoding != "gzip":
+        raise UnreadableRequestError(415, "The only encoding that is supported here is gzip.")
     whole = BodyFile()
     try:
-        for piece in _inflated(body, min(MOST_BYTES, max(RATIO_FREE_BYTES, MAX_RATIO * body.size))):
+        for piece in _inflated(body, min(MAX_BYTES, max(RATIO_FREE_BYTES, MAX_RATIO * body.size))):
             whole.write(piece)
     except zlib.error:
         whole.close()
@@ -209,7 +209,7 @@ def unpacked(body: bytes | BodyFile, encoding: str) -> BodyFile:
 
 
 def _inflated(body: BodyFile, limit: int) -> Iterator[bytes]:
-    """Yield what gzip's bytes unpack to, piece by piece; refuse more than `limit` bytes."""
+    """Yield the unpacked pieces of a gzip body; refuse more than `limit` bytes."""
     unpacking, size = zlib.decompressobj(wbits=31), 0
     for start in range(0, body.size, PIECE_BYTES):
         packed = body.read_at(start, PIECE_BYTES)
@@ -218,15 +218,15 @@ def _inflated(body: BodyFile, limit: int) -> Iterator[bytes]:
             packed = unpacking.unconsumed_tail
             size += len(piece)
             if size > limit:
-                raise UnreadableRequestError(413, _bomb(limit))
+                raise UnreadableRequestError(413, _too_large(limit))
             yield piece
     if not unpacking.eof:
         raise UnreadableRequestError(400, "The body ends before its gzip does.")
 
 
-def _bomb(limit: int) -> str:
-    if limit == MOST_BYTES:
-        return f"The body unpacks to more than {MOST_BYTES >> 20} MiB. Send smaller batches."
+def _too_large(limit: int) -> str:
+    if limit == MAX_BYTES:
+        return f"The body unpacks to more than {MAX_BYTES >> 20} MiB. Send smaller batches."
     return f"The body unpacks to more than {MAX_RATIO} times its size. Send smaller batches."
 
 
@@ -235,7 +235,7 @@ def _as_file(body: bytes | BodyFile) -> BodyFile:
 
 
 def signals_of(body: bytes | BodyFile, format_: str, kind: str) -> list[Signal]:
-    """Return the spans or log events of a request, all in memory."""
+    """Return all spans or log events of a request."""
     with _as_file(body) as file:
         batches = signal_batches(file, format_, kind, [])
         return [signal for batch in batches for signal in batch]
@@ -244,33 +244,34 @@ def signals_of(body: bytes | BodyFile, format_: str, kind: str) -> list[Signal]:
 def signal_batches(
     body: BodyFile, format_: str, kind: str, refused: list[str]
 ) -> Iterator[Iterable[Signal]]:
-    """Yield the spans or log events of a request, some at a time.
+    """Yield the spans or log events of a request in batches.
 
-    The first batch comes after the structure of the whole request was checked. What is wrong with
-    single spans is appended to `refused`.
+    The first batch comes after the structure of the whole request was checked. Mistakes of single
+    spans are appended to `refused`.
 
     Raises
     ------
     UnreadableRequestError
         The request is malformed, or has too many messages.
     """
-    json_form = format_ == JSON
-    with _as_refusals(format_, kind):
+    with _readable(format_, kind):
         batches: Iterator[Iterable[Signal]] = (
-            json_batches(body) if json_form else protobuf.protobuf_batches(body, kind, refused)
+            json_batches(body)
+            if format_ == JSON
+            else protobuf.protobuf_batches(body, kind, refused)
         )
         for batch in batches:
             yield _read(batch, format_, kind)
 
 
 def _read(batch: Iterable[Signal], format_: str, kind: str) -> Iterator[Signal]:
-    with _as_refusals(format_, kind):
+    with _readable(format_, kind):
         yield from batch
 
 
 @contextmanager
-def _as_refusals(format_: str, kind: str) -> Iterator[None]:
-    """Turn what reading a request raises into the sentence that its sender gets."""
+def _readable(format_: str, kind: str) -> Iterator[None]:
+    """Turn errors of reading a request into errors with a message for its sender."""
     try:
         yield
     except UsageError as error:
@@ -286,27 +287,27 @@ def _as_refusals(format_: str, kind: str) -> Iterator[None]:
 
 
 def response_body(result: ExportResult, format_: str, kind: str) -> bytes:
-    """Return the response that tells what became of a request, in the request's own format."""
+    """Return the body of a response, in the format of the request."""
     singular = "Spans" if kind == TRACES else "LogRecords"
-    told = bool(result.rejected or result.message)
+    partial = bool(result.rejected or result.message)
     if format_ == JSON:
-        partial = {f"rejected{singular}": str(result.rejected), "errorMessage": result.message}
-        return json.dumps({"partialSuccess": partial} if told else {}).encode()
+        counts = {f"rejected{singular}": str(result.rejected), "errorMessage": result.message}
+        return json.dumps({"partialSuccess": counts} if partial else {}).encode()
     if kind == TRACES:
         spans = ExportTraceServiceResponse()
-        if told:
+        if partial:
             spans.partial_success.rejected_spans = result.rejected
             spans.partial_success.error_message = result.message
         return _encoded(spans)
     logs = ExportLogsServiceResponse()
-    if told:
+    if partial:
         logs.partial_success.rejected_log_records = result.rejected
         logs.partial_success.error_message = result.message
     return _encoded(logs)
 
 
 def error_body(message: str, format_: str) -> bytes:
-    """Return why a request is refused whole, as the protocol says it."""
+    """Return the body of an error, in the format of the request."""
     if format_ == JSON:
         return json.dumps({"message": message}).encode()
     return _encoded(Status(message=message))

@@ -1,6 +1,6 @@
 """Store suites, start and cancel runs, request interpretations."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,13 +9,13 @@ from typing import Any
 from fastapi import Request
 from pydantic import ValidationError
 
-from biaswatch.services.gateway.auth import CallerAudit
+from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.json_bodies import (
     StreamedList,
     check_is_json,
     check_value,
-    one_at_a_time,
-    wrong,
+    decoder_lock,
+    invalid_body,
 )
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.settings import EVERY_TARGET, AllowedTargets
@@ -48,6 +48,11 @@ from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
 
 RESUMABLE = {RunState.INCOMPLETE, RunState.CANCELLED}
+PIECE_BYTES = 256 * 1024
+"""Part of an uploaded suite that a thread decodes at once."""
+STAGED_PROBES, STAGED_BYTES = 500, 4 * 1024 * 1024
+"""Probes of an upload in memory, and bytes of the body that hold them."""
+PROBES = "probes"
 
 
 @dataclass(frozen=True)
@@ -64,10 +69,8 @@ class RunCommands:
     most_suites: int = MOST_SUITES
 
     def run_for(self, request: RunRequest) -> Run:
-        """Return the run that is requested; nothing is started yet."""
-        suite = self.store.suites.outline(request.suite_hash)
-        if suite is None:
-            raise NotFoundError(f"There is no suite {request.suite_hash}. Upload it first.")
+        """Return the requested run, without starting it."""
+        suite = self.queries.outline(request.suite_hash)
         if suite.purged:
             raise UsageError(
                 f"Texts of the suite {suite.header.name} were purged. Upload it without the units"
@@ -81,17 +84,16 @@ class RunCommands:
         return run
 
     def opening_of(self, run: Run) -> int | None:
-        """Return the opening that starting this run would make; None if it must not be started.
+        """Return the opening that starting a run makes; None if it must not be started.
 
-        A run that is under way is left alone: its probes wait on the bus, and starting it again
-        would have them asked twice.
+        The probes of a run under way wait on the bus; starting it again would repeat them.
 
         Raises
         ------
         ArchivedError
             Some of its answers are missing, and the others are archived.
         UsageError
-            The tenant has as many runs under way as it may have.
+            The tenant already has the maximum number of runs under way.
         """
         opening: int | None = 0
         if self.store.gathers(RUN_GATHER).look(run.id) is not None:
@@ -100,32 +102,32 @@ class RunCommands:
                 raise ArchivedError(f"The run {run.id} cannot go on. {progress.archived}")
             opening = progress.opening + 1 if progress.stand in RESUMABLE else None
         if opening or (opening == 0 and self.store.records.missing(Run, [run.id])):
-            self._check_amount_under_way()
+            self._check_runs_under_way()
         return opening
 
-    def _check_amount_under_way(self) -> None:
+    def _check_runs_under_way(self) -> None:
         under_way = self.store.runs_under_way.count(self.store.tenant)
         if under_way >= self.most_runs:
             raise UsageError(
                 f"{under_way:,} runs of the tenant {self.store.tenant} are under way, and"
                 f" {self.most_runs:,} may be at once. Wait until some have ended, cancel some"
-                " (`biaswatch runs` lists them), or have whoever operates the gateway raise"
+                " (`biaswatch runs` lists them), or ask the gateway's operator to raise"
                 " BIASWATCH_GATEWAY_RUNS_UNDER_WAY."
             )
 
-    def keep_run(self, run: Run) -> None:
-        """Store a run that is about to start, so that the next request finds it at once."""
+    def store_run(self, run: Run) -> None:
+        """Store a run before it is published, so that the next request finds it."""
         self.store.records.write([run])
 
     def resume_target(self, request: ResumeRequest) -> ResumedTarget:
-        """Have a paused target asked again at once; every generator sees it within seconds."""
+        """End the pause of a target; every generator notices within seconds."""
         resumed = self.store.paused_targets.resume(self.paused_lanes(request))
         return ResumedTarget(target=request.target, pauses=resumed)
 
     def paused_lanes(self, request: ResumeRequest) -> list[str]:
-        """Return the lanes of a target that is paused, or raise NotFoundError."""
+        """Return the lanes of a paused target, or raise NotFoundError."""
         paused = self.queries.paused_targets()
-        lanes = [each.lane for each in paused if request.target in {each.target, each.lane}]
+        lanes = [pause.lane for pause in paused if request.target in {pause.target, pause.lane}]
         if not lanes:
             raise NotFoundError(
                 "No target of this name is paused. `biaswatch targets list` shows those that are."
@@ -133,7 +135,7 @@ class RunCommands:
         return lanes
 
     def cancellation_of(self, run_id: str) -> Cancellation:
-        """Store and return the record that ends a run before its time."""
+        """Store and return the record that cancels a run."""
         run = self.queries.run(run_id)
         now = self.now()
         cancellation = Cancellation(
@@ -143,124 +145,127 @@ class RunCommands:
             run_id=run.id,
             moment_ms=int(now.timestamp() * 1000),
         )
-        self.store.records.write([cancellation])  # the bus may lose what it has taken
+        self.store.records.write([cancellation])  # the bus may lose a published record
         return cancellation
 
     def brief_for(self, request: BriefRequest) -> Brief:
-        """Return the interpretation that is requested; nothing is started yet."""
+        """Return the requested interpretation, without starting it."""
         if request.run_id is not None:
             self.queries.run(request.run_id)
         brief = brief_of(request, self.now(), tenant=self.store.tenant)
         self.allowed.check((*([brief.writer] if brief.writer else []), *brief.judges))
         return brief
 
-    def keep_brief(self, brief: Brief) -> Interpretation:
-        """Store an interpretation that is about to start; return what is known of it."""
+    def store_brief(self, brief: Brief) -> Interpretation:
+        """Store an interpretation before it is published, and return its state."""
         self.store.records.write([brief])
         return self.queries.interpretation(brief.id)
 
 
-async def started_run(
-    request: RunRequest,
-    commands: RunCommands,
-    send: Callable[[Run], Awaitable[None]],
-    audit: CallerAudit,
-) -> StartedRun:
-    """Start the run that is requested, unless it is under way or done; return it either way."""
+def run_commands(ctx: GatewayContext, queries: RunQueries) -> RunCommands:
+    """Return the commands of a gateway, with its limits."""
+    settings = ctx.settings
+    return RunCommands(
+        ctx.store,
+        queries,
+        now,
+        settings.gateway_extractor_age_s,
+        allowed=settings.allowed_targets,
+        most_probes=settings.gateway_run_probes,
+        most_runs=settings.gateway_runs_under_way,
+        most_suites=settings.gateway_suites,
+    )
+
+
+async def start_run(request: RunRequest, commands: RunCommands, ctx: GatewayContext) -> StartedRun:
+    """Start the requested run unless it is under way or complete; return it either way."""
     run = await in_thread(commands.run_for, request)
     opening = await in_thread(commands.opening_of, run)
     if opening is not None:
         targets = ", ".join(target.name for target in run.targets)
-        async with audit.act(AuditAction.RUN_START, run.id, suite=run.suite, targets=targets):
-            await in_thread(commands.keep_run, run)
-            await send(run)
+        async with ctx.audit.act(AuditAction.RUN_START, run.id, suite=run.suite, targets=targets):
+            await in_thread(commands.store_run, run)
+            await ctx.send(run)
     return StartedRun(run=run, opening=opening or 0)
 
 
-AT_ONCE_BYTES = 256 * 1024
-"""What is read of a body before a thread goes on with it."""
-STAGED_AT_ONCE, STAGED_BYTES = 500, 4 * 1024 * 1024
-"""Probes that are in memory, and the bytes of the body that brought them."""
-PROBES = "probes"
-
-
 class SuiteReceiver:
-    """Takes the bytes of one suite; it reads and writes the store, so it runs in a thread."""
+    """Stages the probes of one uploaded suite; it uses the store, so it runs in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._upload = store.suites.upload()
         self._list = StreamedList(PROBES)
-        self._found: list[SuiteProbe] = []
-        self._amount = 0
+        self._probes: list[SuiteProbe] = []
+        self._staged = 0
         self._unstaged_bytes = 0
 
     def begin(self) -> None:
-        """Begin the upload, and remove what others abandoned."""
+        """Begin the upload, and remove abandoned ones."""
         self._upload.__enter__()
 
     def end(self) -> None:
-        """Remove what is not kept."""
+        """Remove what was staged and not kept."""
         self._upload.__exit__(None, None, None)
 
-    def take(self, data: bytes, *, last: bool) -> None:
+    def receive(self, data: bytes, *, last: bool) -> None:
         """Check the probes that end in these bytes, and stage them.
 
         Raises
         ------
         RequestValidationError, HTTPException
-            The body is no JSON, or a probe is wrong.
+            The body is not JSON, or a probe is wrong.
         """
         for item in self._list.items(data, last=last):
-            self._found.append(self._probe(item))
-            if len(self._found) == STAGED_AT_ONCE:
+            self._probes.append(self._checked(item))
+            if len(self._probes) == STAGED_PROBES:
                 self._stage()
         self._unstaged_bytes += len(data)
         if self._unstaged_bytes >= STAGED_BYTES:
             self._stage()
 
     def keep(self, commands: RunCommands) -> StoredSuite:
-        """Keep the suite that has come, and return its hash."""
+        """Keep the complete suite, and return its hash."""
         fields = self._list.fields
         check_value(fields, "")
         self._stage()
         try:
-            if not self._amount or PROBES in fields:  # it has none, or what is no list
+            if not self._staged or PROBES in fields:  # no probes, or `probes` is not a list
                 Suite.model_validate({PROBES: (), **fields} if self._list.has_list else fields)
             header = SuiteHeader.model_validate(fields)
         except ValidationError as error:
-            raise wrong(error, ()) from None
+            raise invalid_body(error, ()) from None
         kept = self._upload.keep(header, commands.now(), commands.most_suites)
         return StoredSuite(hash=kept.hash)
 
-    def _probe(self, item: Any) -> SuiteProbe:
-        place = self._amount + len(self._found)
-        check_value(item, f"{PROBES}.{place}")
+    def _checked(self, item: Any) -> SuiteProbe:
+        number = self._staged + len(self._probes)
+        check_value(item, f"{PROBES}.{number}")
         try:
             return SuiteProbe.model_validate(item)
         except ValidationError as error:
-            raise wrong(error, (PROBES, place)) from None
+            raise invalid_body(error, (PROBES, number)) from None
 
     def _stage(self) -> None:
-        if self._found:
-            self._upload.add(self._found)
-            self._amount += len(self._found)
-            self._found = []
+        if self._probes:
+            self._upload.add(self._probes)
+            self._staged += len(self._probes)
+            self._probes = []
         self._unstaged_bytes = 0
 
 
-async def received_suite(request: Request, commands: RunCommands) -> StoredSuite:
-    """Take in the suite that a request brings, as it comes, and return its hash."""
+async def receive_suite(request: Request, commands: RunCommands) -> StoredSuite:
+    """Store the suite in the body of a request as it arrives, and return its hash."""
     check_is_json(request)
     async with _receiver(commands.store) as receiver:
         data = bytearray()
         async for chunk in request.stream():
             data += chunk
-            if len(data) >= AT_ONCE_BYTES:
-                async with one_at_a_time(request, "suites"):
-                    await in_thread(receiver.take, bytes(data), last=False)
+            if len(data) >= PIECE_BYTES:
+                async with decoder_lock(request, "suites"):
+                    await in_thread(receiver.receive, bytes(data), last=False)
                 data.clear()
-        async with one_at_a_time(request, "suites"):
-            await in_thread(receiver.take, bytes(data), last=True)
+        async with decoder_lock(request, "suites"):
+            await in_thread(receiver.receive, bytes(data), last=True)
         return await in_thread(receiver.keep, commands)
 
 

@@ -1,6 +1,6 @@
 """Measured values of a run: by answer, and by group."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from typing import Annotated
@@ -29,21 +29,24 @@ from biaswatch.shared.requests.exports import (
 )
 from biaswatch.shared.store import PlannedProbes, Store
 
-MOST_LINES = 2**31 - 1
-AT_ONCE = 500
-"""Answers that are in memory at the same time."""
+MAX_LINES = 2**31 - 1
+BATCH_PROBES = 500
 NOT_ARRIVED = "did not arrive"
+MAX_PLOTTED_ANSWERS = 1200
+"""Answers in a plotted distribution; for a larger run, those of some sets."""
+CACHED_SUITES = 64
+"""Suites whose sampled positions are cached."""
 
 
 class MeasurementQueries:
-    """Reads measurements; it blocks, so call it in a thread."""
+    """Blocking queries of measurements; call them in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._runs = RunQueries(store)
 
     def analysis(self, run_id: str) -> DeclaredAnalysis:
-        """Return how a run is to be analysed, as its suite declares, and of how many answers."""
+        """Return the analysis that the suite declares, and the number of answers."""
         run, outline, planned = self._planned(run_id)
         suite = outline.header
         finding = next(iter(self._runs.diagnoses(run_id)), None)
@@ -67,57 +70,65 @@ class MeasurementQueries:
     def pages(
         self,
         run_id: str,
-        offset: Annotated[int, Field(ge=0, le=MOST_LINES)] = 0,
-        limit: Annotated[int | None, Field(ge=1, le=MOST_LINES)] = None,
+        offset: Annotated[int, Field(ge=0, le=MAX_LINES)] = 0,
+        limit: Annotated[int | None, Field(ge=1, le=MAX_LINES)] = None,
     ) -> Iterator[list[AnswerMeasurements]]:
-        """Return the measurements of a run from the `offset` on, `limit` at most, in parts.
+        """Return the measurements of a run from an offset on, in batches.
 
         Raises
         ------
         NotFoundError
-            There is no such run.
+            The run does not exist.
         UsageError
-            The run is a window of traffic, which has no plan that names its answers.
+            The run is a window of traffic, which has no plan.
         """
         run, _, planned = self._planned(run_id)
-        probes = islice(planned.read(run.at, first=offset), limit)
-        return self._measured(run, probes)
+        return self._measured(run, islice(planned.read(run.at, first=offset), limit))
 
     def _planned(self, run_id: str) -> tuple[Run, SuiteOutline, PlannedProbes]:
         run = self._runs.run(run_id)
-        suite = self._store.suites.outline(run.suite_hash)
-        if suite is None:
+        outline = self._store.suites.outline(run.suite_hash)
+        if outline is None:
             raise UsageError(
                 f"The run {run_id} is a window of production traffic, which has no suite."
                 " `biaswatch monitor windows` describes it."
             )
-        return run, suite, PlannedProbes(self._store.suites, suite, run)
+        return run, outline, PlannedProbes(self._store.suites, outline, run)
 
     def _extractors(self, run: Run) -> list[PinnedExtractor]:
-        known = {(each.name, each.version): each for each in self._store.extractors.ever()}
-        found = [(pin, known.get((pin.name, pin.version))) for pin in run.extractors]
+        features = {
+            (extractor.name, extractor.version): extractor.features
+            for extractor in self._store.extractors.ever()
+        }
         return [
             PinnedExtractor(
-                name=pin.name, version=pin.version, features=list(status.features if status else ())
+                name=pin.name,
+                version=pin.version,
+                features=list(features.get((pin.name, pin.version), ())),
             )
-            for pin, status in found
+            for pin in run.extractors
         ]
 
     def _measured(self, run: Run, probes: Iterator[Probe]) -> Iterator[list[AnswerMeasurements]]:
-        while some := list(islice(probes, AT_ONCE)):
+        while batch := list(islice(probes, BATCH_PROBES)):
             ids = {
                 (probe.id, pin.name): features_id_of(probe, pin.name, pin.version)
-                for probe in some
+                for probe in batch
                 for pin in run.extractors
             }
-            found = {each.id: each for each in self._store.records.get(Features, ids.values())}
+            stored = {
+                features.id: features
+                for features in self._store.records.get(Features, ids.values())
+            }
             yield [
-                _answer(probe, {p.name: found.get(ids[probe.id, p.name]) for p in run.extractors})
-                for probe in some
+                _measurements_of(
+                    probe, {pin.name: stored.get(ids[probe.id, pin.name]) for pin in run.extractors}
+                )
+                for probe in batch
             ]
 
 
-def _answer(probe: Probe, found: Mapping[str, Features | None]) -> AnswerMeasurements:
+def _measurements_of(probe: Probe, measured: Mapping[str, Features | None]) -> AnswerMeasurements:
     return AnswerMeasurements(
         key=probe.key,
         target=probe.target.name,
@@ -127,7 +138,7 @@ def _answer(probe: Probe, found: Mapping[str, Features | None]) -> AnswerMeasure
         set=probe.set_id,
         groups=probe.groups,
         facts=probe.facts,
-        measured={name: _measurement(features) for name, features in found.items()},
+        measured={name: _measurement(features) for name, features in measured.items()},
     )
 
 
@@ -139,113 +150,103 @@ def _measurement(features: Features | None) -> Measurement:
     )
 
 
-MOST_VALUES = 1200
-"""Answers of which a spread is drawn; of a larger run, those of some sets drawn by their names."""
-SUITES_KNOWN = 64
-"""Suites whose drawn positions are remembered."""
-
-
 class GroupValues(BaseModel):
-    """Values of one number by group, of so many answers among all."""
+    """Values of a feature by group, from a sample of the answers."""
 
     values: dict[str, list[float]]
     answers: int
+    """Size of the sample."""
     of: int
+    """Number of all answers."""
 
 
 class GroupValueQueries:
-    """Reads values of findings; it blocks, so call it in a thread."""
+    """Blocking queries of values by group; call them in a thread."""
 
     def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
         self._runs = runs
-        self._positions = lru_cache(SUITES_KNOWN)(self._drawn_positions)
+        self._positions = lru_cache(CACHED_SUITES)(self._sampled_positions)
 
     def of_finding(self, run_id: str, diagnosis_id: str) -> GroupValues:
-        """Return values of a finding's number by group, of 1,200 answers at most.
+        """Return values of a finding by group, of at most 1,200 answers.
 
         Raises
         ------
         NotFoundError
-            There is no such run, or it has no such finding.
+            The run or the finding does not exist.
         """
-        for each in self._runs.diagnoses(run_id):
-            if each.id == diagnosis_id:
-                return self.values(self._runs.run(run_id), each)
+        for diagnosis in self._runs.diagnoses(run_id):
+            if diagnosis.id == diagnosis_id:
+                return self.values(self._runs.run(run_id), diagnosis)
         raise NotFoundError(f"The run {run_id} has no finding {diagnosis_id}.")
 
     def values(self, run: Run, diagnosis: Diagnosis) -> GroupValues:
-        """Return values of a finding's number by group; none of traffic and of the archive."""
-        of = sum(group.responses for group in diagnosis.groups)
+        """Return values of a finding by group; empty for traffic and archived runs."""
+        total = sum(group.responses for group in diagnosis.groups)
         outline = self._store.suites.outline(run.suite_hash)
         if outline is None or self._store.archived_runs.find(run.id):
-            return GroupValues(values={}, answers=0, of=of)
-        asked: dict[str, str] = {}
+            return GroupValues(values={}, answers=0, of=total)
         group_of: dict[str, str] = {}
         for pin in run.extractors:
             if pin.name == diagnosis.extractor:
                 for probe in self._probes(run, outline, diagnosis):
-                    asked[features_id_of(probe, pin.name, pin.version)] = probe.id
-                    group_of[probe.id] = probe.groups[diagnosis.dimension]
-        found: dict[str, list[float]] = {}
-        for each in self._store.records.get(Features, asked, texts=False):
-            value = each.values.get(diagnosis.feature)
+                    id_ = features_id_of(probe, pin.name, pin.version)
+                    group_of[id_] = probe.groups[diagnosis.dimension]
+        values: dict[str, list[float]] = {}
+        for features in self._store.records.get(Features, group_of, texts=False):
+            value = features.values.get(diagnosis.feature)
             if value is not None:
-                found.setdefault(group_of[each.probe_id], []).append(value)
-        return GroupValues(values=found, answers=len(asked), of=of)
+                values.setdefault(group_of[features.id], []).append(value)
+        return GroupValues(values=values, answers=len(group_of), of=total)
 
     def _probes(self, run: Run, outline: SuiteOutline, diagnosis: Diagnosis) -> Iterator[Probe]:
-        most = max(1, MOST_VALUES // run.repeats)
+        most = max(1, MAX_PLOTTED_ANSWERS // run.repeats)
         for target in run.targets:
-            if target.name == diagnosis.target:
-                for place, item in self._items(run, outline, diagnosis.dimension, most):
-                    for repeat in range(run.repeats):
-                        yield probe_of(
-                            *(
-                                run,
-                                outline.header,
-                                item,
-                                target,
-                                diagnosis.scaffold,
-                                repeat,
-                                run.at,
-                            ),
-                            position=place,
-                        )
+            if target.name != diagnosis.target:
+                continue
+            for position, item in self._items(run, outline, diagnosis.dimension, most):
+                for repeat in range(run.repeats):
+                    yield probe_of(
+                        run,
+                        outline.header,
+                        item,
+                        target,
+                        diagnosis.scaffold,
+                        repeat,
+                        run.at,
+                        position=position,
+                    )
 
-    def _drawn_positions(self, hash_: str, most: int) -> tuple[int, ...]:
-        """Return the positions of some sets; a suite is gone through once, for it never changes."""
-        return tuple(sorted(_some_sets(list(self._store.suites.sets(hash_)), most)))
+    def _sampled_positions(self, suite_hash: str, most: int) -> tuple[int, ...]:
+        """Return the positions of some sets of a suite; cached, as a suite never changes."""
+        return tuple(sorted(_sampled_sets(self._store.suites.sets(suite_hash), most)))
 
     def _items(
         self, run: Run, outline: SuiteOutline, dimension: str, most: int
     ) -> list[tuple[int, SuiteProbe]]:
-        """Return questions about a dimension: of a large suite, those of some sets."""
+        """Return the questions of a dimension; of a large suite, those of some sets."""
         if run.sets is None and outline.probes > most:
             positions = self._positions(outline.hash, most)
-            found = self._store.suites.probes(outline.hash, positions)
-            items: list[tuple[int, SuiteProbe]] = list(zip(positions, found, strict=True))
+            probes = self._store.suites.probes(outline.hash, positions)
+            items = list(zip(positions, probes, strict=True))
         else:
             items = list(PlannedProbes(self._store.suites, outline, run).items())
-        about = [each for each in items if dimension in each[1].groups]
-        return about if len(about) <= most else _of_some_sets(about, most)
+        items = [(position, item) for position, item in items if dimension in item.groups]
+        if len(items) <= most:
+            return items
+        named = ((number, set_of(item)) for number, (_, item) in enumerate(items))
+        return [items[number] for number in _sampled_sets(named, most)]
 
 
-def _of_some_sets(
-    items: Sequence[tuple[int, SuiteProbe]], most: int
-) -> list[tuple[int, SuiteProbe]]:
-    chosen = _some_sets([(n, set_of(each)) for n, (_, each) in enumerate(items)], most)
-    return [items[n] for n in chosen]
-
-
-def _some_sets(named: Sequence[tuple[int, str]], most: int) -> list[int]:
-    """Return the positions of whole sets, drawn by their names, until there are enough."""
+def _sampled_sets(named: Iterable[tuple[int, str]], most: int) -> list[int]:
+    """Return the positions of whole sets, in the order of a hash of their names."""
     sets: dict[str, list[int]] = {}
     for position, name in named:
         sets.setdefault(name, []).append(position)
-    chosen: list[int] = []
-    for name in sorted(sets, key=lambda one: crc32(one.encode())):
-        if chosen and len(chosen) + len(sets[name]) > most:
+    sampled: list[int] = []
+    for name in sorted(sets, key=lambda name: crc32(name.encode())):
+        if sampled and len(sampled) + len(sets[name]) > most:
             break
-        chosen += sets[name]
-    return chosen
+        sampled += sets[name]
+    return sampled

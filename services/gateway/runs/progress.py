@@ -1,9 +1,9 @@
-"""How far runs are, from what the store has counted: it costs the same for runs of any size."""
+"""Progress of runs, from counters of the store: the cost does not depend on their size."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from biaswatch.services.gateway.archived_answers import archived_sentence
+from biaswatch.services.gateway.context import archived_sentence
 from biaswatch.shared.contracts import (
     Cancellation,
     Diagnosis,
@@ -18,16 +18,15 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.requests.run_views import RunProgress, RunState, state_of
 from biaswatch.shared.store import CountedRun, PlannedProbes, Store
-from biaswatch.shared.store.archived_runs import ArchivedRun
 
-MOST_KNOWN = 1000
-"""Suites whose outlines are kept at once, and closed runs that are known to be diagnosed."""
+CACHE_SIZE = 1000
+"""Suite outlines, and diagnosed runs, that are cached."""
 WAITING = {RunState.RUNNING, RunState.JUDGING}
 
 
 @dataclass(frozen=True)
-class StoredProgress:
-    """What the store has counted of one run."""
+class _StoredRun:
+    """A run with its counters."""
 
     run: Run
     counted: CountedRun
@@ -35,33 +34,35 @@ class StoredProgress:
 
     @property
     def gather(self) -> GatherState | None:
-        """What the run waits for; None where nobody has planned it yet."""
+        """The gather that the run waits for; None before it is planned."""
         return self.counted.gather
 
     @property
     def responses(self) -> int:
-        """How many answers there are."""
+        """The number of answers."""
         return self.counted.count(Response, self.run.purpose)
 
 
 class ProgressQueries:
-    """Reads the progress of runs, of many at once; it blocks, so call it in a thread."""
+    """Blocking queries of the progress of many runs at once; call them in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._suites: dict[str, SuiteOutline] = {}
-        self._known_diagnosed: set[tuple[str, int]] = set()
+        self._outlines: dict[str, SuiteOutline] = {}
+        self._diagnosed: set[tuple[str, int]] = set()
 
     def of(self, runs: Sequence[Run]) -> list[RunProgress]:
         """Return the progress of each run, in their order."""
         counted = self._store.counted_runs.of(run.id for run in runs)
-        suites = self._outlines({run.suite_hash for run in runs if run.suite_hash})
-        found = [
-            StoredProgress(run, counted.get(run.id, CountedRun()), suites.get(run.suite_hash or ""))
+        outlines = self._outlines_of({run.suite_hash for run in runs if run.suite_hash})
+        stored = [
+            _StoredRun(run, counted.get(run.id, CountedRun()), outlines.get(run.suite_hash or ""))
             for run in runs
         ]
-        states = {each.run.id: self._state(each) for each in found}
-        stops = self._stops(id_ for id_, state in states.items() if state is RunState.CANCELLED)
+        states = {entry.run.id: self._state(entry) for entry in stored}
+        cancellations = self._last_cancellations(
+            id_ for id_, state in states.items() if state is RunState.CANCELLED
+        )
         waiting = any(state in WAITING for state in states.values())
         paused = self._store.paused_targets.read() if waiting else []
         archived = self._store.archived_runs.among(
@@ -69,112 +70,114 @@ class ProgressQueries:
         )
         return [
             self._progress(
-                each, states[each.run.id], stops.get(each.run.id), paused, archived.get(each.run.id)
+                entry,
+                states[entry.run.id],
+                cancellations.get(entry.run.id),
+                paused,
+                archived_sentence(archived[entry.run.id]) if entry.run.id in archived else None,
             )
-            for each in found
+            for entry in stored
         ]
 
-    def _outlines(self, hashes: set[str]) -> dict[str, SuiteOutline]:
-        """Return the outlines of suites, which never change in what progress is told by."""
-        known = {hash_: self._suites[hash_] for hash_ in hashes & self._suites.keys()}
-        if new := self._store.suites.outlines(hashes - known.keys()):
-            if len(self._suites) > MOST_KNOWN:
-                self._suites.clear()
-            self._suites.update(new)
-        return known | new
+    def _outlines_of(self, hashes: set[str]) -> dict[str, SuiteOutline]:
+        """Return outlines of suites; cached, as the parts that matter here never change."""
+        cached = {hash_: self._outlines[hash_] for hash_ in hashes & self._outlines.keys()}
+        if new := self._store.suites.outlines(hashes - cached.keys()):
+            if len(self._outlines) > CACHE_SIZE:
+                self._outlines.clear()
+            self._outlines.update(new)
+        return cached | new
 
-    def _state(self, found: StoredProgress) -> RunState:
-        run, gather, suite = found.run, found.gather, found.suite
-        # A round of a monitor becomes evidence instead of diagnoses.
+    def _state(self, stored: _StoredRun) -> RunState:
+        run, gather, suite = stored.run, stored.gather, stored.suite
+        # Rounds of monitors become evidence instead of diagnoses.
         undiagnosed = run.monitor_id is not None or suite is None or not suite.has_findings
         return state_of(
             closed_by=gather.closed_by if gather else None,
             complete=gather is not None and gather.arrived >= gather.expected,
-            diagnosed=undiagnosed or self._diagnosed(run, gather),
-            judged=self._verdicts(found) >= verdicts_expected(run, suite),
+            diagnosed=undiagnosed or self._is_diagnosed(run, gather),
+            judged=self._verdicts(stored) >= verdicts_expected(run, suite),
         )
 
-    def _diagnosed(self, run: Run, gather: GatherState | None) -> bool:
+    def _is_diagnosed(self, run: Run, gather: GatherState | None) -> bool:
         if gather is None or gather.closed_by is None:
             return False
-        if gather.followed_up or (run.id, gather.opening) in self._known_diagnosed:
+        if gather.followed_up or (run.id, gather.opening) in self._diagnosed:
             return True
         if not self._store.results.diagnosed(run.id, gather.opening):
             return False
-        if len(self._known_diagnosed) > MOST_KNOWN:
-            self._known_diagnosed.clear()
-        self._known_diagnosed.add((run.id, gather.opening))
+        if len(self._diagnosed) > CACHE_SIZE:
+            self._diagnosed.clear()
+        self._diagnosed.add((run.id, gather.opening))
         return True
 
-    def _verdicts(self, found: StoredProgress) -> int:
-        """Count judged pairs; only of a run that was judged again are the verdicts read."""
-        expected = verdicts_expected(found.run, found.suite)
-        counted = found.counted.count(PairVerdict) if expected else 0
+    def _verdicts(self, stored: _StoredRun) -> int:
+        """Count judged pairs; the verdicts are read only for a run that was judged again."""
+        expected = verdicts_expected(stored.run, stored.suite)
+        counted = stored.counted.count(PairVerdict) if expected else 0
         if counted <= expected:
             return counted
-        return self._store.results.verdicts(found.run.id, expected)
+        return self._store.results.verdicts(stored.run.id, expected)
 
-    def _stops(self, run_ids: Iterable[str]) -> dict[str, Cancellation]:
-        """Return the last cancellation of each run."""
-        found = self._store.records.of_runs(Cancellation, run_ids)
-        return {each.run_id: each for each in sorted(found, key=lambda each: each.moment_ms)}
+    def _last_cancellations(self, run_ids: Iterable[str]) -> dict[str, Cancellation]:
+        records = self._store.records.of_runs(Cancellation, run_ids)
+        return {record.run_id: record for record in sorted(records, key=lambda r: r.moment_ms)}
 
-    def _probes(self, found: StoredProgress) -> int:
-        """Return how many answers a run asks for; in a window of traffic, users asked."""
-        run, suite = found.run, found.suite
+    def _probes(self, stored: _StoredRun) -> int:
+        """Return the number of answers that a run asks for; for traffic, that came in."""
+        run, suite = stored.run, stored.suite
         if run.window is not None:
-            return found.responses
+            return stored.responses
         if suite is None:
             return 0
         if run.sets is None:
             return suite.probes * len(run.targets) * len(run.scaffolds) * run.repeats
-        if found.gather is not None and run.extractors:
-            return found.gather.expected // len(run.extractors)
+        if stored.gather is not None and run.extractors:
+            return stored.gather.expected // len(run.extractors)
         return PlannedProbes(self._store.suites, suite, run).amount(len(run.targets))
 
     def _progress(
         self,
-        found: StoredProgress,
+        stored: _StoredRun,
         state: RunState,
-        stop: Cancellation | None,
+        cancellation: Cancellation | None,
         paused: Sequence[PausedTarget],
-        archived: ArchivedRun | None,
+        archived: str | None,
     ) -> RunProgress:
-        run, counted, probes = found.run, found.counted, self._probes(found)
+        run, counted, probes = stored.run, stored.counted, self._probes(stored)
         lanes = lanes_of(run) if state in WAITING else set()
-        mine = [each for each in paused if each.lane in lanes]
-        verdicts_due = verdicts_expected(run, found.suite)
+        own_paused = [target for target in paused if target.lane in lanes]
         return RunProgress(
             run_id=run.id,
             suite=run.suite,
             targets=[target.name for target in run.targets],
             at=run.at,
             stand=state,
-            stopped_by=stop.reason if stop else None,
-            stop_detail=stop.detail if stop else None,
-            opening=found.gather.opening if found.gather else 0,
+            stopped_by=cancellation.reason if cancellation else None,
+            stop_detail=cancellation.detail if cancellation else None,
+            opening=stored.gather.opening if stored.gather else 0,
             probes=probes,
-            responses=found.responses,
+            responses=stored.responses,
             features=counted.count(Features),
             features_expected=probes * len(run.extractors),
             diagnoses=counted.count(Diagnosis),
-            verdicts=self._verdicts(found),
-            verdicts_expected=verdicts_due,
-            paused=mine,
-            held=_held(found, mine, probes // max(1, len(run.targets))),
-            archived=archived_sentence(archived) if archived else None,
+            verdicts=self._verdicts(stored),
+            verdicts_expected=verdicts_expected(run, stored.suite),
+            paused=own_paused,
+            held=_held_answers(stored, own_paused, probes // max(1, len(run.targets))),
+            archived=archived,
         )
 
 
 def lanes_of(run: Run) -> set[str]:
     """Return the lanes of a run's targets and judges."""
     judges = run.judging.judges if run.judging else ()
-    return {each.lane for each in (*run.targets, *judges)}
+    return {target.lane for target in (*run.targets, *judges)}
 
 
-def _held(found: StoredProgress, paused: Sequence[PausedTarget], probes: int) -> int:
-    """Count the answers that wait for paused targets, of which each has so many probes."""
-    run = found.run
-    lanes = {each.lane for each in paused} & {each.lane for each in run.targets}
-    there = (found.counted.count(Response, run.purpose, lane) for lane in lanes)
-    return sum(max(0, probes - count) for count in there)
+def _held_answers(stored: _StoredRun, paused: Sequence[PausedTarget], probes: int) -> int:
+    """Count missing answers of paused targets, with `probes` questions each."""
+    run = stored.run
+    lanes = {target.lane for target in paused} & {target.lane for target in run.targets}
+    answered = (stored.counted.count(Response, run.purpose, lane) for lane in lanes)
+    return sum(max(0, probes - count) for count in answered)

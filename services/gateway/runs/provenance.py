@@ -13,50 +13,49 @@ from biaswatch.shared.contracts import (
     Diagnosis,
     Evaluation,
     Fault,
-    Probe,
     Response,
     Run,
     SuiteOutline,
-    SuiteProbe,
-    Target,
     UncheckedSentence,
     probe_of,
     response_id_of,
 )
 from biaswatch.shared.store import PlannedProbes, Store
 
-REPORTED_BY = 4
-"""The first and as many of the last questions of a model say which versions answered."""
+SAMPLED_ENDS = 4
+"""Questions at the beginning and at the end of a run whose answers reveal the model version."""
+MAX_INTERPRETATIONS = 20
+"""Interpretations on a page."""
 
 
 class AnsweringModel(BaseModel):
-    """A model under test, and what it called itself."""
+    """A target, and the model versions that its answers report."""
 
     target: str
     versions: list[str]
-    """With the fingerprint that the provider gives, if any; from its first and last answers."""
+    """Each with its fingerprint, if the provider gives one; from the first and last answers."""
     parameters: str
     system_prompt: str | None
 
 
 class RunInstrument(BaseModel):
-    """An extractor of a run at its version."""
+    """An extractor of a run, with its version."""
 
     name: str
     version: str
     instrument: str
-    """What it measures with, such as a model or a word list."""
+    """The model or word list that it measures with."""
 
 
 class RunProvenance(BaseModel):
-    """Where a run's numbers come from."""
+    """Sources of a run's numbers."""
 
     suite: str
     suite_hash: str | None
     """Null for a window of production traffic, which has no suite."""
     about: str
     claim: str | None
-    """What conclusions are about."""
+    """The population that conclusions are about."""
     questions: int
     repeats: int
     scaffolds: list[str]
@@ -64,9 +63,9 @@ class RunProvenance(BaseModel):
     judges: list[str]
     instruments: list[RunInstrument]
     ranges: dict[str, tuple[float, float]]
-    """The least and the largest value of a number, where the suite declares them."""
+    """Minimum and maximum of a feature, if the suite declares them."""
     seed: str
-    """What everything random of the statistics is drawn from."""
+    """Seed of the statistics."""
     judging_seed: int | None
     begun: datetime
     concluded: datetime | None
@@ -77,24 +76,18 @@ class RunProvenance(BaseModel):
 
 
 class ProvenanceQueries:
-    """Reads where numbers come from; it blocks, so call it in a thread."""
+    """Blocking queries of provenance; call them in a thread."""
 
     def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
         self._runs = runs
 
     def provenance(self, run_id: str) -> RunProvenance:
-        """Return the suite, models, instruments, seeds, dates and code of a run.
-
-        Raises
-        ------
-        NotFoundError
-            There is no such run.
-        """
+        """Return suite, models, instruments, seeds, dates and code; raise NotFoundError."""
         return self.behind(run_id, self._runs.diagnoses(run_id))
 
     def behind(self, run_id: str, diagnoses: Sequence[Diagnosis]) -> RunProvenance:
-        """Return the same for who has read the run's findings already."""
+        """Return the provenance of a run whose findings were already read."""
         run = self._runs.run(run_id)
         outline = self._store.suites.outline(run.suite_hash)
         planned = PlannedProbes(self._store.suites, outline, run) if outline else None
@@ -104,82 +97,96 @@ class ProvenanceQueries:
             suite=run.suite,
             suite_hash=run.suite_hash,
             about=outline.header.about if outline else "",
-            claim=next((each.claim for each in diagnoses), None),
+            claim=next((diagnosis.claim for diagnosis in diagnoses), None),
             questions=planned.questions if planned else 0,
             repeats=run.repeats,
             scaffolds=list(run.scaffolds),
-            models=list(self._models(run, outline, planned)),
+            models=self._models(run, outline, planned),
             judges=[judge.name for judge in judging.judges] if judging else [],
-            instruments=list(self._instruments(run)),
+            instruments=self._instruments(run),
             ranges=outline.header.ranges if outline else {},
             seed=str(int(run.id, 16)),
             judging_seed=judging.seed if judging else None,
             begun=run.at,
-            concluded=max((each.at for each in diagnoses), default=None),
+            concluded=max((diagnosis.at for diagnosis in diagnoses), default=None),
             tokens=spent.tokens if spent else None,
             cost=spent.cost if spent else None,
             software=version("biaswatch"),
         )
 
-    def _instruments(self, run: Run) -> Iterator[RunInstrument]:
-        known = {(each.name, each.version): each for each in self._store.extractors.ever()}
-        for pin in run.extractors:
-            status = known.get((pin.name, pin.version))
-            instrument = status.instrument if status else ""
-            yield RunInstrument(name=pin.name, version=pin.version, instrument=instrument)
+    def _instruments(self, run: Run) -> list[RunInstrument]:
+        known = {
+            (extractor.name, extractor.version): extractor.instrument
+            for extractor in self._store.extractors.ever()
+        }
+        return [
+            RunInstrument(
+                name=pin.name,
+                version=pin.version,
+                instrument=known.get((pin.name, pin.version), ""),
+            )
+            for pin in run.extractors
+        ]
 
     def _models(
         self, run: Run, outline: SuiteOutline | None, planned: PlannedProbes | None
-    ) -> Iterator[AnsweringModel]:
-        items = planned.ends(REPORTED_BY) if planned else []
-        for target in run.targets:
-            if outline:
-                asked = _first_and_last(run, outline, target, items)
-                answers = [response_id_of(each) for each in asked]
-            else:
-                most = 2 * REPORTED_BY
-                answers = self._store.records.ids_of_run(Response, run.id, after="", most=most)
-            yield AnsweringModel(
+    ) -> list[AnsweringModel]:
+        if outline is None or planned is None:
+            ids = self._store.records.ids_of_run(Response, run.id, after="", most=2 * SAMPLED_ENDS)
+            by_target = {target.name: list(ids) for target in run.targets}
+        else:
+            items = planned.ends(SAMPLED_ENDS)
+            by_target = {
+                target.name: [
+                    response_id_of(
+                        probe_of(
+                            run,
+                            outline.header,
+                            item,
+                            target,
+                            scaffold,
+                            repeat,
+                            run.at,
+                            position=position,
+                        )
+                    )
+                    for position, item in items
+                    for scaffold in run.scaffolds[:1]
+                    for repeat in {0, run.repeats - 1}
+                ]
+                for target in run.targets
+            }
+        sampled = {id_ for ids in by_target.values() for id_ in ids}
+        versions = {
+            response.id: f"{response.model} ({response.fingerprint})"
+            if response.fingerprint
+            else response.model
+            for response in self._store.records.get(Response, sampled)
+        }
+        return [
+            AnsweringModel(
                 target=target.name,
-                versions=self._versions(answers),
+                versions=sorted(
+                    {name for id_ in by_target[target.name] if (name := versions.get(id_))}
+                ),
                 parameters=", ".join(
                     f"{name} {value}" for name, value in target.parameters.items()
                 ),
                 system_prompt=target.system_prompt,
             )
-
-    def _versions(self, response_ids: Sequence[str]) -> list[str]:
-        said = (
-            f"{each.model} ({each.fingerprint})" if each.fingerprint else each.model
-            for each in self._store.records.get(Response, response_ids)
-        )
-        return sorted({each for each in said if each})
-
-
-def _first_and_last(
-    run: Run, outline: SuiteOutline, target: Target, items: Sequence[tuple[int, SuiteProbe]]
-) -> list[Probe]:
-    return [
-        probe_of(run, outline.header, item, target, scaffold, repeat, run.at, position=place)
-        for place, item in items
-        for scaffold in run.scaffolds[:1]
-        for repeat in {0, run.repeats - 1}
-    ]
-
-
-MOST_SHOWN = 20
-"""Interpretations on a page."""
+            for target in run.targets
+        ]
 
 
 @dataclass(frozen=True)
 class ReportPiece:
-    """A piece of a report: one sentence that something is said of, or all between two of them."""
+    """Part of a report: a sentence with remarks, or the text between two such sentences."""
 
     text: str
     faults: tuple[str, ...] = ()
     unchecked: bool = False
     values: tuple[str, ...] = ()
-    """Its numbers that were not checked, where only those were not."""
+    """The numbers that were not checked, if everything else in it was."""
 
 
 @dataclass(frozen=True)
@@ -190,62 +197,71 @@ class ShownInterpretation:
     evaluation: Evaluation
     pieces: tuple[ReportPiece, ...]
     elsewhere: tuple[Fault, ...]
-    """What is wrong with the report and not with one of its sentences."""
+    """Faults of the report as a whole."""
     unchecked: tuple[str, ...]
-    """The sentences that were not checked, or not wholly."""
+    """Descriptions of sentences that were not completely checked."""
 
 
 class InterpretationQueries:
-    """Reads the interpretations of runs; it blocks, so call it in a thread."""
+    """Blocking queries of interpretations; call them in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def of_run(self, run_id: str) -> list[ShownInterpretation]:
-        """Return the latest interpretations of a run's findings, each finding's last one first."""
-        found = sorted(self._store.records.read(Evaluation, run_id=run_id), key=lambda e: e.at)
-        found = found[::-1][:MOST_SHOWN]
-        wanted = {each.brief_id for each in found}
-        briefs = {each.id: each for each in self._store.records.get(Brief, wanted)}
-        return [shown_interpretation(each, briefs.get(each.brief_id)) for each in found]
+        """Return the latest interpretations of a run, the newest first."""
+        evaluations = sorted(
+            self._store.records.read(Evaluation, run_id=run_id), key=lambda e: e.at
+        )
+        evaluations = evaluations[: -MAX_INTERPRETATIONS - 1 : -1]
+        ids = {evaluation.brief_id for evaluation in evaluations}
+        briefs = {brief.id: brief for brief in self._store.records.get(Brief, ids)}
+        return [
+            shown_interpretation(evaluation, briefs.get(evaluation.brief_id))
+            for evaluation in evaluations
+        ]
 
 
-def shown_interpretation(found: Evaluation, brief: Brief | None) -> ShownInterpretation:
+def shown_interpretation(evaluation: Evaluation, brief: Brief | None) -> ShownInterpretation:
     """Return an evaluation as a page shows it."""
     subject = brief.subject if brief else None
     about = f"{subject.groups[0]} against {subject.groups[1]}, {subject.outcome}" if subject else ""
-    pieces = tuple(report_pieces(found.report or "", found.faults, found.unchecked))
     return ShownInterpretation(
-        about=about or found.brief_id[:12],
-        evaluation=found,
-        pieces=pieces,
-        elsewhere=tuple(each for each in found.faults if each.start is None),
-        unchecked=tuple(_unchecked_words(each) for each in found.unchecked),
+        about=about or evaluation.brief_id[:12],
+        evaluation=evaluation,
+        pieces=tuple(
+            report_pieces(evaluation.report or "", evaluation.faults, evaluation.unchecked)
+        ),
+        elsewhere=tuple(fault for fault in evaluation.faults if fault.start is None),
+        unchecked=tuple(_unchecked_words(sentence) for sentence in evaluation.unchecked),
     )
 
 
 def report_pieces(
     report: str, faults: Sequence[Fault], unchecked: Sequence[UncheckedSentence]
 ) -> Iterator[ReportPiece]:
-    """Cut a report at the sentences that something is said of; the pieces make up all of it."""
-    said_of = [(each.start, each.end) for each in faults]
-    said_of += [(each.start, each.end) for each in unchecked]
-    places = {(start, end) for start, end in said_of if start is not None and end is not None}
-    at = 0
-    for start, end in sorted(places):
-        if start < at:
+    """Split a report at its sentences with remarks; the pieces add up to the report."""
+    remarks = [(fault.start, fault.end) for fault in faults]
+    remarks += [(sentence.start, sentence.end) for sentence in unchecked]
+    spans = {(start, end) for start, end in remarks if start is not None and end is not None}
+    position = 0
+    for start, end in sorted(spans):
+        if start < position:
             continue
-        if start > at:
-            yield ReportPiece(report[at:start])
-        open_ = next((each for each in unchecked if each.start == start), None)
-        said = tuple(each.sentence for each in faults if each.start == start)
-        values = open_.values if open_ else ()
-        yield ReportPiece(report[start:end], said, open_ is not None, values)
-        at = end
-    if report[at:]:
-        yield ReportPiece(report[at:])
+        if start > position:
+            yield ReportPiece(report[position:start])
+        sentence = next((item for item in unchecked if item.start == start), None)
+        yield ReportPiece(
+            report[start:end],
+            tuple(fault.sentence for fault in faults if fault.start == start),
+            sentence is not None,
+            sentence.values if sentence else (),
+        )
+        position = end
+    if report[position:]:
+        yield ReportPiece(report[position:])
 
 
-def _unchecked_words(each: UncheckedSentence) -> str:
-    said = f"sentence {each.number} under \u201c{each.where}\u201d"
-    return f"{said}: what {', '.join(each.values)} stands for" if each.values else said
+def _unchecked_words(sentence: UncheckedSentence) -> str:
+    place = f"sentence {sentence.number} under \u201c{sentence.where}\u201d"
+    return f"{place}: what {', '.join(sentence.values)} stands for" if sentence.values else place

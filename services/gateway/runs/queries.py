@@ -1,4 +1,4 @@
-"""Runs as the store has them: their progress, findings and interpretations."""
+"""Read runs: their progress, findings and interpretations."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ from biaswatch.shared.contracts import (
     GroupCounts,
     Purpose,
     Run,
+    SuiteOutline,
     Verdict,
     derived_id,
 )
@@ -27,40 +28,49 @@ from biaswatch.shared.requests.unanswered import unanswered_reasons
 from biaswatch.shared.store import Store
 
 UNMEASURED = "unmeasured"
-"""How comparisons end of which one side has no measured answer."""
+"""Outcome of a comparison with a group without measured answers."""
 MAX_RUNS = 10_000
-MOST_KNOWN = 2000
-"""Runs that are kept at once, so that who follows one does not have it read at every look."""
-MAX_BRIEFS = 100
-"""How many of the latest interpretations are looked at for one that waits."""
+CACHED_RUNS = 2000
+RECENT_BRIEFS = 100
+"""Latest interpretations that are checked for ones under way."""
 RecordT = TypeVar("RecordT", Diagnosis, Assessment)
 
 
+def no_run(run_id: str) -> NotFoundError:
+    """Return the error for a run that does not exist in the caller's scope."""
+    return NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
+
+
+def no_suite(suite_hash: str | None) -> NotFoundError:
+    """Return the error for a suite that does not exist in the caller's scope."""
+    return NotFoundError(f"There is no suite {suite_hash}. Upload it first.")
+
+
 class RunQueries:
-    """Reads runs; it blocks, so call it in a thread."""
+    """Blocking queries of runs; call them in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._progress = ProgressQueries(store)
-        self._known: dict[str, Run] = {}
-        self._concluded: dict[tuple[str, int, int], RunVerdicts | None] = {}
+        self._cached: dict[str, Run] = {}
+        self._verdicts: dict[tuple[str, int, int], RunVerdicts | None] = {}
 
     def run(self, run_id: str) -> Run:
         """Return a run, or raise NotFoundError."""
         for run in self._runs([run_id]):
             return run
-        raise NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
+        raise no_run(run_id)
 
     def _runs(self, ids: Sequence[str]) -> list[Run]:
-        """Return the runs with these ids, in their order; a run never changes, so it is kept."""
-        sees = self._store.records.sees
-        found = {id_: run for id_ in ids if (run := self._known.get(id_)) and sees(run)}
-        if new := {run.id: run for run in self._store.records.get(Run, set(ids) - found.keys())}:
-            if len(self._known) > MOST_KNOWN:
-                self._known.clear()
-            self._known.update(new)
-        found |= new
-        return [found[id_] for id_ in ids if id_ in found]
+        """Return the runs with these ids, in their order; cached, as a run never changes."""
+        records = self._store.records
+        runs = {id_: run for id_ in ids if (run := self._cached.get(id_)) and records.sees(run)}
+        if new := {run.id: run for run in records.get(Run, set(ids) - runs.keys())}:
+            if len(self._cached) > CACHED_RUNS:
+                self._cached.clear()
+            self._cached.update(new)
+        runs |= new
+        return [runs[id_] for id_ in ids if id_ in runs]
 
     def latest(
         self,
@@ -80,28 +90,28 @@ class RunQueries:
         runs = self._progress.of(self._runs(ids))
         if not found:
             return runs
-        return [each.model_copy(update={"found": self._verdicts(each)}) for each in runs]
+        return [run.model_copy(update={"found": self._verdicts_of(run)}) for run in runs]
 
-    def _verdicts(self, run: RunProgress) -> RunVerdicts | None:
-        """Return what the last completion of a run concludes; of one that has ended it is kept."""
+    def _verdicts_of(self, run: RunProgress) -> RunVerdicts | None:
+        """Return the verdicts of an ended run's last completion; cached."""
         if not (run.ended and run.diagnoses):
             return None
         key = (run.run_id, run.opening, run.diagnoses)
-        if key not in self._concluded:
-            if len(self._concluded) > MOST_KNOWN:
-                self._concluded.clear()
-            self._concluded[key] = self._counted(run.run_id)
-        return self._concluded[key]
+        if key not in self._verdicts:
+            if len(self._verdicts) > CACHED_RUNS:
+                self._verdicts.clear()
+            self._verdicts[key] = self._count_verdicts(run.run_id)
+        return self._verdicts[key]
 
-    def _counted(self, run_id: str) -> RunVerdicts | None:
+    def _count_verdicts(self, run_id: str) -> RunVerdicts | None:
         by_completion: dict[str, Counter[str]] = defaultdict(Counter)
-        at: dict[str, str] = {}
-        for each in self._store.records.numbers(Diagnosis, run_id=run_id):
-            if not each.get("stratum"):
-                completion = each["completion_id"]
-                by_completion[completion].update(_endings(each))
-                at[completion] = max(at.get(completion, ""), each["at"])
-        last = max(at, key=at.__getitem__, default=None)
+        moments: dict[str, str] = {}
+        for row in self._store.records.numbers(Diagnosis, run_id=run_id):
+            if not row.get("stratum"):
+                completion = row["completion_id"]
+                by_completion[completion].update(_outcomes(row))
+                moments[completion] = max(moments.get(completion, ""), row["at"])
+        last = max(moments, key=moments.__getitem__, default=None)
         counts = by_completion[last] if last else Counter[str]()
         if not counts.total():
             return None
@@ -113,65 +123,71 @@ class RunQueries:
         )
 
     def progress(self, run_id: str) -> RunProgress:
-        """Return how far a run is; once it has ended, also why prompts have no answer."""
+        """Return the progress of a run; once it has ended, also why prompts have no answer."""
         run = self.run(run_id)
-        [found] = self._progress.of([run])
-        if not found.ended or found.archived or run.window is not None:
-            return found
+        [progress] = self._progress.of([run])
+        if not progress.ended or progress.archived or run.window is not None:
+            return progress
         targets = {target.lane: target.name for target in run.targets}
         unanswered = self._store.unanswered.of(run.id, run.purpose)
-        return found.model_copy(update={"unanswered": unanswered_reasons(unanswered, targets)})
+        return progress.model_copy(update={"unanswered": unanswered_reasons(unanswered, targets)})
 
     def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Return the diagnoses of a run's last completion, in a stable order."""
-        found = self._of_last_completion(Diagnosis, run_id)
-        return sorted(found, key=lambda d: (d.target, d.scaffold, d.feature, d.dimension))
+        diagnoses = self._of_last_completion(Diagnosis, run_id)
+        return sorted(diagnoses, key=lambda d: (d.target, d.scaffold, d.feature, d.dimension))
 
     def assessments(self, run_id: str) -> list[Assessment]:
         """Return the assessments of a run's last completion, in a stable order."""
-        found = self._of_last_completion(Assessment, run_id)
-        return sorted(found, key=lambda each: (each.target, each.scaffold, each.feature))
+        assessments = self._of_last_completion(Assessment, run_id)
+        return sorted(assessments, key=lambda a: (a.target, a.scaffold, a.feature))
+
+    def outline(self, suite_hash: str) -> SuiteOutline:
+        """Return the outline of an uploaded suite, or raise NotFoundError."""
+        if (outline := self._store.suites.outline(suite_hash)) is None:
+            raise no_suite(suite_hash)
+        return outline
 
     def suite(self, suite_hash: str) -> SuiteView:
-        """Return what is known of a suite that was uploaded."""
-        found = self._store.suites.outline(suite_hash)
-        if found is None:
-            raise NotFoundError(f"There is no suite {suite_hash}. Upload it first.")
+        """Return name and size of an uploaded suite."""
+        outline = self.outline(suite_hash)
         return SuiteView(
-            hash=found.hash, name=found.header.name, probes=found.probes, purged=found.purged
+            hash=outline.hash,
+            name=outline.header.name,
+            probes=outline.probes,
+            purged=outline.purged,
         )
 
     def paused_targets(self) -> list[PausedTarget]:
-        """Return the targets that runs and interpretations wait for, as they refuse every call."""
-        return self._store.paused_targets.read(self._lanes_awaited())
+        """Return the targets that refuse every call and that work under way waits for."""
+        return self._store.paused_targets.read(self._awaited_lanes())
 
     def interpretation(self, brief_id: str) -> Interpretation:
         """Return an interpretation; it has no evaluation while it is under way."""
         brief = next(self._store.records.get(Brief, [brief_id]), None)
         if brief is None:
             raise NotFoundError(f"There is no interpretation {brief_id}.")
-        evaluation_id = _evaluation_id(brief)
-        found = next(self._store.records.get(Evaluation, [evaluation_id]), None)
-        return Interpretation(brief_id=brief_id, evaluation=found)
+        evaluation = next(self._store.records.get(Evaluation, [_evaluation_id(brief)]), None)
+        return Interpretation(brief_id=brief_id, evaluation=evaluation)
 
     def _of_last_completion(self, kind: type[RecordT], run_id: str) -> list[RecordT]:
         self.run(run_id)
-        found = list(self._store.records.read(kind, run_id=run_id))
-        last = max(found, key=lambda each: each.at).completion_id if found else None
-        return [each for each in found if each.completion_id == last]
+        records = list(self._store.records.read(kind, run_id=run_id))
+        last = max(records, key=lambda record: record.at).completion_id if records else None
+        return [record for record in records if record.completion_id == last]
 
-    def _lanes_awaited(self) -> set[str]:
-        """Return the lanes of all targets that something under way needs.
+    def _awaited_lanes(self) -> set[str]:
+        """Return the lanes of the caller's work under way.
 
-        A pause is the target's, whoever asks it; which targets others ask is their own affair.
+        A target is paused for all tenants, but which targets others use is not shown.
         """
         waiting = self._store.gathers(RUN_GATHER).open_keys()
         lanes = {lane for run in self._store.records.get(Run, waiting) for lane in lanes_of(run)}
-        briefs = self._store.records.latest(Brief, MAX_BRIEFS, purpose=Purpose.JUDGE)
-        unread = self._store.records.missing(Evaluation, map(_evaluation_id, briefs))
+        briefs = self._store.records.latest(Brief, RECENT_BRIEFS, purpose=Purpose.JUDGE)
+        missing = self._store.records.missing(Evaluation, map(_evaluation_id, briefs))
         for brief in briefs:
-            if _evaluation_id(brief) in unread:
-                lanes |= {each.lane for each in (*filter(None, [brief.writer]), *brief.judges)}
+            if _evaluation_id(brief) in missing:
+                lanes |= {target.lane for target in (brief.writer, *brief.judges) if target}
         return lanes
 
 
@@ -179,8 +195,8 @@ def _evaluation_id(brief: Brief) -> str:
     return derived_id(Evaluation.kind, brief.tenant, Purpose.JUDGE, brief.id)
 
 
-def _endings(diagnosis: Mapping[str, Any]) -> Iterator[str]:
-    """Return how each comparison of a finding ended: its verdict, or that it is unmeasured."""
+def _outcomes(diagnosis: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the outcome of each comparison of a finding: its verdict, or `UNMEASURED`."""
     groups = ComparedGroups(
         GroupCounts(group["group"], group["responses"], group["missing"])
         for group in diagnosis["groups"]

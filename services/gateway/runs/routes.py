@@ -1,23 +1,22 @@
-"""The routes of runs, their results and their interpretations."""
+"""Routes of runs, their results and their interpretations."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse
 
-from biaswatch.services.gateway.archived_answers import AnswersInStore
-from biaswatch.services.gateway.auth import CallerAudit, Tokens
+from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import body_of
-from biaswatch.services.gateway.runs.commands import RunCommands, received_suite, started_run
+from biaswatch.services.gateway.runs.commands import receive_suite, run_commands, start_run
 from biaswatch.services.gateway.runs.measurements import GroupValueQueries, MeasurementQueries
 from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import ImpactQueries, StudyQueries
-from biaswatch.services.gateway.stream_limits import Followers
-from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Run, Suite
+from biaswatch.services.gateway.stream_limits import run_streams
+from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Suite
 from biaswatch.shared.requests.exports import AnswerMeasurements
 from biaswatch.shared.requests.run_views import (
     ENDED,
@@ -31,36 +30,21 @@ from biaswatch.shared.requests.run_views import (
 from biaswatch.shared.requests.runs import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
 from biaswatch.shared.runtime.blocking import in_thread
 
-Send = Callable[[Run | Cancellation | Brief], Awaitable[None]]
 
-
-def run_routes(
-    queries: RunQueries,
-    studies: StudyQueries,
-    impact: ImpactQueries,
-    commands: RunCommands,
-    in_store: AnswersInStore,
-    send: Send,
-    tokens: Tokens,
-    audit: CallerAudit,
-) -> APIRouter:
+def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of runs."""
     router = APIRouter(prefix="/v1")
-    router.include_router(_read_routes(queries, studies, impact, in_store, tokens))
-    router.include_router(_write_routes(commands, queries, send, tokens, audit))
+    queries = RunQueries(ctx.store)
+    for routes in (_read_routes, _stream_routes, _write_routes):
+        router.include_router(routes(ctx, queries))
     return router
 
 
-def _read_routes(
-    queries: RunQueries,
-    studies: StudyQueries,
-    impact: ImpactQueries,
-    in_store: AnswersInStore,
-    tokens: Tokens,
-) -> APIRouter:
-    """Return the routes that only read."""
-    router, followers = APIRouter(dependencies=[Depends(tokens.may_read)]), Followers()
-    for path, show in (
+def _read_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
+    router = APIRouter(dependencies=[Depends(ctx.tokens.may_read)])
+    studies, impact = StudyQueries(ctx.store), ImpactQueries(ctx.store)
+    unarchived = [Depends(ctx.require_unarchived)]
+    for path, read in (
         ("/runs", queries.latest),
         ("/runs/{run_id}", queries.progress),
         ("/runs/{run_id}/diagnoses", queries.diagnoses),
@@ -69,26 +53,40 @@ def _read_routes(
         ("/interpretations/{brief_id}", queries.interpretation),
         ("/suites/{suite_hash}", queries.suite),
         ("/targets/paused", queries.paused_targets),
+        ("/runs/{run_id}/provenance", ProvenanceQueries(ctx.store, queries).provenance),
+        (
+            "/runs/{run_id}/diagnoses/{diagnosis_id}/values",
+            GroupValueQueries(ctx.store, queries).of_finding,
+        ),
     ):
-        router.add_api_route(path, show)
-    here = [Depends(in_store)]
-    router.add_api_route("/runs/{run_id}/flagged", studies.flagged, dependencies=here)
+        router.add_api_route(path, read)
+    router.add_api_route("/runs/{run_id}/flagged", studies.flagged, dependencies=unarchived)
 
-    @router.get("/runs/{run_id}/impact-ratios", dependencies=here)
-    def impact_ratios(run_id: str, asked: Annotated[ImpactRequest, Query()]) -> list[RunImpact]:
+    @router.get("/runs/{run_id}/impact-ratios", dependencies=unarchived)
+    def impact_ratios(run_id: str, query: Annotated[ImpactRequest, Query()]) -> list[RunImpact]:
         """Return selection or scoring rates and impact ratios, as Local Law 144 wants them."""
-        return impact.impact(run_id, asked)
+        return impact.impact(run_id, query)
+
+    return router
+
+
+def _stream_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
+    """Return the routes whose responses are streams."""
+    router, streams = APIRouter(dependencies=[Depends(ctx.tokens.may_read)]), run_streams()
+    measurements = MeasurementQueries(ctx.store)
+    unarchived = [Depends(ctx.require_unarchived)]
+    router.add_api_route("/runs/{run_id}/analysis", measurements.analysis, dependencies=unarchived)
 
     async def counted() -> AsyncIterator[None]:
-        """Count a follower until the request ends: a stream may be left without being ended."""
-        with followers.one_more():
+        """Count a stream until its request ends, also if it is abandoned."""
+        with streams.counted():
             yield
 
     @router.get(
         "/runs/{run_id}/events", response_class=EventSourceResponse, dependencies=[Depends(counted)]
     )
     async def follow_run(
-        found: Annotated[RunProgress, Depends(queries.progress)], opening: int = 0
+        first: Annotated[RunProgress, Depends(queries.progress)], opening: int = 0
     ) -> AsyncIterator[RunProgress]:
         """Return the run's progress whenever it changes, until it has ended.
 
@@ -96,97 +94,76 @@ def _read_routes(
         """
         last: RunProgress | None = None
         while last is None or last.stand not in ENDED:
-            now = await in_thread(queries.progress, found.run_id)
-            if now != last and now.opening >= opening:
-                last = now
-                yield now
-            await asyncio.sleep(followers.look_every_s)
+            progress = await in_thread(queries.progress, first.run_id)
+            if progress != last and progress.opening >= opening:
+                last = progress
+                yield progress
+            await asyncio.sleep(streams.poll_s)
 
-    return router
-
-
-def run_background_routes(
-    provenances: ProvenanceQueries, values: GroupValueQueries, tokens: Tokens
-) -> APIRouter:
-    """Return the routes of what stands behind findings: their provenance, and values by group."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read)])
-    router.add_api_route("/runs/{run_id}/provenance", provenances.provenance)
-    router.add_api_route("/runs/{run_id}/diagnoses/{diagnosis_id}/values", values.of_finding)
-    return router
-
-
-def measurement_routes(
-    queries: MeasurementQueries, in_store: AnswersInStore, tokens: Tokens
-) -> APIRouter:
-    """Return the routes of what was measured of a run, answer by answer."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(tokens.may_read), Depends(in_store)])
-    router.add_api_route("/runs/{run_id}/analysis", queries.analysis)
-
-    @router.get("/runs/{run_id}/measurements")
-    async def measurements(
-        pages: Annotated[Iterator[list[AnswerMeasurements]], Depends(queries.pages)],
+    @router.get("/runs/{run_id}/measurements", dependencies=unarchived)
+    async def measurements_of_run(
+        pages: Annotated[Iterator[list[AnswerMeasurements]], Depends(measurements.pages)],
     ) -> AsyncIterator[AnswerMeasurements]:
-        """Return what was measured of each answer, one JSON object a line, without any text.
+        """Return the measurements of each answer, one JSON object a line, without any text.
 
         The order is that of the run's plan and never changes, so `offset` and `limit` take pages,
         and a reader whose connection broke goes on from the lines it has. Answers that have not
         arrived have their line too. `/runs/{run_id}/analysis` says how many there are.
         """
-        none: list[AnswerMeasurements] = []
-        while some := await in_thread(next, pages, none):
-            for each in some:
-                yield each
+        end: list[AnswerMeasurements] = []
+        while page := await in_thread(next, pages, end):
+            for answer in page:
+                yield answer
 
     return router
 
 
-def _write_routes(
-    commands: RunCommands, queries: RunQueries, send: Send, tokens: Tokens, audit: CallerAudit
-) -> APIRouter:
-    """Return the routes that spend money or end the spending."""
-    router = APIRouter(dependencies=[Depends(tokens.may_run)], route_class=StrictRoute)
+def _write_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
+    """Return the routes that start and end paid work."""
+    router = APIRouter(dependencies=[Depends(ctx.tokens.may_run)], route_class=StrictRoute)
+    commands = run_commands(ctx, queries)
 
     @router.post("/suites", openapi_extra=body_of(Suite))
     async def keep_suite(request: Request) -> StoredSuite:
         """Store a suite and return its hash; a large one is read as it comes."""
-        return await received_suite(request, commands)
+        return await receive_suite(request, commands)
 
     @router.post("/targets/resume")
     async def resume_target(request: ResumeRequest) -> ResumedTarget:
         """Let calls to a target that refused every one of them be tried again."""
         await in_thread(commands.paused_lanes, request)
-        async with audit.act(AuditAction.TARGET_RESUME, request.target):
+        async with ctx.audit.act(AuditAction.TARGET_RESUME, request.target):
             return await in_thread(commands.resume_target, request)
 
     @router.post("/runs", status_code=201)
-    async def start_run(request: RunRequest) -> StartedRun:
-        """Start a run of a suite that is stored, or take it up again; the same plan is one run."""
-        return await started_run(request, commands, send, audit)
+    async def start(request: RunRequest) -> StartedRun:
+        """Start a run of a stored suite, or resume it; the same plan is one run."""
+        return await start_run(request, commands, ctx)
 
     @router.post("/interpretations", status_code=202)
     async def interpret(request: BriefRequest) -> Interpretation:
         """Have statistics interpreted in writing; the same request has the same interpretation."""
         brief = await in_thread(commands.brief_for, request)
-        async with audit.act(AuditAction.INTERPRETATION_START, brief.id, **_readers(brief)):
-            found = await in_thread(commands.keep_brief, brief)
-            if found.evaluation is None:
-                await send(brief)
-        return found
+        async with ctx.audit.act(AuditAction.INTERPRETATION_START, brief.id, **_models(brief)):
+            interpretation = await in_thread(commands.store_brief, brief)
+            if interpretation.evaluation is None:
+                await ctx.send(brief)
+        return interpretation
 
     @router.post("/runs/{run_id}/cancel", status_code=202)
     async def cancel_run(run_id: str) -> Cancellation:
-        """End a run before its time; what is there is kept."""
+        """Cancel a run; its answers are kept."""
         run = await in_thread(queries.run, run_id)
-        async with audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
+        async with ctx.audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
             cancellation = await in_thread(commands.cancellation_of, run_id)
-            await send(cancellation)
+            await ctx.send(cancellation)
         return cancellation
 
     return router
 
 
-def _readers(brief: Brief) -> dict[str, str]:
-    """Return who writes and who judges, as the audit trail names an interpretation."""
+def _models(brief: Brief) -> dict[str, str]:
+    """Return writer and judges of an interpretation for the audit trail."""
     writer = {"writer": brief.writer.name} if brief.writer else {}
-    judges = ", ".join(each.name for each in brief.judges)
+    judges = ", ".join(judge.name for judge in brief.judges)
     return writer | ({"judges": judges} if judges else {})

@@ -1,6 +1,7 @@
 """Results of studies of a run: BBQ, pairs, judges, applicants."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -40,42 +41,43 @@ from biaswatch.shared.stats.studies.local_law_144 import UNKNOWN_LABELS, unused_
 from biaswatch.shared.store import PlannedProbes, Store
 
 CHOICE = "choice"
+"""The extractor that reads chosen options."""
 ALPHA = 0.05
-"""Intervals are at 95 percent."""
-AT_ONCE = 500
-"""Answers that are in memory at the same time."""
+"""Intervals have a level of 95 percent."""
+BATCH_PROBES = 500
 CONTROLS_OFF = "controls were switched off"
-MOST_SCORED, MOST_KNOWN = 5000, 100
-"""Questions of a run whose scores a page shows, and runs of which they are remembered."""
+MAX_SCORED_QUESTIONS, CACHED_SCORES = 5000, 100
+"""Questions of a run for which a page shows scores, and runs whose scores are cached."""
 MAX_FLAGGED = 1000
-"""How many flagged pairs are returned at once."""
+"""Flagged pairs in one response."""
+MAX_LISTED_CATEGORIES = 40
+"""Categories that an error message lists."""
 
 
 class StudyQueries:
-    """Reads records and computes results; it blocks, so call it in a thread."""
+    """Blocking queries that compute results from stored records; call them in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._runs = RunQueries(store)
-        self._scored: dict[tuple[str, int, int], list[Scores]] = {}
+        self._scores: dict[tuple[str, int, int], list[Scores]] = {}
 
     def results(self, run_id: str, *, count_failed: bool = False) -> StudyResults:
         """Return scores, pairs, judges and the comparisons of models.
 
-        Votes of judges that fail their controls stand apart, unless they are to be counted.
+        Votes of judges that fail their controls are listed separately, or counted on request.
         """
-        # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
+        # Imported late: its statistics libraries are half of the gateway's memory.
         from biaswatch.shared.analysis.studies import pairs
-        from biaswatch.shared.analysis.studies import pairs as believed
 
         run = self._runs.run(run_id)
-        # Seeded by the run: the same request gets the same intervals.
+        # Seeded by the run, so that the same request gets the same intervals.
         rng = np.random.default_rng(int(run.id, 16))
         rows = list(self._rows(run))
         scores = scores_of(rows, ALPHA, rng)
-        every = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
-        judges = believed.judge_controls(every)
-        verdicts = every if count_failed else believed.counted_verdicts(every, judges)
+        latest = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
+        judges = pairs.judge_controls(latest)
+        verdicts = latest if count_failed else pairs.counted_verdicts(latest, judges)
         return StudyResults(
             alpha=ALPHA,
             scores=scores,
@@ -83,31 +85,31 @@ class StudyQueries:
             pairs=pairs.pair_tables(verdicts, ALPHA),
             pair_gaps=pairs.pair_gaps(verdicts, ALPHA),
             judges=judges,
-            apart=[] if count_failed else believed.failed_judges(every, judges, ALPHA),
+            apart=[] if count_failed else pairs.failed_judges(latest, judges, ALPHA),
             uncontrolled=CONTROLS_OFF if run.judging and not run.judging.controls else None,
         )
 
     def scores(self, progress: RunProgress) -> list[Scores]:
-        """Return the bias scores of a run; none where it asks too many questions for a page.
+        """Return the bias scores of a run; empty if it asks too many questions for a page.
 
-        They are kept until the run is resumed or more of its answers are read.
+        They are cached until the run is resumed or more of its answers are measured.
         """
-        run, key = self._runs.run(progress.run_id), _scored_key(progress)
-        if key not in self._scored:
-            if len(self._scored) >= MOST_KNOWN:
-                self._scored.clear()
-            rows = list(islice(self._rows(run), MOST_SCORED + 1))
-            few = rows if len(rows) <= MOST_SCORED else []
-            rng = np.random.default_rng(int(run.id, 16))
-            self._scored[key] = scores_of(few, ALPHA, rng)
-        return self._scored[key]
+        run, key = self._runs.run(progress.run_id), _scores_key(progress)
+        if key not in self._scores:
+            if len(self._scores) >= CACHED_SCORES:
+                self._scores.clear()
+            rows = list(islice(self._rows(run), MAX_SCORED_QUESTIONS + 1))
+            if len(rows) > MAX_SCORED_QUESTIONS:
+                rows = []
+            self._scores[key] = scores_of(rows, ALPHA, np.random.default_rng(int(run.id, 16)))
+        return self._scores[key]
 
-    def knows_scores(self, progress: RunProgress) -> bool:
-        """Tell whether the scores of a run are kept, so that asking for them costs nothing."""
-        return _scored_key(progress) in self._scored
+    def has_cached_scores(self, progress: RunProgress) -> bool:
+        """Return whether `scores` of a run costs nothing."""
+        return _scores_key(progress) in self._scores
 
-    def has_scores(self, run_id: str) -> bool:
-        """Tell whether a run has bias scores, however many questions it asks."""
+    def is_scored(self, run_id: str) -> bool:
+        """Return whether a run has bias scores, however many questions it asks."""
         return next(self._rows(self._runs.run(run_id)), None) is not None
 
     def flagged(
@@ -117,64 +119,70 @@ class StudyQueries:
         return self._flagged(run_id, offset, MAX_FLAGGED, count_failed=count_failed)[1]
 
     def first_flagged(self, run_id: str, most: int) -> tuple[int, list[FlaggedPair]]:
-        """Return how many pairs are flagged, and the first of them with their texts."""
+        """Return the number of flagged pairs, and the first of them with their texts."""
         return self._flagged(run_id, 0, most, count_failed=False)
 
     def pairs_of(
         self, run_id: str, verdicts: Sequence[PairVerdict]
     ) -> list[tuple[PairVerdict, FlaggedPair]]:
-        """Return pairs with their texts, where both answers are in the store."""
-        sides = self._sides(self._runs.run(run_id), {each.set_id for each in verdicts})
-        both = ((each, sides.get(_pair_key(each), [])) for each in verdicts)
-        return [(each, _flagged(each, *found)) for each, found in both if len(found) == 2]
+        """Return pairs with their texts, if both answers are in the store."""
+        sides = self._sides(self._runs.run(run_id), {verdict.set_id for verdict in verdicts})
+        return [
+            (verdict, _flagged_pair(verdict, *responses))
+            for verdict in verdicts
+            if len(responses := sides[_pair_key(verdict)]) == 2
+        ]
 
     def _flagged(
         self, run_id: str, offset: int, most: int, *, count_failed: bool
     ) -> tuple[int, list[FlaggedPair]]:
-        # Not before somebody asks: its libraries of statistics are half of the gateway's memory.
-        from biaswatch.shared.analysis.studies import pairs as believed
+        # Imported late: its statistics libraries are half of the gateway's memory.
+        from biaswatch.shared.analysis.studies import pairs
 
         run = self._runs.run(run_id)
-        last = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
-        judges = [] if count_failed else believed.judge_controls(last)
-        flagged = [each for each in believed.counted_verdicts(last, judges) if each.flagged]
-        ids = [each.id for each in flagged][offset : offset + most]
-        stored = self._store.records.get(PairVerdict, ids)
-        verdicts = {each.id: each for each in believed.counted_verdicts(list(stored), judges)}
-        sides = self._sides(run, {each.set_id for each in verdicts.values()})
-        found = [_flagged(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids]
-        return len(flagged), found
+        latest = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
+        judges = [] if count_failed else pairs.judge_controls(latest)
+        flagged = [verdict for verdict in pairs.counted_verdicts(latest, judges) if verdict.flagged]
+        ids = [verdict.id for verdict in flagged[offset : offset + most]]
+        stored = list(self._store.records.get(PairVerdict, ids))
+        verdicts = {verdict.id: verdict for verdict in pairs.counted_verdicts(stored, judges)}
+        sides = self._sides(run, {verdict.set_id for verdict in verdicts.values()})
+        flagged_pairs = [
+            _flagged_pair(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids
+        ]
+        return len(flagged), flagged_pairs
 
     def _rows(self, run: Run) -> Iterator[StudyRow]:
         suite = self._store.suites.outline(run.suite_hash)
-        pins = [pin for pin in run.extractors if pin.name == CHOICE]
-        if suite is None or not pins or self._store.archived_runs.find(run.id):
+        version = next((pin.version for pin in run.extractors if pin.name == CHOICE), None)
+        if suite is None or version is None or self._store.archived_runs.find(run.id):
             return
         probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
-        while some := list(islice(probes, AT_ONCE)):
-            ids = [features_id_of(probe, CHOICE, pins[0].version) for probe in some]
-            found = {each.id: each for each in self._store.records.get(Features, ids)}
-            rows = (study_row_of(p, found.get(id_)) for p, id_ in zip(some, ids, strict=True))
+        while batch := list(islice(probes, BATCH_PROBES)):
+            ids = [features_id_of(probe, CHOICE, version) for probe in batch]
+            stored = {features.id: features for features in self._store.records.get(Features, ids)}
+            rows = (study_row_of(p, stored.get(id_)) for p, id_ in zip(batch, ids, strict=True))
             yield from (row for row in rows if row)
 
-    def _sides(self, run: Run, sets: set[str]) -> dict[tuple[str, ...], list[Response]]:
+    def _sides(self, run: Run, sets: Collection[str]) -> Mapping[tuple[str, ...], list[Response]]:
+        """Return the stored answers of some sets, by pair and side."""
+        sides: dict[tuple[str, ...], list[Response]] = defaultdict(list)
         suite = self._store.suites.outline(run.suite_hash)
         if suite is None or not sets:
-            return {}
-        every = PlannedProbes(self._store.suites, suite, run).read(run.at)
-        mine = (probe for probe in every if probe.set_id in sets)
-        probes = sorted(mine, key=lambda probe: probe.facts.get("side", ""))
+            return sides
+        planned = PlannedProbes(self._store.suites, suite, run).of_sets(sets)
+        probes = [probe for probe in planned.read(run.at) if probe.set_id in sets]
+        probes.sort(key=lambda probe: probe.facts.get("side", ""))
         ids = [response_id_of(probe) for probe in probes]
-        stored = {each.id: each for each in self._store.records.get(Response, ids)}
-        found: dict[tuple[str, ...], list[Response]] = {}
+        stored = {response.id: response for response in self._store.records.get(Response, ids)}
         for probe, id_ in zip(probes, ids, strict=True):
-            key = (probe.target.name, probe.scaffold, str(probe.repeat), probe.set_id or "")
             if id_ in stored:
-                found.setdefault(key, []).append(stored[id_])
-        return found
+                key = (probe.target.name, probe.scaffold, str(probe.repeat), probe.set_id or "")
+                sides[key].append(stored[id_])
+        return sides
 
 
-def _scored_key(progress: RunProgress) -> tuple[str, int, int]:
+def _scores_key(progress: RunProgress) -> tuple[str, int, int]:
     return progress.run_id, progress.opening, progress.features
 
 
@@ -182,7 +190,7 @@ def _pair_key(verdict: PairVerdict) -> tuple[str, ...]:
     return verdict.target, verdict.scaffold, str(verdict.repeat), verdict.set_id
 
 
-def _flagged(verdict: PairVerdict, a: Response, b: Response) -> FlaggedPair:
+def _flagged_pair(verdict: PairVerdict, a: Response, b: Response) -> FlaggedPair:
     return FlaggedPair(
         target=verdict.target,
         scaffold=verdict.scaffold,
@@ -204,32 +212,29 @@ def _side(response: Response, chosen: str | None) -> FlaggedSide:
     try:
         reasoning = reasoning_in(response.text or "", response.reasoning)
     except Unreadable:
-        reasoning = None  # the verdict was given while the text was still there
-    answer = variables.get(f"option:{chosen}")
-    question = variables.get("question", "")
-    return FlaggedSide(question=question, chosen=chosen, answer=answer, reasoning=reasoning)
-
-
-PROBES_AT_ONCE = 500
-"""Answers that are in memory at the same time."""
-MAX_LISTED_CATEGORIES = 40
-"""In a sentence about a category that no applicant has."""
+        reasoning = None  # the text was purged after the verdict
+    return FlaggedSide(
+        question=variables.get("question", ""),
+        chosen=chosen,
+        answer=variables.get(f"option:{chosen}"),
+        reasoning=reasoning,
+    )
 
 
 class ImpactQueries:
-    """Reads records and computes results; it blocks, so call it in a thread."""
+    """Blocking queries of selection rates and impact ratios; call them in a thread."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._runs = RunQueries(store)
 
-    def impact(self, run_id: str, asked: ImpactRequest) -> list[RunImpact]:
+    def impact(self, run_id: str, request: ImpactRequest) -> list[RunImpact]:
         """Return the tables of each target, scaffold, extractor and feature.
 
         Raises
         ------
         NotFoundError
-            There is no such run.
+            The run does not exist.
         UsageError
             The run has no groups, or not these groups, categories or this feature.
         """
@@ -238,44 +243,47 @@ class ImpactQueries:
         if outline is None:
             raise UsageError("Production traffic has no suite, so there are no applicants in it.")
         suite, planned = outline.header, PlannedProbes(self._store.suites, outline, run)
-        dimensions = _dimensions(planned, suite, asked.group)
-        features = self._features(run, suite, asked.score)
-        found = self._applicants(run, planned, dimensions, features)
-        least = suite.selected_at_least
-        if asked.selected_at_least is not None:
-            least = dict.fromkeys(features_of(features), asked.selected_at_least)
-        _check_unknown(asked.unknown, found.values())
-        words = frozenset(word.strip().casefold() for word in asked.unknown)
+        dimensions = _dimensions(planned, suite, request.group)
+        features = self._features(run, suite, request.score)
+        by_target = self._applicants(run, planned, dimensions, features)
+        thresholds = suite.selected_at_least
+        if request.selected_at_least is not None:
+            thresholds = dict.fromkeys(features_of(features), request.selected_at_least)
+        _check_unknown_labels(request.unknown, by_target.values())
+        labels = frozenset(label.strip().casefold() for label in request.unknown)
         return [
-            each
-            for names, applicants in sorted(found.items())
-            for each in applicants.impact(
-                *names,
-                selected_at_least=least,
-                small_share=asked.small_share,
-                unknown_labels=UNKNOWN_LABELS | words,
+            table
+            for key, applicants in sorted(by_target.items())
+            for table in applicants.impact(
+                *key,
+                selected_at_least=thresholds,
+                small_share=request.small_share,
+                unknown_labels=UNKNOWN_LABELS | labels,
             )
         ]
 
     def _features(
-        self, run: Run, suite: SuiteHeader, wanted: str | None
+        self, run: Run, suite: SuiteHeader, requested: str | None
     ) -> Mapping[str, Sequence[str]]:
-        """Return by extractor which features get tables: what is asked for, or what is a selection.
+        """Return the features of each extractor that get tables.
 
-        Where the suite says of no feature what a selection is, all that it diagnoses.
+        They are the requested one, or those for which the suite defines a selection, or those
+        that it diagnoses, or all.
         """
         pinned = {(pin.name, pin.version) for pin in run.extractors}
         measured = {
-            each.name: each.features
-            for each in self._store.extractors.ever()
-            if (each.name, each.version) in pinned
+            extractor.name: extractor.features
+            for extractor in self._store.extractors.ever()
+            if (extractor.name, extractor.version) in pinned
         }
-        every = features_of(measured)
-        if wanted is not None and wanted not in every:
-            raise UsageError(f"The run has no feature {wanted}; it has {', '.join(every)}.")
-        chosen = (wanted,) if wanted else tuple(suite.selected_at_least) or suite.features or every
-        some = {name: [f for f in features if f in chosen] for name, features in measured.items()}
-        return {name: features for name, features in some.items() if features}
+        known = features_of(measured)
+        if requested is not None and requested not in known:
+            raise UsageError(f"The run has no feature {requested}; it has {', '.join(known)}.")
+        wanted = (
+            (requested,) if requested else tuple(suite.selected_at_least) or suite.features or known
+        )
+        chosen = {name: [f for f in features if f in wanted] for name, features in measured.items()}
+        return {name: features for name, features in chosen.items() if features}
 
     def _applicants(
         self,
@@ -284,47 +292,49 @@ class ImpactQueries:
         dimensions: Sequence[str],
         features: Mapping[str, Sequence[str]],
     ) -> dict[tuple[str, str, str], Applicants]:
-        """Read every answer once, a few at a time; one that never came adds its applicant only."""
-        found: dict[tuple[str, str, str], Applicants] = {}
+        """Read every answer once, in batches; a missing answer only adds its applicant."""
+        applicants: dict[tuple[str, str, str], Applicants] = {}
         for probe, extractor, measured in self._measured(run, planned, features):
             key = (probe.target.name, probe.scaffold, extractor)
-            if key not in found:
-                found[key] = Applicants(features[extractor], dimensions)
-            found[key].add(probe, measured.values if measured else {})
-        return found
+            if key not in applicants:
+                applicants[key] = Applicants(features[extractor], dimensions)
+            applicants[key].add(probe, measured.values if measured else {})
+        return applicants
 
     def _measured(
         self, run: Run, planned: PlannedProbes, extractors: Mapping[str, Sequence[str]]
     ) -> Iterator[tuple[Probe, str, Features | None]]:
         pins = [pin for pin in run.extractors if pin.name in extractors]
-        every = planned.read(run.at)
-        while probes := list(islice(every, PROBES_AT_ONCE)):
+        probes = planned.read(run.at)
+        while batch := list(islice(probes, BATCH_PROBES)):
             for pin in pins:
-                ids = [features_id_of(probe, pin.name, pin.version) for probe in probes]
-                stored = {each.id: each for each in self._store.records.get(Features, ids)}
-                for probe, id_ in zip(probes, ids, strict=True):
+                ids = [features_id_of(probe, pin.name, pin.version) for probe in batch]
+                stored = {
+                    features.id: features for features in self._store.records.get(Features, ids)
+                }
+                for probe, id_ in zip(batch, ids, strict=True):
                     yield probe, pin.name, stored.get(id_)
 
 
-def _check_unknown(named: Sequence[str], found: Iterable[Applicants]) -> None:
+def _check_unknown_labels(labels: Sequence[str], applicants: Iterable[Applicants]) -> None:
     """Refuse a label for unknown categories that no applicant has."""
-    present = sorted(set[str]().union(*(applicants.categories for applicants in found)))
-    if present and (unused := unused_unknown_labels(named, present)):
+    present = sorted(set[str]().union(*(part.categories for part in applicants)))
+    if present and (unused := unused_unknown_labels(labels, present)):
         listed = ", ".join(present[:MAX_LISTED_CATEGORIES])
         raise UsageError(f"No applicant has the category {unused[0]!r}. There are: {listed}.")
 
 
 def features_of(measured: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return every feature of some extractors once, sorted."""
+    """Return the distinct features of some extractors, sorted."""
     return sorted({feature for features in measured.values() for feature in features})
 
 
-def _dimensions(planned: PlannedProbes, suite: SuiteHeader, wanted: Sequence[str]) -> list[str]:
-    """Return the dimensions that are asked for, or all there are."""
-    there = sorted({n for _, probe in planned.items() for n in suite.groups_of(probe)})
-    if not there:
+def _dimensions(planned: PlannedProbes, suite: SuiteHeader, requested: Sequence[str]) -> list[str]:
+    """Return the requested dimensions, or all."""
+    known = sorted({name for _, probe in planned.items() for name in suite.groups_of(probe)})
+    if not known:
         raise UsageError("No probe of this run names a group, so there are no categories.")
-    for name in wanted:
-        if name not in there:
-            raise UsageError(f"The run has no groups by {name}; it has {', '.join(there)}.")
-    return list(dict.fromkeys(wanted)) or there
+    for name in requested:
+        if name not in known:
+            raise UsageError(f"The run has no groups by {name}; it has {', '.join(known)}.")
+    return list(dict.fromkeys(requested)) or known

@@ -12,9 +12,9 @@ from biaswatch.shared.requests.traffic import HistoryView, traffic_watched
 from biaswatch.shared.store import Store
 
 SUFFIX = "-history"
-LONGEST_NAME = 96
-LEAST_DEADLINE_S = 24 * 3600.0
-"""A month of answers takes its time to be measured; no window of it is closed without them."""
+MAX_NAME_LENGTH = 96
+MIN_DEADLINE_S = 24 * 3600.0
+"""Time to measure a window of the past: a month of answers is measured at once."""
 
 
 @dataclass(frozen=True)
@@ -26,47 +26,48 @@ class HistoryCommands:
     now: Callable[[], datetime]
 
     def check_watched(self, source: str) -> None:
-        """Raise NotFoundError where no monitor watches a live system of this name."""
-        if not self._watching(source):
+        """Raise NotFoundError if no monitor watches a live system of this name."""
+        if not self._live(source):
             raise NotFoundError(
                 f"No monitor watches the traffic {source}. Apply one with the target"
                 f" traffic:{source}; what came before it is its past."
             )
 
     def begin(self, source: str) -> list[Monitor]:
-        """Return the monitors that read the past of a live system, one for each that watches it.
+        """Store and return the monitors of the past of a live system, one per live monitor.
 
-        Those that are there and read the past of the same plan are left as they are.
+        Existing ones with the same plan are left as they are.
         """
         self.check_watched(source)
         latest = self.queries.latest()
-        found = []
-        for live, traffic in self._watching(source):
-            wanted = self._wanted(live, traffic)
-            last = latest.get(wanted.name)
-            if last is not None and last.state is not MonitorState.DELETED:
-                if last.history is None:
-                    raise UsageError(
-                        f"The past of {live.name} would be read by a monitor {wanted.name}, and"
-                        " another monitor has this name. Apply that one under another name."
-                    )
-                if (last.plan, last.upkeep, last.history) == (
-                    *(wanted.plan, wanted.upkeep, wanted.history),
-                ):
-                    found.append(last)
-                    continue
-            found.append(self._keep(wanted, last))
-        return found
+        monitors = []
+        for live, traffic in self._live(source):
+            monitor = self._past_monitor(live, traffic)
+            last = latest.get(monitor.name)
+            if last is None or last.state is MonitorState.DELETED:
+                monitors.append(self._store(monitor, last))
+            elif last.history is None:
+                raise UsageError(
+                    f"The past of {live.name} would be read by a monitor {monitor.name}, and"
+                    " another monitor has this name. Apply that one under another name."
+                )
+            elif _definition(last) == _definition(monitor):
+                monitors.append(last)
+            else:
+                monitors.append(self._store(monitor, last))
+        return monitors
 
     def read(self, source: str) -> list[Monitor]:
-        """Let all that was sent in of the past be read; return the monitors that read it."""
+        """Activate the monitors of the past of a live system, and return them."""
+        active = {"state": MonitorState.ACTIVE}
         return [
-            self._keep(_in_state(each, MonitorState.ACTIVE), each) for each in self._pasts(source)
+            self._store(monitor.model_copy(update=active), monitor)
+            for monitor in self._past(source)
         ]
 
     def show(self, source: str) -> list[HistoryView]:
         """Return how far the past of a live system is read."""
-        return [self._view(each) for each in self._pasts(source)]
+        return [self._view(monitor) for monitor in self._past(source)]
 
     def _view(self, monitor: Monitor) -> HistoryView:
         entry = self.store.schedule.get(monitor.name, monitor.tenant)
@@ -83,42 +84,42 @@ class HistoryCommands:
             accounts=accounts,
         )
 
-    def _pasts(self, source: str) -> list[Monitor]:
-        found = [each for each, _ in self._of(source) if each.history is not None]
-        if not found:
+    def _past(self, source: str) -> list[Monitor]:
+        monitors = [m for m, _ in self._watching(source) if m.history is not None]
+        if not monitors:
             raise NotFoundError(
-                f"Nobody reads the past of {source}. `biaswatch ingest {source} FILE --history`"
+                f"No monitor reads the past of {source}. `biaswatch ingest {source} FILE --history`"
                 " sends it in."
             )
-        return found
+        return monitors
+
+    def _live(self, source: str) -> list[tuple[Monitor, Traffic]]:
+        return [(m, traffic) for m, traffic in self._watching(source) if m.history is None]
 
     def _watching(self, source: str) -> list[tuple[Monitor, Traffic]]:
-        return [(each, traffic) for each, traffic in self._of(source) if each.history is None]
-
-    def _of(self, source: str) -> list[tuple[Monitor, Traffic]]:
-        latest = self.queries.latest().values()
-        watched = [(each, traffic_watched(each, (each.tenant, source))) for each in latest]
         return [
-            (each, traffic)
-            for each, traffic in watched
-            if traffic is not None and each.state is not MonitorState.DELETED
+            (monitor, traffic)
+            for monitor in self.queries.latest().values()
+            if (traffic := traffic_watched(monitor, (monitor.tenant, source))) is not None
+            and monitor.state is not MonitorState.DELETED
         ]
 
-    def _wanted(self, live: Monitor, traffic: Traffic) -> Monitor:
-        if len(name := f"{live.name}{SUFFIX}") > LONGEST_NAME:
+    def _past_monitor(self, live: Monitor, traffic: Traffic) -> Monitor:
+        """Return the paused monitor that reads the past of a live one."""
+        if len(name := f"{live.name}{SUFFIX}") > MAX_NAME_LENGTH:
             raise UsageError(
                 f"The name {live.name} is too long for a monitor whose past is read: at most"
-                f" {LONGEST_NAME - len(SUFFIX)} characters."
+                f" {MAX_NAME_LENGTH - len(SUFFIX)} characters."
             )
         definitions = self.store.records.of_monitor(Monitor, live.monitor_id)
-        first = min(each.since for each in definitions)
-        # What happened a month ago is nobody's alarm now; whoever reads the past looks at it.
+        first = min(definition.since for definition in definitions)
+        # Alarms about the past alert no one.
         upkeep = live.upkeep.model_copy(
             update={
                 "webhook": None,
                 "channels": (),
                 "most_rounds": None,
-                "deadline_s": max(live.upkeep.deadline_s, LEAST_DEADLINE_S),
+                "deadline_s": max(live.upkeep.deadline_s, MIN_DEADLINE_S),
             }
         )
         now = self.now()
@@ -135,14 +136,14 @@ class HistoryCommands:
             history=PastTraffic(of=live.name, before=window_at(first, traffic.window_s).begins),
         )
 
-    def _keep(self, wanted: Monitor, last: Monitor | None) -> Monitor:
-        """Store a definition, later than the last one."""
+    def _store(self, monitor: Monitor, last: Monitor | None) -> Monitor:
+        """Store a definition with a later moment than the last one."""
         now = moment_after(last, self.now())
         fields = {"at": now, "since": now, "moment_ms": later_moment_ms(last, now)}
-        monitor = Monitor.model_validate({**wanted.model_dump(exclude={"id"}), **fields})
+        monitor = Monitor.model_validate({**monitor.model_dump(exclude={"id"}), **fields})
         self.store.records.write([monitor])
         return monitor
 
 
-def _in_state(monitor: Monitor, state: MonitorState) -> Monitor:
-    return monitor.model_copy(update={"state": state})
+def _definition(monitor: Monitor) -> tuple[object, ...]:
+    return monitor.plan, monitor.upkeep, monitor.history

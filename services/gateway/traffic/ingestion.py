@@ -1,4 +1,4 @@
-"""Production answers become responses for each monitor that watches, and are accounted for."""
+"""Turn production answers into exchanges, and exchanges into responses for each monitor."""
 
 import secrets
 from collections import Counter
@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from biaswatch.services.gateway.traffic.watchers import (
-    KnownWatchers,
     UnwatchedError,
     Watcher,
-    counted,
+    WatcherCache,
+    counted_sentence,
     evaluated_span,
     response_of,
-    unwatched,
+    unwatched_sentence,
     unwatched_system,
     without_position,
 )
@@ -40,46 +40,22 @@ from biaswatch.shared.requests.traffic import (
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import REDACTIONS
 
-FEW = 8
-FEW_CHARACTERS = 32 * 1024
-"""So many answers, with so much text, take no longer than a thread does."""
+SMALL_BATCH_ANSWERS, SMALL_BATCH_CHARACTERS = 8, 32 * 1024
+"""Batch up to which handling takes no longer than switching to a thread."""
 PART_ANSWERS, PART_BYTES = 64, 1024 * 1024
-"""What is published at once of a large batch ends at either."""
+"""A part of a large batch is published when it reaches either."""
 
 
-def drawn_number() -> int:
-    """Draw the number of a batch: no two sendings of an answer are likely to have the same."""
+def random_batch_number() -> int:
+    """Return a number that no two sendings of an answer are likely to share."""
     return secrets.randbits(43)
 
 
-def are_few(sent: SentBatch) -> bool:
-    """Return whether a batch takes no longer than a thread does."""
-    if len(sent.responses) > FEW:
-        return False
-    texts = (
-        (each.text, each.prompt, *(m.content for m in each.messages)) for each in sent.responses
-    )
-    return sum(len(text or "") for some in texts for text in some) <= FEW_CHARACTERS
-
-
-def in_parts(exchanges: Iterable[Exchange]) -> Iterator[list[Exchange]]:
-    """Yield the exchanges of a large batch, some at a time."""
-    part, size = list[Exchange](), 0
-    for exchange in exchanges:
-        part.append(exchange)
-        size += exchange.message_bytes()
-        if len(part) == PART_ANSWERS or size >= PART_BYTES:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
-
-
 class ExchangeIngestion:
-    """Handles exchanges; it reads and writes the store, so it runs in a thread.
+    """Handles exchanges; it uses the store, so it runs in a thread.
 
     Each answer is accounted for in the store before its response is on the bus, and the exchange
-    is settled after that: a death in between repeats both, and changes nothing.
+    is acknowledged after that: if the process ends in between, both are repeated without effect.
     """
 
     def __init__(
@@ -87,179 +63,145 @@ class ExchangeIngestion:
         store: Store,
         *,
         now: Callable[[], datetime],
-        draw: Callable[[], int] = drawn_number,
+        batch_number: Callable[[], int] = random_batch_number,
         redaction: Redaction = RedactedText,
         evaluated_tenants: Collection[str] = (),
-        watchers_s: float = 0.0,
+        watchers_ttl_s: float = 0.0,
     ) -> None:
-        """Put the parts together; measurements of those tenants go back to the calls' spans.
+        """Handle exchanges, and cache the monitors of live systems for `watchers_ttl_s`.
 
-        What is known of who watches is asked again after `watchers_s`.
+        Measurements of `evaluated_tenants` go back to the spans of their calls.
         """
-        self._watchers = KnownWatchers(store, fresh_s=watchers_s)
+        self._watchers = WatcherCache(store, ttl_s=watchers_ttl_s)
         self._store = store
         self._now = now
-        self._draw = draw
+        self._batch_number = batch_number
         self._redaction = redaction
         self._evaluated_tenants = evaluated_tenants
 
-    def exchanges_of(self, sent: SentBatch) -> list[Exchange]:
-        """Return the records of a batch that was sent, each stamped with the moment of its intake.
+    def exchanges_of(self, batch: SentBatch) -> list[Exchange]:
+        """Return the exchanges of a batch, stamped with the time of intake.
 
         Raises
         ------
         NotFoundError
             No active monitor watches the system.
         UsageError
-            One of the answers is wrong; the error names the first.
+            An answer is wrong; the message names the first.
         """
         now = self._now()
-        self._check_watched(sent, sent.responses, now)
+        self._check_watched(batch, batch.responses, now)
         try:
-            return self._all_records(sent, now)
+            return self._redacted_exchanges(batch, now)
         except ValueError as error:
-            self._refuse_batch(sent, sent.responses, now)
+            self._refuse_batch(batch, batch.responses, now)
             raise UsageError(str(error)) from None
 
     def parts_of(
         self, header: BatchHeader, answers: Callable[[], Iterable[SentResponse]]
     ) -> Iterator[list[Exchange]]:
-        """Yield the records of a large batch, some at a time, after all answers were checked.
+        """Yield the exchanges of a large batch in parts, after all answers were checked.
 
-        `answers` reads the answers anew at each call, so that none of them has to stay in memory.
+        `answers` reads the answers again at each call, so that they need not stay in memory.
 
         Raises
         ------
         NotFoundError, UsageError
             As `exchanges_of`.
         """
-        now, batch = self._now(), self._draw() * (MAX_BATCH + 1)
+        now, first_sending = self._now(), self._first_sending()
         self._check_watched(header, answers(), now)
         try:
-            for _ in self._records(header, answers(), now, batch):
+            for _ in self._exchanges(header, answers(), now, first_sending):
                 pass
         except ValueError as error:
             self._refuse_batch(header, answers(), now)
             raise UsageError(str(error)) from None
-        records = self._records(header, answers(), now, batch)
-        yield from in_parts(self._redacted(record) for record in records)
+        part, size = list[Exchange](), 0
+        for exchange in self._exchanges(header, answers(), now, first_sending):
+            part.append(self._redacted(exchange))
+            size += part[-1].message_bytes()
+            if len(part) == PART_ANSWERS or size >= PART_BYTES:
+                yield part
+                part, size = [], 0
+        if part:
+            yield part
 
-    def _check_watched(
-        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
-    ) -> None:
-        """Account for the answers of a system without an active monitor, and raise."""
-        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
-        if any(watcher.takes for watcher in watchers):
-            return
-        moments = [answer.at or now for answer in answers]
-        self._refuse(moments, watchers, now)
-        if watchers:
-            raise NotFoundError(f"{unwatched('active monitor', header)}.")
-        self._store.unwatched_answers.count(self._store.tenant, {header.source: len(moments)}, now)
-        raise UnwatchedError(f"{unwatched('monitor', header)}. {counted(len(moments))}")
+    def exchanges_of_small(self, batch: SentBatch) -> list[Exchange] | None:
+        """Return the exchanges of a small correct batch of a cached system, else None.
 
-    def _refuse_batch(
-        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
-    ) -> None:
-        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
-        self._refuse([answer.at or now for answer in answers], watchers, now)
-
-    def _all_records(self, sent: SentBatch, now: datetime) -> list[Exchange]:
-        batch = self._draw() * (MAX_BATCH + 1)
-        records = self._records(sent, sent.responses, now, batch)
-        return [self._redacted(record) for record in records]
-
-    def _records(
-        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime, batch: int
-    ) -> Iterator[Exchange]:
-        """Yield the records of answers; raise ValueError with a sentence on a wrong one."""
-        tenant = self._store.tenant
-        for number, answer in enumerate(answers):
-            try:
-                yield exchange_of(
-                    header.source,
-                    answer,
-                    now,
-                    sending=batch + number,
-                    history=header.history,
-                    tenant=tenant,
-                )
-            except ValueError as error:
-                raise ValueError(f"The response {answer.id!r}: {error}.") from None
-
-    def exchanges_of_few(self, sent: SentBatch) -> list[Exchange] | None:
-        """Return the records of a few answers, where nothing of it needs the store; or None."""
-        if not are_few(sent) or not self._watchers.knows(
-            (self._store.tenant, sent.source), sent.history
-        ):
+        It needs no query, so it may run in the event loop.
+        """
+        system = (self._store.tenant, batch.source)
+        if not _is_small(batch) or not self._watchers.is_cached(system, batch.history):
             return None
         try:
-            return self._all_records(sent, self._now())
+            return self._redacted_exchanges(batch, self._now())
         except ValueError:
             return None
 
     def exchanges_one_by_one(
         self, source: str, answers: Sequence[Mapping[str, Any]]
     ) -> tuple[list[Exchange], list[str]]:
-        """Return the records of at most `MAX_BATCH` answers, and why others are refused.
+        """Return the exchanges of at most `MAX_BATCH` answers, and why others are refused.
 
         Raises
         ------
         UnwatchedError
-            No monitor watches the system, not even a paused one; whoever calls counts the answers.
+            No monitor watches the system, not even a paused one; the caller counts the answers.
         """
-        tenant, now, batch = self._store.tenant, self._now(), self._draw() * (MAX_BATCH + 1)
+        tenant, now, first_sending = self._store.tenant, self._now(), self._first_sending()
         watchers = self._watchers.of((tenant, source), history=False)
         if not watchers:
             raise UnwatchedError(f"{unwatched_system('monitor', source)}.")
-        if not any(each.takes for each in watchers):
+        if not any(watcher.accepts for watcher in watchers):
             self._refuse([moment_in(fields, now) for fields in answers], watchers, now)
             return [], [f"{unwatched_system('active monitor', source)}."] * len(answers)
-        found, wrong, moments = [], [], []
-        for number, fields in enumerate(answers):
+        exchanges, reasons, moments = [], [], []
+        for number, fields in enumerate(answers, first_sending):
             try:
-                sent = SentResponse.model_validate(fields)
-                exchange = exchange_of(source, sent, now, sending=batch + number, tenant=tenant)
+                answer = SentResponse.model_validate(fields)
+                exchange = exchange_of(source, answer, now, sending=number, tenant=tenant)
             except ValidationError as error:
-                wrong.append(first_mistake(error).in_words("the answer"))
+                reasons.append(first_mistake(error).in_words("the answer"))
+                moments.append(moment_in(fields, now))
             except ValueError as error:
-                wrong.append(f"{error}")
+                reasons.append(str(error))
+                moments.append(moment_in(fields, now))
             else:
-                found.append(self._redacted(exchange))
-                continue
-            moments.append(moment_in(fields, now))
+                exchanges.append(self._redacted(exchange))
         self._refuse(moments, watchers, now)
-        return found, wrong
+        return exchanges, reasons
 
     def late(self, exchanges: Sequence[Exchange]) -> dict[str, int]:
-        """Count, by monitor, the answers of one live system that come too late for their windows.
+        """Count the answers of one live system that are late for their windows, by monitor.
 
-        The windows that are read this very moment are not known here; `monitor windows` tells.
+        Windows that are being closed at this moment are not considered; `monitor windows` is exact.
         """
         if not exchanges:
             return {}
         first = exchanges[0]
         watchers = self._watchers.of((first.tenant, first.source), history=first.history)
-        counted = Counter(
+        late = Counter(
             monitor.name
             for monitor, traffic, _ in watchers
-            for each in exchanges
-            if taken_late(window_at(each.said_at, traffic.window_s), each.at, monitor)
+            for exchange in exchanges
+            if taken_late(window_at(exchange.said_at, traffic.window_s), exchange.at, monitor)
         )
-        return dict(counted)
+        return dict(late)
 
     def __call__(self, batch: Sequence[Exchange]) -> Sequence[Response]:
-        """Return a response for each exchange and each monitor that watches its system.
+        """Return a response for each exchange and each monitor of its system.
 
-        What was sent before, and what came while a monitor was paused, is accounted for alone.
+        Repeated answers, and answers while a monitor was paused, are only accounted for.
 
         Raises
         ------
         PoisonError
-            No monitor, not even a paused one, watches the system of an exchange, or one is invalid.
+            An exchange is invalid, or no monitor, not even a paused one, watches its system.
         """
-        batch = [self._redacted(each) for each in batch]  # the bus takes texts as they are
-        systems = {(each.tenant, each.source, each.history) for each in batch}
+        batch = [self._redacted(exchange) for exchange in batch]  # clients may publish on the bus
+        systems = {(exchange.tenant, exchange.source, exchange.history) for exchange in batch}
         watchers = {
             (tenant, source, history): self._watchers.of((tenant, source), history=history)
             for tenant, source, history in systems
@@ -270,47 +212,102 @@ class ExchangeIngestion:
             watching = watchers[exchange.tenant, exchange.source, exchange.history]
             self._check(exchange, watching)
             for watcher, response in self._responses(exchange, watching):
-                sent = sent_answer(exchange, watcher.monitor, watcher.traffic, response.id)
-                if watcher.takes:
-                    responses.setdefault(sent, response)
+                answer = sent_answer(exchange, watcher.monitor, watcher.traffic, response.id)
+                if watcher.accepts:
+                    responses.setdefault(answer, response)
                 else:
-                    refused.append(sent)
+                    refused.append(answer)
         if refused:
             self._store.window_answers.refuse(refused)
         first = self._store.window_answers.take(list(responses)) if responses else {}
         return [
-            each if first[sent.key].response_id == sent.response_id else without_position(each)
-            for sent, each in responses.items()
-            if sent.comes_first(first[sent.key])
+            response
+            if first[answer.key].response_id == answer.response_id
+            else without_position(response)
+            for answer, response in responses.items()
+            if answer.comes_first(first[answer.key])
         ]
 
     def _responses(
         self, exchange: Exchange, watching: Sequence[Watcher]
     ) -> Iterator[tuple[Watcher, Response]]:
-        """Yield the response for each monitor; each extractor's evaluations go back from one."""
-        told: set[str] | None = set() if exchange.tenant in self._evaluated_tenants else None
+        """Yield the response for each monitor; one of them sends evaluations of an extractor."""
+        evaluates = exchange.tenant in self._evaluated_tenants
+        covered: set[str] = set()
         for watcher in watching:
             evaluated = None
-            if told is not None and watcher.takes:
-                evaluated = evaluated_span(exchange, watcher.monitor, told)
-                told |= set(watcher.monitor.plan.extractors)
+            if evaluates and watcher.accepts:
+                evaluated = evaluated_span(exchange, watcher.monitor, covered)
+                covered |= set(watcher.monitor.plan.extractors)
             yield watcher, response_of(exchange, watcher.monitor, watcher.traffic, evaluated)
+
+    def _check_watched(
+        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
+    ) -> None:
+        """Account for the answers of a system without an active monitor, and raise."""
+        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
+        if any(watcher.accepts for watcher in watchers):
+            return
+        moments = [answer.at or now for answer in answers]
+        self._refuse(moments, watchers, now)
+        if watchers:
+            raise NotFoundError(f"{unwatched_sentence('active monitor', header)}.")
+        self._store.unwatched_answers.count(self._store.tenant, {header.source: len(moments)}, now)
+        raise UnwatchedError(
+            f"{unwatched_sentence('monitor', header)}. {counted_sentence(len(moments))}"
+        )
+
+    def _refuse_batch(
+        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
+    ) -> None:
+        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
+        self._refuse([answer.at or now for answer in answers], watchers, now)
+
+    def _first_sending(self) -> int:
+        return self._batch_number() * (MAX_BATCH + 1)
+
+    def _redacted_exchanges(self, batch: SentBatch, now: datetime) -> list[Exchange]:
+        exchanges = self._exchanges(batch, batch.responses, now, self._first_sending())
+        return [self._redacted(exchange) for exchange in exchanges]
+
+    def _exchanges(
+        self,
+        header: BatchHeader,
+        answers: Iterable[SentResponse],
+        now: datetime,
+        first_sending: int,
+    ) -> Iterator[Exchange]:
+        """Yield the exchanges of answers; raise ValueError with a sentence for a wrong one."""
+        for sending, answer in enumerate(answers, first_sending):
+            try:
+                yield exchange_of(
+                    header.source,
+                    answer,
+                    now,
+                    sending=sending,
+                    history=header.history,
+                    tenant=self._store.tenant,
+                )
+            except ValueError as error:
+                raise ValueError(f"The response {answer.id!r}: {error}.") from None
 
     def _redacted(self, exchange: Exchange) -> Exchange:
         redacted = redacted_exchange(exchange, self._redaction)
-        for name, times in redacted.redacted.items():
-            REDACTIONS.labels(name).inc(times - exchange.redacted.get(name, 0))
+        for name, count in redacted.redacted.items():
+            REDACTIONS.labels(name).inc(count - exchange.redacted.get(name, 0))
         return redacted
 
     def _check(self, exchange: Exchange, watchers: Sequence[Watcher]) -> None:
         if not watchers:
-            raise PoisonError(f"{unwatched('monitor', exchange)}, then replay this exchange.")
+            raise PoisonError(
+                f"{unwatched_sentence('monitor', exchange)}, then replay this exchange."
+            )
         now = self._now()
         try:
             check_exchange(exchange, now)
         except ValueError as error:
             dated = exchange
-            if exchange.said_at > now + MAX_CLOCK_SKEW:  # no window is for it: it came in this one
+            if exchange.said_at > now + MAX_CLOCK_SKEW:  # it is counted in the current window
                 dated = exchange.model_copy(update={"said_at": min(exchange.at, now)})
             answers = [sent_answer(dated, m, traffic, exchange.id) for m, traffic, _ in watchers]
             self._store.window_answers.refuse(answers)
@@ -319,7 +316,7 @@ class ExchangeIngestion:
     def _refuse(
         self, moments: Sequence[datetime], watchers: Iterable[Watcher], now: datetime
     ) -> None:
-        """Account for answers that are refused; what has no possible moment came now."""
+        """Account for refused answers; those with an impossible moment count as current."""
         if not moments:
             return
         self._store.window_answers.count_refused(
@@ -329,3 +326,15 @@ class ExchangeIngestion:
                 for moment in moments
             )
         )
+
+
+def _is_small(batch: SentBatch) -> bool:
+    if len(batch.responses) > SMALL_BATCH_ANSWERS:
+        return False
+    characters = sum(
+        len(answer.text or "")
+        + len(answer.prompt or "")
+        + sum(len(message.content) for message in answer.messages)
+        for answer in batch.responses
+    )
+    return characters <= SMALL_BATCH_CHARACTERS

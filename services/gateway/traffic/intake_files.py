@@ -15,78 +15,82 @@ from biaswatch.shared.files import checked, read_text, yaml_mapping
 from biaswatch.shared.parsing.redaction import BUILT_IN, Pattern, RedactedText, own_pattern, redact
 from biaswatch.shared.requests.traffic import Redaction
 
-EXPECTED = "a redaction file is a mapping with `built_in`, `patterns` or `presidio`"
+REDACTION_FORM = "a redaction file is a mapping with `built_in`, `patterns` or `presidio`"
+MAPPING_FORM = "a mapping file names fields: unit, groups, strata and others"
 
 
 class PresidioRequest(BaseModel):
-    """What presidio looks for, where it is installed."""
+    """Entities that presidio detects, if it is installed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     entities: tuple[str, ...] = Field(min_length=1)
-    """PERSON, LOCATION and others that presidio knows."""
+    """Names of presidio: PERSON, LOCATION and others."""
     language: str = "en"
     """The language of the texts."""
     least_score: float = Field(default=0.5, ge=0, le=1)
-    """How sure presidio has to be."""
+    """Minimum confidence of presidio."""
 
 
 class RedactionFile(BaseModel):
-    """What is replaced in every text that is taken in."""
+    """Patterns that are replaced in every accepted text."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     built_in: tuple[Token, ...] = ()
-    """Of email, iban, card, ip_address, phone."""
+    """Any of email, iban, card, ip_address, phone."""
     patterns: dict[Token, str] = {}
-    """Regular expressions of one's own, by what stands in the text instead."""
+    """Own regular expressions, by the word that replaces their matches."""
     presidio: PresidioRequest | None = None
-    """What presidio is to find, which is not installed with biaswatch."""
+    """Entities for presidio, which is not installed with biaswatch."""
 
 
-def nothing_redacted(text: str) -> RedactedText:
+def not_redacted(text: str) -> RedactedText:
     """Return a text as it is."""
     return RedactedText(text)
 
 
 def redaction_of(path: Path | None) -> Redaction:
-    """Return how texts are redacted, as a file says; without one, they are not.
+    """Return the redaction that a file declares; without a file, texts are unchanged.
 
     Raises
     ------
     ConfigurationError
-        The file cannot be read or is wrong, or presidio is wanted and not installed.
+        The file cannot be read or is wrong, or names presidio, which is not installed.
     """
     if path is None:
-        return nothing_redacted
+        return not_redacted
     fields = yaml_mapping(
-        read_text(path, "redaction file", ConfigurationError), path, EXPECTED, ConfigurationError
+        read_text(path, "redaction file", ConfigurationError),
+        path,
+        REDACTION_FORM,
+        ConfigurationError,
     )
-    wanted = checked(RedactionFile, fields, path, ConfigurationError)
-    patterns = _patterns(wanted, path)
-    if wanted.presidio is None:
+    file = checked(RedactionFile, fields, path, ConfigurationError)
+    patterns = _patterns(file, path)
+    if file.presidio is None:
         return lambda text: redact(text, patterns)
-    return _PresidioRedaction(wanted.presidio, patterns, path)
+    return _PresidioRedaction(file.presidio, patterns, path)
 
 
-def _patterns(wanted: RedactionFile, path: Path) -> list[Pattern]:
-    if unknown := sorted(set(wanted.built_in) - set(BUILT_IN)):
+def _patterns(file: RedactionFile, path: Path) -> list[Pattern]:
+    if unknown := sorted(set(file.built_in) - set(BUILT_IN)):
         raise ConfigurationError(
             f"{path}, built_in: there is no {unknown[0]}; there are {', '.join(BUILT_IN)}."
         )
-    found = [each for name, each in BUILT_IN.items() if name in wanted.built_in]
-    for name, written in wanted.patterns.items():
+    patterns = [pattern for name, pattern in BUILT_IN.items() if name in file.built_in]
+    for name, expression in file.patterns.items():
         try:
-            found.append(own_pattern(name, written))
+            patterns.append(own_pattern(name, expression))
         except ValueError as error:
             raise ConfigurationError(f"{path}, patterns, {name}: {error}.") from None
-    return found
+    return patterns
 
 
 class _PresidioRedaction:
-    """Patterns first, then what presidio finds in what is left."""
+    """Redacts patterns first, then the entities of presidio in the rest."""
 
-    def __init__(self, wanted: PresidioRequest, patterns: Sequence[Pattern], path: Path) -> None:
+    def __init__(self, request: PresidioRequest, patterns: Sequence[Pattern], path: Path) -> None:
         try:
             analyzer = import_module("presidio_analyzer")
         except ImportError:
@@ -95,48 +99,44 @@ class _PresidioRedaction:
                 " model of the language, or leave `presidio` out."
             ) from None
         self._engine: Any = analyzer.AnalyzerEngine()
-        self._wanted = wanted
+        self._request = request
         self._patterns = patterns
 
     def __call__(self, text: str) -> RedactedText:
         redacted = redact(text, self._patterns)
-        found = self._engine.analyze(
+        entities = self._engine.analyze(
             text=redacted.text,
-            language=self._wanted.language,
-            entities=list(self._wanted.entities),
-            score_threshold=self._wanted.least_score,
+            language=self._request.language,
+            entities=list(self._request.entities),
+            score_threshold=self._request.least_score,
         )
-        return RedactedText(*_marked(redacted.text, found, redacted.counts))
+        return RedactedText(*_replace(redacted.text, entities, redacted.counts))
 
 
-def _marked(text: str, found: Sequence[Any], counts: Counter[str]) -> tuple[str, Counter[str]]:
-    """Replace findings from the last to the first; of two that overlap, the longer one."""
-    ranked = sorted(found, key=lambda each: (each.start - each.end, each.start))
-    taken: list[Any] = []
-    for each in ranked:
-        if all(each.end <= other.start or each.start >= other.end for other in taken):
-            taken.append(each)
-    for each in sorted(taken, key=lambda one: -one.start):
-        name = each.entity_type.lower()
-        text = f"{text[: each.start]}[{name}]{text[each.end :]}"
+def _replace(text: str, entities: Sequence[Any], counts: Counter[str]) -> tuple[str, Counter[str]]:
+    """Replace entities by their names; if two overlap, the longer one."""
+    kept: list[Any] = []
+    for entity in sorted(entities, key=lambda e: (e.start - e.end, e.start)):
+        if all(entity.end <= other.start or entity.start >= other.end for other in kept):
+            kept.append(entity)
+    for entity in sorted(kept, key=lambda e: -e.start):
+        name = entity.entity_type.lower()
+        text = f"{text[: entity.start]}[{name}]{text[entity.end :]}"
         counts[name] += 1
     return text, counts
-
-
-MAPPING_EXPECTED = "a mapping file names fields: unit, groups, strata and others"
 
 
 def mapping_of(
     path: Path | None, refusal: type[BiaswatchError] = ConfigurationError
 ) -> MappingFile:
-    """Return the mapping of a file; without one, that of the conventions alone.
+    """Return the mapping of a file; without a file, an empty one.
 
     Raises
     ------
     ConfigurationError
-        The file cannot be read, or something in it is no field.
+        The file cannot be read, or something in it is not a field.
     """
     if path is None:
         return MappingFile()
-    fields = yaml_mapping(read_text(path, "mapping file", refusal), path, MAPPING_EXPECTED, refusal)
+    fields = yaml_mapping(read_text(path, "mapping file", refusal), path, MAPPING_FORM, refusal)
     return checked(MappingFile, fields, path, refusal)

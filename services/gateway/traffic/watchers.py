@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.shared.contracts import (
     MENTIONED,
     Ending,
@@ -29,8 +28,7 @@ from biaswatch.shared.parsing.model_reasoning import after_reasoning
 from biaswatch.shared.requests.traffic import CARRIED, BatchHeader, LiveSystem, traffic_watched
 from biaswatch.shared.store import Store
 
-MOST_KNOWN = 1000
-"""Live systems that are known at the same time."""
+CACHED_SYSTEMS = 1000
 
 
 class Watcher(NamedTuple):
@@ -39,57 +37,56 @@ class Watcher(NamedTuple):
     monitor: Monitor
     traffic: Traffic
     ended: bool
-    """Whether it will read no more windows."""
+    """True if it reads no more windows."""
 
     @property
-    def takes(self) -> bool:
-        """Tell whether answers are taken in for it; a history takes them before it is read."""
+    def accepts(self) -> bool:
+        """True if answers are accepted for it; a monitor of the past accepts them in any state."""
         if self.monitor.history is not None:
             return True
         return self.monitor.state is MonitorState.ACTIVE and not self.ended
 
 
-class KnownWatchers:
+class WatcherCache:
     """The monitors of live systems.
 
-    Only what takes answers in is known for a while: whoever has just begun to watch is found.
+    Only systems with an accepting monitor are cached, so that a new monitor is found at once.
     """
 
     def __init__(
-        self, store: Store, *, fresh_s: float = 0.0, clock: Callable[[], float] = time.monotonic
+        self, store: Store, *, ttl_s: float = 0.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._store = store
-        self._monitors = MonitorQueries(store)
-        self._fresh_s, self._clock = fresh_s, clock
-        self._known: dict[tuple[LiveSystem, bool], tuple[float, list[Watcher]]] = {}
+        self._ttl_s, self._clock = ttl_s, clock
+        self._cached: dict[tuple[LiveSystem, bool], tuple[float, list[Watcher]]] = {}
 
-    def knows(self, system: LiveSystem, history: bool) -> bool:
-        """Tell whether the monitors of a system are known without the store."""
+    def is_cached(self, system: LiveSystem, history: bool) -> bool:
+        """Return whether `of` needs no query."""
         return self._fresh(system, history) is not None
 
     def of(self, system: LiveSystem, *, history: bool) -> list[Watcher]:
         """Return the monitors of a live system that are not deleted, or those of its past."""
-        if (known := self._fresh(system, history)) is not None:
-            return known
-        began, found = self._clock(), self._read(system, history=history)
-        self._known.pop((system, history), None)
-        if self._fresh_s and any(each.takes for each in found):
-            while len(self._known) >= MOST_KNOWN:
-                self._known.pop(first(self._known, "No source is known."), None)
-            self._known[system, history] = began, found
-        return found
+        if (cached := self._fresh(system, history)) is not None:
+            return cached
+        began, watchers = self._clock(), self._read(system, history=history)
+        self._cached.pop((system, history), None)
+        if self._ttl_s and any(watcher.accepts for watcher in watchers):
+            while len(self._cached) >= CACHED_SYSTEMS:
+                self._cached.pop(first(self._cached, "No source is known."), None)
+            self._cached[system, history] = began, watchers
+        return watchers
 
     def _fresh(self, system: LiveSystem, history: bool) -> list[Watcher] | None:
-        began, found = self._known.get((system, history), (float("-inf"), []))
-        return found if self._clock() - began < self._fresh_s else None
+        began, watchers = self._cached.get((system, history), (float("-inf"), []))
+        return watchers if self._clock() - began < self._ttl_s else None
 
     def _read(self, system: LiveSystem, *, history: bool) -> list[Watcher]:
-        found = [(each, traffic_watched(each, system)) for each in self._monitors.definitions()]
-        ended = {each.monitor.monitor_id for each in self._store.schedule.monitors() if each.ended}
+        scheduled = self._store.schedule.monitors()
+        ended = {entry.monitor.monitor_id for entry in scheduled if entry.ended}
         return [
             Watcher(monitor, traffic, monitor.monitor_id in ended)
-            for monitor, traffic in found
-            if traffic is not None
+            for monitor in self._store.monitor_definitions.latest()
+            if (traffic := traffic_watched(monitor, system)) is not None
             and monitor.state is not MonitorState.DELETED
             and (monitor.history is not None) is history
         ]
@@ -98,9 +95,9 @@ class KnownWatchers:
 def response_of(
     exchange: Exchange, monitor: Monitor, traffic: Traffic, evaluated: EvaluatedSpan | None = None
 ) -> Response:
-    """Return the response that a monitor of traffic watches, made when its answer was taken in.
+    """Return the response that a traffic monitor receives for an exchange.
 
-    `evaluated` says which of its measurements go back to the call's span.
+    `evaluated` names the measurements that go back to the call's span.
     """
     window = window_at(exchange.said_at, traffic.window_s)
     probe = Probe(
@@ -112,7 +109,7 @@ def response_of(
         target=monitor.plan.target,
         messages=exchange.asked,
         groups={**exchange.groups, **mentioned_groups(traffic, exchange.asked)},
-        set_id=exchange.unit_id,  # None where no user or conversation is named
+        set_id=exchange.unit_id,  # None if no user or conversation is named
         unit_id=exchange.unit,
         facts=exchange.facts,
         measure=monitor.plan.extractors,
@@ -124,52 +121,53 @@ def response_of(
         at=exchange.at,
         probe=probe,
         evaluated=evaluated,
-        **{**exchange.model_dump(include={"redacted", *CARRIED}), **_ending_of(exchange)},
+        **{**exchange.model_dump(include={"redacted", *CARRIED}), **_ending(exchange)},
     )
 
 
-def _ending_of(exchange: Exchange) -> dict[str, Any]:
-    """Return the answer of an exchange without its reasoning, and how it ended."""
+def _ending(exchange: Exchange) -> dict[str, Any]:
+    """Return the answer of an exchange, without its reasoning, and how it ended."""
     if exchange.text is None:
         return {"ending": Ending.FAILED}
     parts = after_reasoning(exchange.text)
     reasoning = parts.reasoning or None
-    if why := parts.missing:
-        return {"ending": Ending.FAILED, "reason": why, "text": None, "reasoning": reasoning}
+    if parts.missing:
+        reason = parts.missing
+        return {"ending": Ending.FAILED, "reason": reason, "text": None, "reasoning": reasoning}
     return {"ending": Ending.ANSWERED, "text": parts.answer, "reasoning": reasoning}
 
 
 def without_position(response: Response) -> Response:
-    """Return the response as it was made before ids were in order."""
+    """Return a response with the id of versions whose ids were not ordered."""
     probe = response.probe.model_copy(update={"position": None})
     return response.model_copy(update={"probe": probe})
 
 
 def evaluated_span(
-    exchange: Exchange, monitor: Monitor, told: Collection[str]
+    exchange: Exchange, monitor: Monitor, covered: Collection[str]
 ) -> EvaluatedSpan | None:
-    """Return which measurements for a monitor go back to the call's span, if it has one.
+    """Return the measurements for a monitor that go back to the call's span, if it has one.
 
-    `told` are the extractors whose measurements go back from another monitor's response. What was
-    recorded before anybody watched stays as it is.
+    `covered` are the extractors whose measurements go back from another monitor's response.
+    Spans of the past are not changed.
     """
-    extractors = tuple(each for each in monitor.plan.extractors if each not in told)
+    extractors = tuple(name for name in monitor.plan.extractors if name not in covered)
     if exchange.span is None or exchange.history or not extractors:
         return None
     return EvaluatedSpan(span=exchange.span, extractors=extractors)
 
 
-def mentioned_groups(traffic: Traffic, asked: Sequence[Message]) -> dict[str, str]:
+def mentioned_groups(traffic: Traffic, messages: Sequence[Message]) -> dict[str, str]:
     """Return the groups that users mention, in dimensions with a prefix of their own.
 
-    A message that mentions two groups of a dimension has none of them.
+    A conversation that mentions two groups of a dimension has none of them.
     """
-    text = "\n".join(each.content for each in asked if each.role is Role.USER)
-    found = {
+    text = "\n".join(message.content for message in messages if message.role is Role.USER)
+    mentioned = {
         name: [group for group, words in groups.items() if _pattern(tuple(words)).search(text)]
         for name, groups in traffic.mentions.items()
     }
-    return {MENTIONED + name: groups[0] for name, groups in found.items() if len(groups) == 1}
+    return {MENTIONED + name: groups[0] for name, groups in mentioned.items() if len(groups) == 1}
 
 
 @lru_cache(maxsize=256)
@@ -180,19 +178,19 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class UnwatchedError(NotFoundError):
-    """No monitor watches the live system that answers were sent of, not even a paused one."""
+    """No monitor watches the live system of some answers, not even a paused one."""
 
 
-def counted(answers: int) -> str:
-    """Say that answers were counted."""
-    which = f"These {answers} answers are" if answers > 1 else "This answer is"
-    return f"{which} counted as unwatched, and not kept."
+def counted_sentence(answers: int) -> str:
+    """Return a sentence saying that answers were counted."""
+    subject = f"These {answers} answers are" if answers > 1 else "This answer is"
+    return f"{subject} counted as unwatched, and not kept."
 
 
-def unwatched(who: str, sent: BatchHeader | Exchange) -> str:
-    """Say that no monitor takes these answers, and what to do."""
-    source = sent.source
-    if sent.history:
+def unwatched_sentence(who: str, batch: BatchHeader | Exchange) -> str:
+    """Return why answers are refused, and what to do; without the full stop."""
+    source = batch.source
+    if batch.history:
         return (
             f"No {who} reads the past of {source}. Begin with `biaswatch ingest {source} FILE"
             f" --history`, or POST /v1/history/{source}"
@@ -201,5 +199,5 @@ def unwatched(who: str, sent: BatchHeader | Exchange) -> str:
 
 
 def unwatched_system(who: str, source: str) -> str:
-    """Say that no monitor watches a live system, and what to do."""
+    """Return why answers of a live system are refused, and what to do."""
     return f"No {who} watches the traffic {source}. Apply one with the target traffic:{source}"

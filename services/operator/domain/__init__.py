@@ -1,1 +1,1 @@
-"""What is to be done so that the platform is as the resources say; no I/O."""
+"""Wanted and actual state of resources; no I/O."""

@@ -6,13 +6,17 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+GROUP, VERSION = "biaswatch.io", "v1alpha1"
+MONITORS, SUITES, RUNS = "biasmonitors", "biassuites", "biasruns"
+FINALIZER = f"{GROUP}/operator"
+"""Keeps a deleted resource until the gateway has done its part."""
 READY = "Ready"
 Status = Mapping[str, Any]
 """The status of a resource, as the API server has it."""
 
 
 class Truth(StrEnum):
-    """Whether a condition holds; Kubernetes writes it like this."""
+    """Truth of a condition, as Kubernetes writes it."""
 
     TRUE = "True"
     FALSE = "False"
@@ -20,13 +24,13 @@ class Truth(StrEnum):
 
     @staticmethod
     def of(holds: bool) -> "Truth":
-        """Return what is known for sure."""
+        """Return True or False."""
         return Truth.TRUE if holds else Truth.FALSE
 
 
 @dataclass(frozen=True)
 class ResourceCondition:
-    """One thing that is so, is not so, or is not known."""
+    """A condition of a resource."""
 
     type: str
     status: Truth
@@ -38,7 +42,7 @@ class ResourceCondition:
 
 @dataclass(frozen=True)
 class ResourceEvent:
-    """Something that happened, told once."""
+    """An event of a resource, posted once."""
 
     reason: str
     message: str
@@ -47,61 +51,55 @@ class ResourceEvent:
 
 @dataclass(frozen=True)
 class Reconciled:
-    """What a resource is told after it was looked at."""
+    """The status and events of a resource after its reconciliation."""
 
     status: dict[str, Any]
     events: list[ResourceEvent] = field(default_factory=list)
     outcome: str = "in_order"
-    """How the look ended: in_order, refused, waiting or unreachable."""
+    """in_order, refused, waiting or unreachable."""
 
 
-def ready_of(status: Status) -> str:
-    """Return why a resource was ready, or was not, when it was last looked at."""
-    return _by_type(status).get(READY, {}).get("message", "")
+def merged(
+    status: Status, conditions: Iterable[ResourceCondition], at: datetime
+) -> list[dict[str, str]]:
+    """Return the conditions of a status, updated with some.
 
-
-def merged(status: Status, now: Iterable[ResourceCondition], at: datetime) -> list[dict[str, str]]:
-    """Return the conditions of a status with those of now in their place.
-
-    A condition that holds as before keeps the moment since when it does.
+    A condition whose status is unchanged keeps the time of its last transition.
     """
-    found = _by_type(status)
-    for each in now:
-        before = found.get(each.type, {})
-        since = before.get("lastTransitionTime") if before.get("status") == each.status else None
-        found[each.type] = {
-            "type": each.type,
-            "status": each.status.value,
-            "reason": each.reason,
-            "message": each.message,
+    by_type = _by_type(status)
+    for condition in conditions:
+        previous = by_type.get(condition.type, {})
+        unchanged = previous.get("status") == condition.status
+        since = previous.get("lastTransitionTime") if unchanged else None
+        by_type[condition.type] = {
+            "type": condition.type,
+            "status": condition.status.value,
+            "reason": condition.reason,
+            "message": condition.message,
             "lastTransitionTime": since or moment(at),
         }
-    return list(found.values())
+    return list(by_type.values())
 
 
-def told_once(status: Status, condition: ResourceCondition) -> list[ResourceEvent]:
-    """Return the event of a resource that is not ready, unless it was told so before."""
-    if condition.status is not Truth.FALSE or ready_of(status) == condition.message:
+def not_ready_events(status: Status, condition: ResourceCondition) -> list[ResourceEvent]:
+    """Return the event of a resource that is not ready, unless its message is unchanged."""
+    message = _by_type(status).get(READY, {}).get("message", "")
+    if condition.status is not Truth.FALSE or message == condition.message:
         return []
     return [ResourceEvent(condition.reason, condition.message, warning=True)]
 
 
-def differing(status: Status, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a status that have to be written; None removes one."""
-    gone = dict.fromkeys(name for name in status if name not in wanted and status[name] is not None)
-    return gone | {name: value for name, value in wanted.items() if status.get(name) != value}
+def changed_fields(status: Status, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a status to write; None removes one."""
+    removed = [name for name in status if name not in wanted and status[name] is not None]
+    changed = {name: value for name, value in wanted.items() if status.get(name) != value}
+    return dict.fromkeys(removed) | changed
 
 
 def moment(at: datetime) -> str:
-    """Return a moment as Kubernetes writes it, to the second."""
+    """Return a moment in the format of Kubernetes, to the second."""
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _by_type(status: Status) -> dict[str, dict[str, str]]:
-    return {each["type"]: dict(each) for each in status.get("conditions") or ()}
-
-
-GROUP, VERSION = "biaswatch.io", "v1alpha1"
-MONITORS, SUITES, RUNS = "biasmonitors", "biassuites", "biasruns"
-FINALIZER = f"{GROUP}/operator"
-"""While a resource has it, it is not gone: the gateway has still to be asked."""
+    return {condition["type"]: dict(condition) for condition in status.get("conditions") or ()}

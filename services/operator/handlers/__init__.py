@@ -1,1 +1,1 @@
-"""What the operator does with a resource: asks the gateway, and tells the resource."""
+"""Reconciliation of resources with the gateway."""

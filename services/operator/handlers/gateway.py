@@ -1,33 +1,25 @@
-"""The gateway's HTTP API, as far as the operator uses it; what it refuses is a sentence."""
+"""The operations of the gateway's HTTP API that the operator uses."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx2
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from biaswatch.services.operator.domain.gateway_replies import (
-    AcceptedRun,
-    FoundDiagnoses,
-    KeptSuite,
-    MonitorApplied,
-    SeenDiagnosis,
-    SeenMonitor,
-    SeenRun,
-    SeenSuite,
-)
+from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
+from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
+from biaswatch.shared.requests.run_views import RunProgress, StartedRun, StoredSuite, SuiteView
 
 TIMEOUT_S = 60.0
-TOKEN_REFUSED = {401, 403}
-TOO_MANY = 429
-NOT_FOUND = 404
+UNAUTHORIZED = {401, 403}
+NOT_FOUND, TOO_MANY_REQUESTS = 404, 429
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
 class GatewayApi:
-    """Asks a gateway under a token of the operator's own."""
+    """Calls a gateway with the operator's token; refusals are raised as sentences."""
 
     def __init__(self, url: str, token: str | None) -> None:
         self._url = url
@@ -35,90 +27,94 @@ class GatewayApi:
         self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._http.aclose()
 
-    async def monitor(self, name: str) -> SeenMonitor | None:
-        """Return a monitor, or None where there is none of this name."""
-        found = await self._found(_path("monitors", name))
-        return None if found is None else self._read(SeenMonitor, found)
+    async def monitor(self, name: str) -> MonitorView | None:
+        """Return a monitor, or None if it does not exist."""
+        return await self._find(MonitorView, _path("monitors", name))
 
-    async def apply(self, file: Mapping[str, Any]) -> MonitorApplied:
+    async def apply(self, file: Mapping[str, Any]) -> AppliedMonitor:
         """Apply the file of a monitor; the same file again changes nothing."""
-        return self._read(MonitorApplied, await self._ask("POST", "/v1/monitors", file))
+        return await self._request(AppliedMonitor, "POST", "/v1/monitors", file)
 
     async def change(self, name: str, act: str) -> None:
         """Pause or resume a monitor."""
-        await self._ask("POST", _path("monitors", name, act))
+        await self._send("POST", _path("monitors", name, act))
 
     async def delete(self, name: str) -> None:
-        """Delete a monitor; one that is not there is deleted already."""
+        """Delete a monitor, if it exists."""
         try:
-            await self._ask("DELETE", _path("monitors", name))
+            await self._send("DELETE", _path("monitors", name))
         except NotFoundError:
             return
 
-    async def suite(self, hash_: str) -> SeenSuite | None:
-        """Return what is known of a suite, or None where it was never uploaded."""
-        found = await self._found(_path("suites", hash_))
-        return None if found is None else self._read(SeenSuite, found)
+    async def suite(self, suite_hash: str) -> SuiteView | None:
+        """Return a suite, or None if it was never uploaded."""
+        return await self._find(SuiteView, _path("suites", suite_hash))
 
-    async def keep(self, content: Mapping[str, Any]) -> str:
+    async def upload(self, content: Mapping[str, Any]) -> str:
         """Upload a suite; return its hash."""
-        return self._read(KeptSuite, await self._ask("POST", "/v1/suites", content)).hash
+        return (await self._request(StoredSuite, "POST", "/v1/suites", content)).hash
 
     async def start(self, body: Mapping[str, Any]) -> str:
-        """Start a run and return its id; one that is under way is left alone."""
-        return self._read(AcceptedRun, await self._ask("POST", "/v1/runs", body)).run.id
+        """Start a run unless it is under way, and return its id."""
+        return (await self._request(StartedRun, "POST", "/v1/runs", body)).run.id
 
-    async def run(self, run_id: str) -> SeenRun:
-        """Return how far a run is."""
-        return self._read(SeenRun, await self._ask("GET", _path("runs", run_id)))
+    async def run(self, run_id: str) -> RunProgress:
+        """Return the progress of a run."""
+        return await self._request(RunProgress, "GET", _path("runs", run_id))
 
-    async def diagnoses(self, run_id: str) -> list[SeenDiagnosis]:
+    async def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Return the findings of a run."""
-        found = await self._ask("GET", _path("runs", run_id, "diagnoses"))
-        return self._read(FoundDiagnoses, {"found": found}).found
+        reply = await self._send("GET", _path("runs", run_id, "diagnoses"))
+        try:
+            return TypeAdapter(list[Diagnosis]).validate_python(reply)
+        except ValidationError:
+            raise self._unknown_reply() from None
 
     async def cancel(self, run_id: str) -> None:
-        """End a run before its time; one that is not there has ended."""
+        """Cancel a run, if it exists."""
         try:
-            await self._ask("POST", _path("runs", run_id, "cancel"))
+            await self._send("POST", _path("runs", run_id, "cancel"))
         except NotFoundError:
             return
 
-    def _read(self, kind: type[Reply], found: Any) -> Reply:
+    async def _find(self, model: type[Reply], path: str) -> Reply | None:
         try:
-            return kind.model_validate(found)
-        except ValidationError:
-            raise TransientError(self._unknown_reply()) from None
-
-    def _unknown_reply(self) -> str:
-        return (
-            f"What answers at {self._url} is no gateway that this operator knows. Correct"
-            " BIASWATCH_OPERATOR_GATEWAY_URL, or run both of one release."
-        )
-
-    async def _found(self, path: str) -> Any:
-        try:
-            return await self._ask("GET", path)
+            return await self._request(model, "GET", path)
         except NotFoundError:
             return None
 
-    async def _ask(self, verb: str, path: str, body: Any = None) -> Any:
-        """Return the reply.
+    async def _request(
+        self, model: type[Reply], method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> Reply:
+        reply = await self._send(method, path, body)
+        try:
+            return model.model_validate(reply)
+        except ValidationError:
+            raise self._unknown_reply() from None
+
+    def _unknown_reply(self) -> TransientError:
+        return TransientError(
+            f"The server at {self._url} is not a gateway of this operator's release. Correct"
+            " BIASWATCH_OPERATOR_GATEWAY_URL, or run both of one release."
+        )
+
+    async def _send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Return the decoded reply.
 
         Raises
         ------
         TransientError
-            The gateway does not answer, cannot do it now, or does not know the operator's token.
+            The gateway does not respond, is overloaded, or refuses the operator's token.
         NotFoundError
-            There is no such thing.
+            The resource does not exist.
         UsageError
-            It refuses.
+            The request is refused.
         """
         try:
-            reply = await self._http.request(verb, path, json=body)
+            reply = await self._http.request(method, path, json=body)
         except httpx2.HTTPError as error:
             raise TransientError(
                 f"The gateway at {self._url} does not answer ({type(error).__name__})."
@@ -127,20 +123,20 @@ class GatewayApi:
             try:
                 return reply.json()
             except ValueError:
-                raise TransientError(self._unknown_reply()) from None
-        said = _sentence(reply)
-        if reply.status_code in TOKEN_REFUSED:
-            raise TransientError(f"The gateway does not let the operator do this: {said}")
-        if reply.is_server_error or reply.status_code == TOO_MANY:
-            raise TransientError(said)
-        raise (NotFoundError if reply.status_code == NOT_FOUND else UsageError)(said)
+                raise self._unknown_reply() from None
+        detail = _detail(reply)
+        if reply.status_code in UNAUTHORIZED:
+            raise TransientError(f"The gateway does not let the operator do this: {detail}")
+        if reply.is_server_error or reply.status_code == TOO_MANY_REQUESTS:
+            raise TransientError(detail)
+        raise (NotFoundError if reply.status_code == NOT_FOUND else UsageError)(detail)
 
 
-def _sentence(reply: httpx2.Response) -> str:
+def _detail(reply: httpx2.Response) -> str:
     try:
         return str(reply.json()["detail"])
     except (ValueError, KeyError, TypeError):
-        return f"What answers there with HTTP {reply.status_code} is no gateway of biaswatch."
+        return f"The server answers HTTP {reply.status_code} and is not a gateway of biaswatch."
 
 
 def _path(*parts: str) -> str:

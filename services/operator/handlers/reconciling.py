@@ -1,4 +1,4 @@
-"""One look at a resource: what the gateway has of it, what has to be asked for, what is told."""
+"""Reconciliation of one resource: read the gateway, request changes, update the status."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from biaswatch.services.operator.domain.conditions import (
     Status,
     Truth,
     merged,
-    told_once,
+    not_ready_events,
 )
 from biaswatch.services.operator.domain.monitors import (
     MonitorAct,
@@ -30,24 +30,24 @@ from biaswatch.services.operator.domain.monitors import (
 from biaswatch.services.operator.domain.runs import (
     run_conditions,
     run_events,
+    run_request,
     run_status,
-    under_way,
-    wanted_run,
+    running_id,
 )
 from biaswatch.services.operator.domain.suites import (
     NOT_READY,
     SuiteNotReadyError,
-    has_to_be_sent,
+    ready_hash,
     suite_status,
 )
 from biaswatch.services.operator.handlers.gateway import GatewayApi
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 
-REFUSED, TAKEN, UNREACHABLE = "Refused", "NameTaken", "GatewayUnreachable"
+REFUSED, NAME_TAKEN, UNREACHABLE = "Refused", "NameTaken", "GatewayUnreachable"
 
 
 @dataclass(frozen=True)
-class Seen:
+class Resource:
     """A resource as the API server has it."""
 
     meta: Mapping[str, Any]
@@ -56,56 +56,59 @@ class Seen:
 
 
 class Reconciler:
-    """Brings the gateway to what resources say; what it knows is in the resources alone."""
+    """Makes the gateway match resources; it keeps no state of its own."""
 
     def __init__(self, gateway: GatewayApi, now: Callable[[], datetime]) -> None:
         self._gateway = gateway
         self._now = now
 
-    async def suite(self, seen: Seen) -> Reconciled:
-        """Have the gateway hold a suite, and say under which hash."""
-        content, hash_ = seen.spec.get("content"), seen.status.get("hash")
+    async def suite(self, resource: Resource) -> Reconciled:
+        """Upload a suite if needed, and report its hash."""
+        content, suite_hash = resource.spec.get("content"), resource.status.get("hash")
         try:
             if content is None:
-                hash_ = str(seen.spec.get("hash"))
-            elif has_to_be_sent(seen.meta, seen.status):
-                hash_ = await self._gateway.keep(content)
-            found = await self._gateway.suite(str(hash_))
-            if found is None and content is not None:
-                found = await self._gateway.suite(await self._gateway.keep(content))
-            if found is None:
-                raise NotFoundError(f"There is no suite {hash_}. Upload it, or give its content.")
-        except UsageError as refusal:
-            return self._not_ready(seen, REFUSED, str(refusal), outcome="refused")
+                suite_hash = str(resource.spec.get("hash"))
+            elif ready_hash(resource.meta, resource.status) is None:
+                suite_hash = await self._gateway.upload(content)
+            suite = await self._gateway.suite(str(suite_hash))
+            if suite is None and content is not None:
+                suite = await self._gateway.suite(await self._gateway.upload(content))
+            if suite is None:
+                raise NotFoundError(
+                    f"There is no suite {suite_hash}. Upload it, or give its content."
+                )
+        except UsageError as error:
+            return self._not_ready(resource, REFUSED, str(error), outcome="refused")
         except TransientError as error:
-            return self._unknown(seen, error)
-        return Reconciled(suite_status(seen.meta, seen.status, found, self._now()))
+            return self._unknown(resource, error)
+        return Reconciled(suite_status(resource.meta, resource.status, suite, self._now()))
 
     async def monitor(
-        self, seen: Seen, suites: Mapping[str, str], others: Iterable[Mapping[str, Any]]
+        self, resource: Resource, suites: Mapping[str, str], others: Iterable[Mapping[str, Any]]
     ) -> Reconciled:
-        """Have the gateway watch what a BiasMonitor says, and tell what it finds."""
-        if not is_owner(seen.meta, others):
-            said = (
-                f"Another BiasMonitor is the monitor {monitor_name(seen.meta, seen.spec)}. Delete"
-                " one of them, or give this one another name (spec.name)."
+        """Make the gateway's monitor match a BiasMonitor, and report its findings."""
+        if not is_owner(resource.meta, others):
+            message = (
+                f"Another BiasMonitor is the monitor {monitor_name(resource.meta, resource.spec)}."
+                " Delete one of them, or give this one another name (spec.name)."
             )
-            return self._not_ready(seen, TAKEN, said, outcome="refused")
+            return self._not_ready(resource, NAME_TAKEN, message, outcome="refused")
         try:
-            wanted = wanted_monitor(seen.meta, seen.spec, suites)
-        except SuiteNotReadyError as waiting:
-            return await self._as_it_is(seen, NOT_READY, str(waiting), outcome="waiting")
+            wanted = wanted_monitor(resource.meta, resource.spec, suites)
+        except SuiteNotReadyError as error:
+            return await self._unchanged(resource, NOT_READY, str(error), outcome="waiting")
         try:
-            return await self._brought_about(seen, wanted)
-        except UsageError as refusal:
-            return await self._as_it_is(seen, REFUSED, str(refusal), outcome="refused")
+            return await self._changed(resource, wanted)
+        except UsageError as error:
+            return await self._unchanged(resource, REFUSED, str(error), outcome="refused")
         except TransientError as error:
-            return self._unknown(seen, error)
+            return self._unknown(resource, error)
 
-    async def _brought_about(self, seen: Seen, wanted: WantedMonitor) -> Reconciled:
-        found = await self._gateway.monitor(wanted.name)
-        acts = decide(wanted, found, seen.status)
-        status, events = dict(seen.status), []
+    async def _changed(self, resource: Resource, wanted: WantedMonitor) -> Reconciled:
+        """Request the changes that a monitor needs, and report its new state."""
+        view = await self._gateway.monitor(wanted.name)
+        acts = decide(wanted, view, resource.status)
+        status, events = dict(resource.status), []
         for act in acts:
             if act is not MonitorAct.APPLY:
                 await self._gateway.change(wanted.name, act.value)
@@ -115,88 +118,95 @@ class Reconciler:
             status |= {"applied": wanted.fingerprint, "notes": applied.notes or None}
             status["suiteHash"] = wanted.file.get("suite_hash")
             if applied.changed:
-                how = "Its evidence starts anew." if applied.anew else "Its evidence goes on."
-                events.append(ResourceEvent("Applied", " ".join((how, *applied.notes))))
+                evidence = "Its evidence starts anew." if applied.anew else "Its evidence goes on."
+                events.append(ResourceEvent("Applied", " ".join((evidence, *applied.notes))))
         if acts:
-            found = await self._gateway.monitor(wanted.name)
-        if found is None:
-            said = "It was paused before it began: nothing is asked."
-            ready = ResourceCondition(READY, Truth.TRUE, "Paused", said)
-            return Reconciled(self._with(seen, ready))
+            view = await self._gateway.monitor(wanted.name)
+        if view is None:
+            message = "It was paused before it began: nothing is asked."
+            ready = ResourceCondition(READY, Truth.TRUE, "Paused", message)
+            return Reconciled(self._with_ready(resource, ready))
         at = self._now()
-        conditions = [ready_condition(found), *monitor_conditions(found, at)]
-        events += alarm_events(seen.status, found)
-        return Reconciled(monitor_status(seen.meta, status, found, conditions, at), events)
+        conditions = [ready_condition(view), *monitor_conditions(view, at)]
+        events += alarm_events(resource.status, view)
+        return Reconciled(monitor_status(resource.meta, status, view, conditions, at), events)
 
-    async def _as_it_is(self, seen: Seen, reason: str, said: str, *, outcome: str) -> Reconciled:
-        """Tell why a BiasMonitor is not carried out, and what the gateway has of it meanwhile."""
-        ready = ResourceCondition(READY, Truth.FALSE, reason, said)
-        events = told_once(seen.status, ready)
+    async def _unchanged(
+        self, resource: Resource, reason: str, message: str, *, outcome: str
+    ) -> Reconciled:
+        """Report why a BiasMonitor is not applied, and the state of its current monitor."""
+        ready = ResourceCondition(READY, Truth.FALSE, reason, message)
+        events = not_ready_events(resource.status, ready)
         try:
-            found = await self._gateway.monitor(monitor_name(seen.meta, seen.spec))
+            view = await self._gateway.monitor(monitor_name(resource.meta, resource.spec))
         except (TransientError, UsageError):
-            found = None
-        if found is None or not seen.status.get("monitorId"):
-            return Reconciled(self._with(seen, ready), events, outcome)
+            view = None
+        if view is None or not resource.status.get("monitorId"):
+            return Reconciled(self._with_ready(resource, ready), events, outcome)
         at = self._now()
-        events += alarm_events(seen.status, found)
-        conditions = [ready, *monitor_conditions(found, at)]
-        status = monitor_status(seen.meta, seen.status, found, conditions, at)
+        events += alarm_events(resource.status, view)
+        conditions = [ready, *monitor_conditions(view, at)]
+        status = monitor_status(resource.meta, resource.status, view, conditions, at)
         return Reconciled(status, events, outcome)
 
-    async def delete_monitor(self, seen: Seen, others: Iterable[Mapping[str, Any]]) -> None:
-        """Delete the monitor of a BiasMonitor, unless another resource is the same monitor.
+    async def delete_monitor(self, resource: Resource, others: Iterable[Mapping[str, Any]]) -> None:
+        """Delete the monitor of a BiasMonitor, unless it is another resource's too.
 
-        A resource that never was one leaves a monitor of its name alone.
+        A resource that was never applied leaves a monitor of its name alone.
 
         Raises
         ------
         TransientError
-            The gateway does not answer; try again.
+            The gateway does not respond; try again.
         """
-        if seen.status.get("monitorId") and not list(others):
-            await self._gateway.delete(monitor_name(seen.meta, seen.spec))
+        if resource.status.get("monitorId") and not list(others):
+            await self._gateway.delete(monitor_name(resource.meta, resource.spec))
 
-    async def run(self, seen: Seen, suites: Mapping[str, str]) -> Reconciled:
-        """Have the gateway carry out a run, and tell how far it is and what it found."""
+    async def run(self, resource: Resource, suites: Mapping[str, str]) -> Reconciled:
+        """Start the run of a BiasRun once, and report its progress and findings."""
         try:
-            run_id = seen.status.get("run")
+            run_id = resource.status.get("run")
             if run_id is None:
-                run_id = await self._gateway.start(wanted_run(seen.meta, seen.spec, suites))
-            found = await self._gateway.run(str(run_id))
-            diagnoses = await self._gateway.diagnoses(found.run_id)
-        except SuiteNotReadyError as waiting:
-            return self._not_ready(seen, NOT_READY, str(waiting), outcome="waiting")
-        except UsageError as refusal:
-            return self._not_ready(seen, REFUSED, str(refusal), outcome="refused")
+                request = run_request(resource.meta, resource.spec, suites)
+                run_id = await self._gateway.start(request)
+            progress = await self._gateway.run(str(run_id))
+            diagnoses = await self._gateway.diagnoses(progress.run_id)
+        except SuiteNotReadyError as error:
+            return self._not_ready(resource, NOT_READY, str(error), outcome="waiting")
+        except UsageError as error:
+            return self._not_ready(resource, REFUSED, str(error), outcome="refused")
         except TransientError as error:
-            return self._unknown(seen, error)
-        events = run_events(seen.status, found, run_conditions(found, diagnoses))
-        at = self._now()
-        return Reconciled(run_status(seen.meta, seen.status, found, diagnoses, at), events)
+            return self._unknown(resource, error)
+        conditions = run_conditions(progress, diagnoses)
+        events = run_events(resource.status, progress, conditions)
+        status = run_status(resource.meta, resource.status, progress, diagnoses, self._now())
+        return Reconciled(status, events)
 
-    async def cancel_run(self, seen: Seen) -> None:
-        """End the run of a BiasRun that is deleted while it is under way.
+    async def cancel_run(self, resource: Resource) -> None:
+        """Cancel the run of a BiasRun that is deleted while it is under way.
 
         Raises
         ------
         TransientError
-            The gateway does not answer; try again.
+            The gateway does not respond; try again.
         """
-        if run_id := under_way(seen.status):
+        if run_id := running_id(resource.status):
             await self._gateway.cancel(run_id)
 
-    def _not_ready(self, seen: Seen, reason: str, said: str, *, outcome: str) -> Reconciled:
-        ready = ResourceCondition(READY, Truth.FALSE, reason, said)
-        return Reconciled(self._with(seen, ready), told_once(seen.status, ready), outcome)
+    def _not_ready(
+        self, resource: Resource, reason: str, message: str, *, outcome: str
+    ) -> Reconciled:
+        ready = ResourceCondition(READY, Truth.FALSE, reason, message)
+        events = not_ready_events(resource.status, ready)
+        return Reconciled(self._with_ready(resource, ready), events, outcome)
 
-    def _unknown(self, seen: Seen, error: TransientError) -> Reconciled:
+    def _unknown(self, resource: Resource, error: TransientError) -> Reconciled:
         ready = ResourceCondition(READY, Truth.UNKNOWN, UNREACHABLE, str(error))
-        return Reconciled(self._with(seen, ready), outcome="unreachable")
+        return Reconciled(self._with_ready(resource, ready), outcome="unreachable")
 
-    def _with(self, seen: Seen, ready: ResourceCondition) -> dict[str, Any]:
-        """Return the status with another condition; what it said last stays."""
-        told: dict[str, Any] = {"conditions": merged(seen.status, [ready], self._now())}
+    def _with_ready(self, resource: Resource, ready: ResourceCondition) -> dict[str, Any]:
+        """Return the status with a new condition, otherwise unchanged."""
+        fields: dict[str, Any] = {"conditions": merged(resource.status, [ready], self._now())}
         if ready.status is not Truth.UNKNOWN:
-            told["observedGeneration"] = seen.meta.get("generation")
-        return {**seen.status, **told}
+            fields["observedGeneration"] = resource.meta.get("generation")
+        return {**resource.status, **fields}

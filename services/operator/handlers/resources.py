@@ -16,182 +16,196 @@ from biaswatch.services.operator.domain.conditions import (
     SUITES,
     VERSION,
     Reconciled,
-    differing,
+    changed_fields,
 )
 from biaswatch.services.operator.domain.monitors import monitor_name
-from biaswatch.services.operator.domain.suites import offered_hash
-from biaswatch.services.operator.handlers.reconciling import Reconciler, Seen
+from biaswatch.services.operator.domain.suites import ready_hash
+from biaswatch.services.operator.handlers.reconciling import Reconciler, Resource
 from biaswatch.shared.errors import ConfigurationError, TransientError
 from biaswatch.shared.telemetry import LOOKS, log
 
+TIMEOUT_S = 10.0
+OWNER_FIELDS = ("creationTimestamp", "uid", "deletionTimestamp")
 Index = Mapping[Any, Iterable[Any]]
-Look = Callable[[Seen, Mapping[str, Any]], Awaitable[Reconciled]]
-"""Looks at a resource; with kopf's arguments, among which the indices are."""
+Arguments = Mapping[str, Any]
+"""Keyword arguments of a kopf handler, which contain the indices."""
+Reconcile = Callable[[Resource, Arguments], Awaitable[Reconciled]]
+Finish = Callable[[Resource, Arguments], Awaitable[None]]
 
 
 class NoDiffBase(kopf.DiffBaseStorage):
-    """Keeps no copy of what was handled last: a suite would not fit into an annotation."""
+    """Stores no copy of the last handled resource: a suite would not fit into an annotation."""
 
     def fetch(self, **_: Any) -> None:
-        """Return nothing: none is kept."""
+        """Return nothing."""
 
     def store(self, **_: Any) -> None:
-        """Keep nothing."""
+        """Store nothing."""
 
 
 def configure(settings: kopf.OperatorSettings) -> None:
-    """Set what kopf writes to resources, and what it asks of the API server."""
+    """Set what kopf writes to resources, and what it requests of the API server."""
     settings.persistence.finalizer = FINALIZER
     settings.persistence.diffbase_storage = NoDiffBase()
     settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=GROUP)
-    # Namespaces and definitions of all the cluster are none of its business.
+    # It may not list namespaces and definitions of the whole cluster.
     settings.scanning.disabled = True
     settings.posting.reporting_component = "biaswatch"
     settings.posting.reporting_instance = "operator"
     settings.posting.event_name_prefix = "biaswatch-"
 
 
-def registry_of(reconciler: Reconciler, look_s: float) -> kopf.OperatorRegistry:
+def registry_of(reconciler: Reconciler, interval_s: float) -> kopf.OperatorRegistry:
     """Return the handlers of every kind of resource."""
     registry = kopf.OperatorRegistry()
     kopf.on.login(registry=registry)(login)
     kopf.index(GROUP, VERSION, SUITES, id="suite_hashes", registry=registry)(_suite_hash)
     kopf.index(GROUP, VERSION, MONITORS, id="monitor_names", registry=registry)(_monitor_name)
-    ends = {MONITORS: _monitor_end(reconciler), RUNS: _run_end(reconciler)}
-    for plural, look in {
-        SUITES: lambda seen, _: reconciler.suite(seen),
-        MONITORS: lambda seen, told: reconciler.monitor(
-            seen, _suites(seen, told), _others(seen, told)
-        ),
-        RUNS: lambda seen, told: reconciler.run(seen, _suites(seen, told)),
-    }.items():
-        _register(registry, plural, look, look_s)
-        if plural in ends:
-            kopf.on.delete(GROUP, VERSION, plural, registry=registry)(
-                _guarded(ends[plural], look_s)
-            )
+
+    async def suite(resource: Resource, _: Arguments) -> Reconciled:
+        return await reconciler.suite(resource)
+
+    async def monitor(resource: Resource, arguments: Arguments) -> Reconciled:
+        suites, others = _suites(resource, arguments), _others(resource, arguments)
+        return await reconciler.monitor(resource, suites, others)
+
+    async def run(resource: Resource, arguments: Arguments) -> Reconciled:
+        return await reconciler.run(resource, _suites(resource, arguments))
+
+    async def delete_monitor(resource: Resource, arguments: Arguments) -> None:
+        await reconciler.delete_monitor(resource, _others(resource, arguments))
+
+    async def cancel_run(resource: Resource, _: Arguments) -> None:
+        await reconciler.cancel_run(resource)
+
+    _register(registry, SUITES, suite, interval_s)
+    _register(registry, MONITORS, monitor, interval_s)
+    _register(registry, RUNS, run, interval_s)
+    _register_deletion(registry, MONITORS, delete_monitor, interval_s)
+    _register_deletion(registry, RUNS, cancel_run, interval_s)
     return registry
 
 
-def _register(registry: kopf.OperatorRegistry, plural: str, look: Look, look_s: float) -> None:
-    """Look at a kind of resource again and again, and whenever one was changed."""
+def _register(
+    registry: kopf.OperatorRegistry, plural: str, reconcile: Reconcile, interval_s: float
+) -> None:
+    """Reconcile a kind of resource at intervals, and when a resource changes."""
 
-    async def look_now(patch: kopf.Patch, memo: kopf.Memo, **told: Any) -> None:
+    async def reconcile_now(patch: kopf.Patch, memo: kopf.Memo, **arguments: Any) -> None:
         async with _lock_of(memo):
-            body = told["body"]
+            body = arguments["body"]
             if "deletionTimestamp" in body["metadata"]:
                 return
-            seen = _seen(body)
-            reconciled = await look(seen, told)
+            resource = _resource(body)
+            reconciled = await reconcile(resource, arguments)
             LOOKS.labels(plural, reconciled.outcome).inc()
             for event in reconciled.events:
                 kind = "Warning" if event.warning else "Normal"
                 kopf.event(body, type=kind, reason=event.reason, message=event.message)
-            for name, value in differing(seen.status, reconciled.status).items():
+            for name, value in changed_fields(resource.status, reconciled.status).items():
                 patch.status[name] = value
 
-    async def look_at_change(body: kopf.Body, **told: Any) -> None:
+    async def reconcile_change(body: kopf.Body, **arguments: Any) -> None:
         meta = body["metadata"]
-        known = body.get("status", {}).get("observedGeneration")
-        if FINALIZER in meta.get("finalizers", ()) and known not in (None, meta["generation"]):
-            await look_now(body=body, **told)
+        observed = body.get("status", {}).get("observedGeneration")
+        if FINALIZER in meta.get("finalizers", ()) and observed not in (None, meta["generation"]):
+            await reconcile_now(body=body, **arguments)
 
     kopf.timer(
-        GROUP, VERSION, plural, interval=look_s, backoff=look_s, id="look", registry=registry
-    )(look_now)
-    kopf.on.event(GROUP, VERSION, plural, id="change", registry=registry)(look_at_change)
+        GROUP,
+        VERSION,
+        plural,
+        interval=interval_s,
+        backoff=interval_s,
+        id="look",
+        registry=registry,
+    )(reconcile_now)
+    kopf.on.event(GROUP, VERSION, plural, id="change", registry=registry)(reconcile_change)
 
 
-def _guarded(end: Look, look_s: float) -> Callable[..., Awaitable[None]]:
-    """Return a handler that lets a resource go once the gateway has done its part."""
+def _register_deletion(
+    registry: kopf.OperatorRegistry, plural: str, finish: Finish, retry_s: float
+) -> None:
+    """Delay the deletion of a resource until the gateway has done its part."""
 
-    async def finish(memo: kopf.Memo, body: kopf.Body, **told: Any) -> None:
+    async def delete(memo: kopf.Memo, body: kopf.Body, **arguments: Any) -> None:
         async with _lock_of(memo):
             try:
-                await end(_seen(body), told)
+                await finish(_resource(body), arguments)
             except TransientError as error:
-                log("operator").warning(
-                    "a deletion waits", of=body["metadata"]["name"], why=str(error)
-                )
-                raise kopf.TemporaryError(str(error), delay=look_s) from None
+                name = body["metadata"]["name"]
+                log("operator").warning("a deletion waits", of=name, why=str(error))
+                raise kopf.TemporaryError(str(error), delay=retry_s) from None
 
-    return finish
-
-
-def _monitor_end(reconciler: Reconciler) -> Any:
-    return lambda seen, told: reconciler.delete_monitor(seen, _others(seen, told))
+    kopf.on.delete(GROUP, VERSION, plural, registry=registry)(delete)
 
 
-def _run_end(reconciler: Reconciler) -> Any:
-    return lambda seen, _: reconciler.cancel_run(seen)
-
-
-def login(**told: Any) -> Any:
-    """Return how the API server is reached: from within the cluster, or by a kubeconfig."""
-    return kopf.login_with_service_account(**told) or kopf.login_with_kubeconfig(**told)
+def login(**arguments: Any) -> Any:
+    """Return the connection to the API server: from within the cluster, or by a kubeconfig."""
+    return kopf.login_with_service_account(**arguments) or kopf.login_with_kubeconfig(**arguments)
 
 
 def _suite_hash(body: kopf.Body, **_: Any) -> Any:
     meta = body["metadata"]
-    found = offered_hash(dict(meta), body.get("status", {}))
-    return {meta["namespace"]: (meta["name"], found)} if found else None
+    suite_hash = ready_hash(dict(meta), body.get("status", {}))
+    return {meta["namespace"]: (meta["name"], suite_hash)} if suite_hash else None
 
 
 def _monitor_name(body: kopf.Body, **_: Any) -> Any:
-    meta, kept = body["metadata"], ("creationTimestamp", "uid", "deletionTimestamp")
-    return {monitor_name(meta, body["spec"]): {key: meta[key] for key in kept if key in meta}}
+    meta = body["metadata"]
+    fields = {key: meta[key] for key in OWNER_FIELDS if key in meta}
+    return {monitor_name(meta, body["spec"]): fields}
 
 
-def _suites(seen: Seen, told: Mapping[str, Any]) -> dict[str, str]:
-    index: Index = told["suite_hashes"]
-    return dict(index.get(seen.meta["namespace"], ()))
+def _suites(resource: Resource, arguments: Arguments) -> dict[str, str]:
+    index: Index = arguments["suite_hashes"]
+    return dict(index.get(resource.meta["namespace"], ()))
 
 
-def _others(seen: Seen, told: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the other resources that are the same monitor, those that are deleted left out."""
-    index: Index = told["monitor_names"]
-    named = index.get(monitor_name(seen.meta, seen.spec), ())
+def _others(resource: Resource, arguments: Arguments) -> list[Mapping[str, Any]]:
+    """Return the other resources of the same monitor, without deleted ones."""
+    index: Index = arguments["monitor_names"]
     return [
-        each for each in named
-        if each["uid"] != seen.meta["uid"] and "deletionTimestamp" not in each
-    ]  # fmt: skip
+        other
+        for other in index.get(monitor_name(resource.meta, resource.spec), ())
+        if other["uid"] != resource.meta["uid"] and "deletionTimestamp" not in other
+    ]
 
 
-def _seen(body: kopf.Body) -> Seen:
-    return Seen(dict(body["metadata"]), dict(body["spec"]), dict(body.get("status", {})))
+def _resource(body: kopf.Body) -> Resource:
+    return Resource(dict(body["metadata"]), dict(body["spec"]), dict(body.get("status", {})))
 
 
 def _lock_of(memo: kopf.Memo) -> asyncio.Lock:
-    """Return what lets one look at a resource end before the next begins."""
-    found: asyncio.Lock = memo.setdefault("lock", asyncio.Lock())
-    return found
+    """Return the lock that keeps reconciliations of a resource from overlapping."""
+    lock: asyncio.Lock = memo.setdefault("lock", asyncio.Lock())
+    return lock
 
 
-TIMEOUT_S = 10.0
-
-
-async def definitions_served() -> str | None:
-    """Return None once the resources are served, and until then why they are not.
+async def missing_definitions() -> str | None:
+    """Return why the resources are not served yet; None once they are.
 
     Raises
     ------
     ConfigurationError
-        Nothing says how the API server is reached.
+        The address of the API server is not configured.
     """
-    where = login(settings=kopf.OperatorSettings())
-    if where is None:
+    connection = login(settings=kopf.OperatorSettings())
+    if connection is None:
         raise ConfigurationError(
             "There is neither a service account nor a kubeconfig. Run the operator in a pod of a"
             " cluster, or set KUBECONFIG."
         )
     try:
         async with httpx2.AsyncClient(
-            verify=where.as_ssl_context(), headers=where.as_http_headers(), timeout=TIMEOUT_S
+            verify=connection.as_ssl_context(),
+            headers=connection.as_http_headers(),
+            timeout=TIMEOUT_S,
         ) as http:
-            reply = await http.get(f"{where.server.rstrip('/')}/apis/{GROUP}/{VERSION}")
+            reply = await http.get(f"{connection.server.rstrip('/')}/apis/{GROUP}/{VERSION}")
             if not reply.is_success:
                 return f"the API server answers HTTP {reply.status_code} for {GROUP}/{VERSION}"
-            served = {each["name"] for each in reply.json().get("resources", ())}
+            served = {resource["name"] for resource in reply.json().get("resources", ())}
     except (httpx2.HTTPError, json.JSONDecodeError) as error:
         return f"the API server does not answer ({type(error).__name__})"
     missing = sorted({MONITORS, SUITES, RUNS} - served)

@@ -15,9 +15,13 @@ import yaml
 
 from biaswatch.services.gateway import middleware
 from biaswatch.services.gateway.app import web_app
-from biaswatch.services.gateway.background import signal_intake
 from biaswatch.services.gateway.bodies import DISK, READ_PER_TENANT
-from biaswatch.services.gateway.otlp.intake import MAX_SILENT_SOURCES, PATIENCE, JoinedAnswers
+from biaswatch.services.gateway.otlp.intake import (
+    MAX_LOGGED_SOURCES,
+    MAX_WAIT,
+    AnswerJoiner,
+    signal_intake,
+)
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.contracts import Exchange, Record
 from biaswatch.shared.contracts.access import verifier_of
@@ -256,8 +260,8 @@ async def test_nothing_more_is_done_for_a_client_that_has_left(
     assert len(publisher.exchanges) < sent / 2
 
 
-def joined_of(store: Store, moment: datetime) -> JoinedAnswers:
-    return JoinedAnswers(
+def joined_of(store: Store, moment: datetime) -> AnswerJoiner:
+    return AnswerJoiner(
         store, lambda scoped: signal_intake(scoped, GatewaySettings()), now=lambda: moment
     )
 
@@ -273,13 +277,13 @@ def test_tenants_with_the_same_keys_do_not_change_one_anothers_sendings(tmp_path
             intake = signal_intake(scoped, GatewaySettings())
             said = {"index": 0, "message": {"content": "x"}}
             at_ns = int(moment.timestamp() * 1e9)
-            intake.take([make_span(1, at_ns=at_ns, attributes=apart)])
-            intake.take([make_event(1, "gen_ai.choice", said, at_ns)])
+            intake.accept([make_span(1, at_ns=at_ns, attributes=apart)])
+            intake.accept([make_event(1, "gen_ai.choice", said, at_ns)])
 
         take(OTHERS)
-        alone = joined_of(store, moment + PATIENCE).ended().exchanges
+        alone = joined_of(store, moment + MAX_WAIT).settled().exchanges
         take(OURS)
-        both = joined_of(store, moment + PATIENCE).ended().exchanges
+        both = joined_of(store, moment + MAX_WAIT).settled().exchanges
     sendings = {each.tenant: each.sending for each in both}
     assert sendings[OTHERS] == alone[0].sending
     assert sendings[OURS] != sendings[OTHERS]
@@ -290,8 +294,8 @@ def test_sources_without_texts_are_named_up_to_a_bound(
 ) -> None:
     with watched_store(tmp_path) as store:
         intake = signal_intake(store, GatewaySettings())
-        for number in range(3 * MAX_SILENT_SOURCES):
-            intake.note_silence(f"source-{number}")
-            intake.note_silence(f"source-{number}")
+        for number in range(3 * MAX_LOGGED_SOURCES):
+            intake.log_without_text(f"source-{number}")
+            intake.log_without_text(f"source-{number}")
     written = capsys.readouterr()
-    assert (written.out + written.err).count("spans without texts") == MAX_SILENT_SOURCES
+    assert (written.out + written.err).count("spans without texts") == MAX_LOGGED_SOURCES

@@ -55,7 +55,7 @@ class JudgedRun:
 
     def drawn(self, **asked: object) -> LabelSample:
         sample = self.commands.sample_for(self.run.id, SampleRequest.model_validate(asked))
-        self.commands.keep([sample])
+        self.commands.store_records([sample])
         return sample
 
     def corrected(self, sample: LabelSample) -> list[Correction]:
@@ -64,7 +64,7 @@ class JudgedRun:
             for each in sample.drawn
         ]
         asked = LabelsRequest(extractor=sample.extractor, feature=sample.feature, labels=given)
-        self.commands.keep(self.commands.taken(self.run.id, asked, "anna").new)
+        self.commands.store_records(self.commands.check_labels(self.run.id, asked, "anna").new)
         correct = CorrectByLabels(self.store, now=lambda: AT, plan=AnalysisPlan())
         return correct.corrected(self.run)
 
@@ -138,9 +138,9 @@ def test_a_person_sees_the_side_that_is_asked_about_and_nothing_of_the_verdict(
     sample = judged.drawn(feature="own_a", wanted=40)
     shown = judged.queries.answer(sample, sample.drawn[0].response_id)
     assert shown is not None
-    assert shown.asked  # the context
-    assert shown.answered.count("Reasoning: Because") == 1
-    assert "Age" not in shown.asked + shown.answered
+    assert shown.question  # the context
+    assert shown.answer.count("Reasoning: Because") == 1
+    assert "Age" not in shown.question + shown.answer
 
 
 def test_grades_of_reports_are_labelled_too(judged: JudgedRun) -> None:
@@ -153,7 +153,7 @@ def test_grades_of_reports_are_labelled_too(judged: JudgedRun) -> None:
     sample = judged.drawn(feature="evaluator.limitations", wanted=30, low=0, high=1)
     shown = judged.queries.answer(sample, sample.drawn[0].response_id)
     assert shown is not None
-    assert shown.answered == make_evaluation().report
+    assert shown.answer == make_evaluation().report
     [found] = judged.corrected(sample)
     assert found.groups[0].bias.value == pytest.approx(-0.4)
     assert found.groups[0].corrected.value == pytest.approx(0.9)

@@ -201,8 +201,10 @@ def test_labels_of_one_person_posted_simultaneously_are_all_kept(store: Store) -
         said(0, answer=first), said(1, answer=first), said(1, answer=first),
         said(0, 1, answer=first), said(None, answer=second),
     ]  # fmt: skip
-    taken = [commands.taken(run.id, post, "anna") for post in posts]
-    kept = [commands.keep_labels(run.id, *pair).accepted for pair in zip(posts, taken, strict=True)]
+    taken = [commands.check_labels(run.id, post, "anna") for post in posts]
+    kept = [
+        commands.store_labels(run.id, *pair).accepted for pair in zip(posts, taken, strict=True)
+    ]
     # The third says what the second said, so it is known.
     assert [(post.new, post.known) for post in kept] == [(1, 0), (1, 0), (0, 1), (2, 0), (1, 0)]
     labels = sorted(store.records.read(Label, run_id=run.id), key=lambda label: label.number)

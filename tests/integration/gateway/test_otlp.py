@@ -16,15 +16,16 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from pydantic import SecretStr
 
 from biaswatch.services.gateway.app import web_app
-from biaswatch.services.gateway.background import signal_intake
+from biaswatch.services.gateway.context import Backlog
 from biaswatch.services.gateway.otlp import wire
-from biaswatch.services.gateway.otlp.intake import PATIENCE, QUIET, JoinedAnswers
-from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.traffic.batches import (
-    MOST_QUEUED,
-    WaitingAnswers,
-    publish_exchanges,
+from biaswatch.services.gateway.otlp.intake import (
+    MAX_WAIT,
+    SETTLE_TIME,
+    AnswerJoiner,
+    signal_intake,
 )
+from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.traffic.batches import MAX_QUEUED, publish_exchanges
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Exchange, MonitorState, Response
@@ -61,13 +62,13 @@ def settings(tmp_path: Path) -> GatewaySettings:
 
 
 @pytest.fixture
-def waiting() -> list[WaitingAnswers]:
-    return [WaitingAnswers()]
+def waiting() -> list[Backlog]:
+    return [Backlog()]
 
 
 @pytest.fixture
 async def api(
-    bus: ProvisionedBus, store: Store, settings: GatewaySettings, waiting: list[WaitingAnswers]
+    bus: ProvisionedBus, store: Store, settings: GatewaySettings, waiting: list[Backlog]
 ) -> AsyncIterator[httpx2.AsyncClient]:
     app = web_app(settings, store, bus.publisher, lambda: waiting[0])
     async with (
@@ -134,9 +135,9 @@ async def test_halves_of_pairs_and_nul_in_json_stop_neither_the_request_nor_the_
     request["resourceSpans"] += other["resourceSpans"]
     reply = await api.post("/v1/traces", content=json.dumps(request), headers=JSON_BODY)
     assert reply.status_code == 200, reply.text
-    parts = store.answer_parts.settled(datetime.now(UTC), datetime.now(UTC) + PATIENCE)
+    parts = store.answer_parts.settled(datetime.now(UTC), datetime.now(UTC) + MAX_WAIT)
     assert not any("\x00" in part.key for operation in parts for part in operation)
-    await join(PATIENCE)
+    await join(MAX_WAIT)
 
 
 @pytest.mark.parametrize("moment", [10**30, -1, "9" * 400])
@@ -206,7 +207,7 @@ async def test_what_breaks_the_protocol_is_refused_for_good(
 async def test_a_bomb_is_refused_at_its_bound(
     api: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(wire, "MAX_BYTES", 1 << 20)
     bomb = gzip.compress(bytes(8 << 20))
     headers = {**PROTOBUF, "Content-Encoding": "gzip"}
     reply = await api.post("/v1/traces", content=bomb, headers=headers)
@@ -214,9 +215,9 @@ async def test_a_bomb_is_refused_at_its_bound(
 
 
 async def test_a_gateway_that_is_behind_says_when_to_come_again(
-    api: httpx2.AsyncClient, waiting: list[WaitingAnswers]
+    api: httpx2.AsyncClient, waiting: list[Backlog]
 ) -> None:
-    waiting[0] = WaitingAnswers(queued=MOST_QUEUED + 1)
+    waiting[0] = Backlog(queued=MAX_QUEUED + 1)
     reply = await send(api, make_span(0, at_ns=now_ns()))
     assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
     assert "not handled yet" in Status.FromString(reply.content).message
@@ -237,11 +238,11 @@ def join(
 ) -> Callable[[timedelta], Any]:
     async def joined(later: timedelta) -> int:
         """Do what the gateway's job does, so much later."""
-        answers = JoinedAnswers(
+        answers = AnswerJoiner(
             store, lambda scoped: signal_intake(scoped, settings),
             now=lambda: datetime.now(UTC) + later,
         )  # fmt: skip
-        ended = answers.ended()
+        ended = answers.settled()
         await publish_exchanges(bus.publisher, ended.exchanges)
         store.answer_parts.remove(ended.operations, ended.unwatched)
         return len(ended.exchanges)
@@ -260,8 +261,8 @@ async def test_a_span_and_its_log_events_in_several_batches_are_one_exchange(
     for where, signal in batches if spans_first else reversed(batches):
         assert (await send(api, signal, where=where)).status_code == 200
     assert await join(timedelta()) == 0  # more may come
-    assert await join(QUIET) == 1
-    assert await join(PATIENCE) == 0
+    assert await join(SETTLE_TIME) == 1
+    assert await join(MAX_WAIT) == 0
     taken = ReceivedRecords()
     bus.work(Stage("gateway", Exchange, taken.handle))
     await taken.wait_for(1)
@@ -278,8 +279,8 @@ async def test_events_whose_span_never_comes_are_an_answer_without_a_user(
     said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
     await send(api, said, where="logs")
     await send(api, make_span(2, at_ns=now_ns(), attributes=NO_CONTENT))  # capture is off
-    assert await join(QUIET) == 0
-    assert await join(PATIENCE) == 1
+    assert await join(SETTLE_TIME) == 0
+    assert await join(MAX_WAIT) == 1
     assert await responses_of(bus, store) == 1
 
 
@@ -289,10 +290,10 @@ async def test_a_second_joining_before_the_removal_is_the_same_sending(
     await send(api, make_span(1, at_ns=now_ns(), attributes=NO_CONTENT))
     said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
     await send(api, said, where="logs")
-    later = datetime.now(UTC) + PATIENCE
-    answers = JoinedAnswers(store, lambda each: signal_intake(each, settings), now=lambda: later)
-    (first,), *_ = answers.ended()
-    (again,), *_ = answers.ended()
+    later = datetime.now(UTC) + MAX_WAIT
+    answers = AnswerJoiner(store, lambda each: signal_intake(each, settings), now=lambda: later)
+    (first,), *_ = answers.settled()
+    (again,), *_ = answers.settled()
     assert (first.id, first.sending) == (again.id, again.sending)
 
 
@@ -334,12 +335,12 @@ async def test_an_answer_that_came_apart_and_nobody_watches_is_counted_once_by_t
     await send(api, make_span(1, at_ns=now_ns(), attributes=NO_CONTENT, resource=billing))
     said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
     await send(api, replace(said, resource=billing), where="logs")
-    later = datetime.now(UTC) + PATIENCE
+    later = datetime.now(UTC) + MAX_WAIT
     gateways = [
-        JoinedAnswers(store, lambda each: signal_intake(each, settings), now=lambda: later)
+        AnswerJoiner(store, lambda each: signal_intake(each, settings), now=lambda: later)
         for _ in range(2)
     ]
-    both = [each.ended() for each in gateways]
+    both = [each.settled() for each in gateways]
     for ended in both:
         assert (len(ended.exchanges), len(ended.unwatched)) == (0, 1)
         store.answer_parts.remove(ended.operations, ended.unwatched)

@@ -167,7 +167,7 @@ async def test_what_a_form_could_not_do_is_done_when_it_is_sent_again(
         form = await form_on(client, "/monitors/watched", action)
         with monkeypatch.context() as away:
             refused = TransientError("The store does not answer.")
-            away.setattr(MonitorCommands, "keep", Mock(side_effect=refused))
+            away.setattr(MonitorCommands, "store_definition", Mock(side_effect=refused))
             assert (await client.post(action, data=form)).status_code == 503
         assert (await client.post(action, data=form)).status_code == 303
     last = max(store.records.all(Monitor), key=lambda each: each.moment_ms)
@@ -290,7 +290,7 @@ async def test_a_label_and_its_undoing_pressed_twice_are_taken_once(
     runs = RunQueries(store)
     commands = LabelCommands(store, runs, LabelQueries(store, runs), lambda: AT)
     sample = commands.sample_for(run.id, SampleRequest(feature="rude", wanted=8))
-    commands.keep([sample])
+    commands.store_records([sample])
     page = f"/runs/{run.id}/label/{sample.id}"
     async with signed_in(store, tmp_path, "run") as client:
         for each in sample.drawn[:2]:

@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from biaswatch.services.gateway.app import web_app
-from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.contracts import (
     RUN_GATHER,
@@ -177,7 +176,7 @@ def test_of_a_monitor_that_was_changed_often_the_last_definition_alone_is_read(
         return whole(kind, rows, *more, **named)
 
     monkeypatch.setattr(store.records, "_whole", counting)
-    found = MonitorQueries(store).definitions()
+    found = store.monitor_definitions.latest()
     last: dict[tuple[str, str], Monitor] = {}
     for each in sorted([*changes, deleted], key=lambda monitor: monitor.moment_ms):
         last[each.tenant, each.name] = each

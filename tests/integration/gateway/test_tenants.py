@@ -20,7 +20,7 @@ from biaswatch.services.gateway.dashboard.forms import (
     FORM_COOKIE,
     FORM_FIELD,
     form_token,
-    new_number,
+    new_form_id,
 )
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.contracts import ROUTES, AuditAction, Response, record_of
@@ -344,7 +344,7 @@ class Gateway:
             headers["Cookie"] = f"{FORM_COOKIE}=browser"
             given = sent.pop("json", {})
             sent["data"] = {
-                FORM_FIELD: form_token("browser", filled, new_number()),
+                FORM_FIELD: form_token("browser", filled, new_form_id()),
                 "note": "seen",
                 **given,
             }

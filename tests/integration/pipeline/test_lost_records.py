@@ -128,7 +128,7 @@ async def test_a_run_ends_exact_whatever_the_bus_loses(
     await start_all_but_one_reader(platform, kind, reader)
     run = await pinned(platform, COASTS)
     assert platform.commands.opening_of(run) == 0
-    platform.commands.keep_run(run)
+    platform.commands.store_run(run)
     await platform.publish(run)
     await lose_and_go_on(platform, kind)
     await platform.ended(run)
@@ -147,7 +147,7 @@ async def test_every_pair_is_judged_whatever_the_bus_loses(
     await start_all_but_one_reader(platform, kind, reader)
     run = await pinned(platform, PAIRS, judging=Judging(seed=1))
     assert platform.commands.opening_of(run) == 0
-    platform.commands.keep_run(run)
+    platform.commands.store_run(run)
     await platform.publish(run)
     await lose_and_go_on(platform, kind)
     ended = await platform.ended(run)
@@ -201,7 +201,7 @@ async def test_a_cancelled_run_ends_though_the_bus_loses_its_cancellation(
             await platform.start(name, without=blind, repairs=False)
     run = await pinned(platform, COASTS)
     assert platform.commands.opening_of(run) == 0
-    platform.commands.keep_run(run)
+    platform.commands.store_run(run)
     await platform.publish(run)
     await eventually(lambda: platform.queries.progress(run.id).stand is RunState.RUNNING)
     await platform.publish(platform.commands.cancellation_of(run.id))

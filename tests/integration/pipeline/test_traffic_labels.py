@@ -49,15 +49,15 @@ def test_labels_of_a_window_take_back_a_gap_that_the_instrument_made(
     queries = LabelQueries(store, RunQueries(store))
     commands = LabelCommands(store, RunQueries(store), queries, lambda: NOON + 2 * HOUR)
     sample = commands.sample_for(run.id, SampleRequest(feature="words", wanted=80))
-    commands.keep([sample])
+    commands.store_records([sample])
     assert (sample.dimension, sample.low, sample.high) == ("gender", 0, 10)  # as it is watched
     assert [each.answers for each in sample.strata] == [USERS / 2, USERS / 2]
     shown = queries.answer(sample, sample.drawn[0].response_id)
     assert shown is not None
-    assert "Where is my parcel?" in shown.asked
+    assert "Where is my parcel?" in shown.question
     given = [GivenLabel(response_id=each.response_id, value=4) for each in sample.drawn]
     asked = LabelsRequest(extractor="words", feature="words", labels=given)
-    commands.keep(commands.taken(run.id, asked, "anna").new)
+    commands.store_records(commands.check_labels(run.id, asked, "anna").new)
     correct = CorrectByLabels(store, now=lambda: NOON + 2 * HOUR, plan=AnalysisPlan())
     [found] = correct.corrected(run)
     [gap] = found.gaps
@@ -87,8 +87,8 @@ def test_labels_of_several_windows_add_up_to_a_gap_that_may_be_looked_at_any_tim
         sample = commands.sample_for(run.id, SampleRequest(feature="words", wanted=80))
         given = [GivenLabel(response_id=each.response_id, value=4) for each in sample.drawn]
         asked = LabelsRequest(extractor="words", feature="words", labels=given)
-        commands.keep([sample])
-        commands.keep(commands.taken(run.id, asked, "anna").new)
+        commands.store_records([sample])
+        commands.store_records(commands.check_labels(run.id, asked, "anna").new)
         [found] = correct.corrected(run)
         store.records.write([found])
         [part] = found.over_rounds

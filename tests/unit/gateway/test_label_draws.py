@@ -54,7 +54,7 @@ def expected_ids(some: list[ReadAnswer], draw: LabelDraw, stratum: int, n: int) 
 def test_the_first_of_each_group_are_drawn_however_many_are_read_together(
     draw: LabelDraw, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read_columns, "AT_ONCE", together)
+    monkeypatch.setattr(read_columns, "WRITTEN_TOGETHER", together)
     some = answers(1)
     sample = drawn(some, draw)
     assert [each.drawn for each in sample.strata] == [20] * 6

@@ -1,13 +1,18 @@
 """What the operator asks for follows from what is and what should be, and from nothing else."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from pydantic import BaseModel
 
 from biaswatch.services.gateway.status import OVERDUE_AFTER as OF_THE_GATEWAY
-from biaswatch.services.operator.domain.conditions import Truth, differing, merged, told_once
-from biaswatch.services.operator.domain.gateway_replies import SeenEvidence, SeenMonitor, SeenStatus
+from biaswatch.services.operator.domain.conditions import (
+    Truth,
+    changed_fields,
+    merged,
+    not_ready_events,
+)
 from biaswatch.services.operator.domain.monitors import (
     OVERDUE_AFTER,
     MonitorAct,
@@ -21,6 +26,8 @@ from biaswatch.services.operator.domain.monitors import (
 )
 from biaswatch.services.operator.domain.suites import SuiteNotReadyError
 from biaswatch.shared.contracts import AlarmState, Estimate, Verdict
+from biaswatch.shared.requests.evidence import EvidenceView
+from biaswatch.shared.requests.monitor_views import MonitorStatus, MonitorView
 from tests.support.records import AT, make_alarm
 
 META = {"name": "hiring", "namespace": "team", "uid": "1", "generation": 2}
@@ -31,10 +38,18 @@ SUITES = {"bank": "a" * 32}
 WANTED = wanted_monitor(META, SPEC, SUITES)
 APPLIED = {"applied": WANTED.fingerprint, "monitorId": "m1"}
 
+Model = TypeVar("Model", bound=BaseModel)
 
-def seen(state: str = "active", **fields: Any) -> SeenMonitor:
-    stand = SeenStatus(monitor_id="m1", state=state, rounds=3, since=AT)
-    return SeenMonitor(stand=stand.model_copy(update=fields.pop("stand", {})), **fields)
+
+def partial_model(model: type[Model], **fields: Any) -> Model:
+    """Make a record of the gateway with some of its fields."""
+    return model.model_construct(**fields)
+
+
+def seen(state: str = "active", **fields: Any) -> MonitorView:
+    status = partial_model(MonitorStatus, monitor_id="m1", state=state, rounds=3, since=AT)
+    status = status.model_copy(update=fields.pop("stand", {}))
+    return partial_model(MonitorView, stand=status, **{"evidence": [], "alarms": [], **fields})
 
 
 def test_the_file_that_is_applied_is_the_spec_with_the_suites_hash() -> None:
@@ -71,7 +86,7 @@ def test_a_suite_that_is_not_ready_is_named_with_its_namespace() -> None:
     ],
 )
 def test_what_is_asked_for_follows_from_what_is_there(
-    paused: bool, there: SeenMonitor | None, status: dict[str, str], acts: list[MonitorAct]
+    paused: bool, there: MonitorView | None, status: dict[str, str], acts: list[MonitorAct]
 ) -> None:
     wanted = wanted_monitor(META, {**SPEC, "paused": paused}, SUITES)
     assert decide(wanted, there, status) == acts
@@ -90,7 +105,7 @@ def test_a_name_belongs_to_the_oldest_resource_that_is_not_deleted() -> None:
     assert is_owner(new, [{**old, "deletionTimestamp": "2026-01-03T00:00:00Z"}])
 
 
-def test_an_alarm_is_told_once_and_its_end_once() -> None:
+def test_an_alarm_is_not_ready_events_and_its_end_once() -> None:
     alarm = make_alarm(words="Black applicants are rated lower.")
     [event] = alarm_events({}, seen(alarms=[alarm]))
     assert (event.reason, event.warning, event.message) == ("Alarm", True, alarm.words)
@@ -112,10 +127,15 @@ def test_a_round_is_overdue_after_as_long_as_the_gateway_says() -> None:
 
 
 def test_the_comparison_that_is_decided_is_shown_first() -> None:
-    def evidence(name: str, verdict: Verdict, log_supremum: float) -> SeenEvidence:
+    def evidence(name: str, verdict: Verdict, log_supremum: float) -> EvidenceView:
         gap = Estimate(value=0.25, low=0.125, high=0.5)
-        return SeenEvidence(
-            comparison=name, gap=gap, verdict=verdict, log_supremum=log_supremum, bound=3.0
+        return partial_model(
+            EvidenceView,
+            comparison=name,
+            gap=gap,
+            verdict=verdict,
+            log_supremum=log_supremum,
+            bound=3.0,
         )
 
     found = seen(
@@ -133,8 +153,13 @@ def test_the_comparison_that_is_decided_is_shown_first() -> None:
 
 def test_a_monitor_whose_rounds_measured_nothing_is_not_said_to_be_quiet() -> None:
     def condition(gap: Estimate) -> tuple[Truth, str]:
-        evidence = SeenEvidence(
-            comparison="c", gap=gap, verdict=Verdict.NOT_ENOUGH, log_supremum=0.0, bound=3.0
+        evidence = partial_model(
+            EvidenceView,
+            comparison="c",
+            gap=gap,
+            verdict=Verdict.NOT_ENOUGH,
+            log_supremum=0.0,
+            bound=3.0,
         )
         alarming, _ = monitor_conditions(seen(evidence=[evidence]), AT)
         return alarming.status, alarming.reason
@@ -166,9 +191,9 @@ def test_a_condition_keeps_the_moment_since_when_it_holds() -> None:
 def test_a_refusal_is_told_again_only_when_its_sentence_changes() -> None:
     refused = ready_condition(seen())
     refused = type(refused)(refused.type, Truth.FALSE, "Refused", "The target is unknown.")
-    assert len(told_once({}, refused)) == 1
-    assert told_once({"conditions": merged({}, [refused], AT)}, refused) == []
+    assert len(not_ready_events({}, refused)) == 1
+    assert not_ready_events({"conditions": merged({}, [refused], AT)}, refused) == []
 
 
 def test_only_fields_that_differ_are_written_and_those_that_are_gone_are_removed() -> None:
-    assert differing({"a": 1, "b": 2, "c": None}, {"a": 1, "d": 3}) == {"b": None, "d": 3}
+    assert changed_fields({"a": 1, "b": 2, "c": None}, {"a": 1, "d": 3}) == {"b": None, "d": 3}

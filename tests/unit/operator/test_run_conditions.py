@@ -1,37 +1,50 @@
 """The condition Disparity of a BiasRun: true, false, or unknown where too little was measured."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from pydantic import BaseModel
 
-from biaswatch.services.operator.domain.gateway_replies import SeenDiagnosis, SeenRun
 from biaswatch.services.operator.domain.runs import run_conditions, run_events, run_status
+from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
+from biaswatch.shared.requests.run_views import RunProgress, RunState
 from tests.support.records import AT
 
+Model = TypeVar("Model", bound=BaseModel)
 
-def diagnosis(verdict: str, missing: int, survives: bool | None = None) -> SeenDiagnosis:
+
+def partial_model(model: type[Model], **fields: Any) -> Model:
+    """Make a record of the gateway with some of its fields."""
+    return model.model_construct(**fields)
+
+
+def diagnosis(verdict: str, missing: int, survives: bool | None = None) -> Diagnosis:
     """Make the findings of two groups with ten answers each, some of them missing."""
-    group = {"responses": 10, "missing_reasons": {}}
-    gap = {"value": 0.5, "low": 0.1, "high": 0.9}
-    record = {
-        "target": "m", "feature": "rating", "dimension": "race",
-        "groups": [
-            {**group, "group": "black", "missing": missing},
-            {**group, "group": "white", "missing": 0},
-        ],
-        "gaps": [
-            {"a": "black", "b": "white", "gap": gap, "verdict": verdict,
-             "survives_missing": survives}
-        ],
-    }  # fmt: skip
-    return SeenDiagnosis.model_validate(record)
+    counts = {"black": missing, "white": 0}
+    gap = partial_model(
+        Gap,
+        a="black",
+        b="white",
+        gap=Estimate(value=0.5, low=0.1, high=0.9),
+        verdict=Verdict(verdict),
+        survives_missing=survives,
+    )
+    groups = tuple(
+        partial_model(GroupSummary, group=name, responses=10, missing=count, missing_reasons={})
+        for name, count in counts.items()
+    )
+    return partial_model(
+        Diagnosis, target="m", feature="rating", dimension="race", groups=groups, gaps=(gap,)
+    )
 
 
-def seen(state: str = "complete") -> SeenRun:
-    return SeenRun(run_id="r", stand=state, probes=20, responses=20)
+def seen(state: str = "complete") -> RunProgress:
+    return partial_model(
+        RunProgress, run_id="r", stand=RunState(state), stopped_by=None, probes=20, responses=20
+    )
 
 
-def disparity(diagnoses: list[SeenDiagnosis], state: str = "complete") -> tuple[str, str, str]:
+def disparity(diagnoses: list[Diagnosis], state: str = "complete") -> tuple[str, str, str]:
     """Return status, reason and message of the condition Disparity."""
     condition = run_conditions(seen(state), diagnoses)[-1]
     return condition.status.value, condition.reason, condition.message
@@ -49,7 +62,7 @@ def disparity(diagnoses: list[SeenDiagnosis], state: str = "complete") -> tuple[
     ],
 )
 def test_with_too_few_measured_answers_the_condition_is_unknown(
-    diagnoses: list[SeenDiagnosis], status: str, reason: str
+    diagnoses: list[Diagnosis], status: str, reason: str
 ) -> None:
     assert disparity(diagnoses)[:2] == (status, reason)
     assert disparity(diagnoses, "running")[0] == "Unknown"
@@ -68,7 +81,7 @@ def test_the_message_says_what_was_not_measured_and_what_missing_answers_could_u
 def test_the_status_shows_a_disparity_first_and_then_what_was_not_measured() -> None:
     measured, empty = diagnosis("no_disparity", 0), diagnosis("not_enough_evidence", 10)
 
-    def verdict(*diagnoses: SeenDiagnosis) -> Any:
+    def verdict(*diagnoses: Diagnosis) -> Any:
         return run_status({}, {}, seen(), diagnoses, AT)["verdict"]
 
     assert verdict(measured, empty) == "not_measured"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from biaswatch.cli.admin.audit import print_entries
-from biaswatch.services.gateway.dashboard.overview_pages import GIVEN_REPORT, names_of
+from biaswatch.services.gateway.dashboard.overview_pages import SUPPLIED_REPORT, names_of
 from biaswatch.shared.contracts import parse_target
 from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry
 from biaswatch.shared.presentation.names import ActWords, act_words
@@ -91,7 +91,7 @@ def test_entries_that_know_an_id_alone_are_called_as_the_store_calls_it(tmp_path
     given = make_brief(writer=None, report="A report.")
     about = [
         (AuditAction.INTERPRETATION_START, written.id, "simulator:biased"),
-        (AuditAction.INTERPRETATION_START, given.id, GIVEN_REPORT),
+        (AuditAction.INTERPRETATION_START, given.id, SUPPLIED_REPORT),
         (AuditAction.INTERPRETATION_START, ID, "an interpretation"),
         (AuditAction.LABELS_SAMPLE, run.id, "hiring"),
         (AuditAction.RUN_CANCEL, run.id, "hiring"),
