@@ -1,5 +1,6 @@
 """The overview, and pages on operation: alarms, audit trail, extractors, traffic."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,7 +44,8 @@ RELOAD_S = 30
 MAX_RUNS = 25
 TABLE_WINDOWS = 24
 MAX_ENTRIES = 200
-MAX_NOTES = 20
+MAX_NOTES, SEARCHED_NOTES = 20, 2000
+"""Acknowledgements of an alarm on a page, and latest ones of all alarms that are searched."""
 SPENDING_ROUNDS = 10
 """Last rounds of a monitor whose spending is shown."""
 ACKNOWLEDGED = AuditAction.ALARM_ACKNOWLEDGE.value
@@ -127,15 +129,14 @@ class OverviewQueries:
 
     def acknowledgements(self, alarm_ids: Iterable[str]) -> dict[str, list[AuditEntry]]:
         """Return the acknowledgements of alarms in the audit trail, the latest first."""
-        notes = {
-            id_: self._store.audit.latest(MAX_NOTES, AuditFilter(id_, None, ACKNOWLEDGED))
-            for id_ in alarm_ids
-        }
-        return {
-            id_: [entry for entry in entries if entry.failure is None]
-            for id_, entries in notes.items()
-            if entries
-        }
+        ids, notes = set(alarm_ids), defaultdict[str, list[AuditEntry]](list)
+        if not ids:
+            return {}
+        everything = AuditFilter(None, None, ACKNOWLEDGED)
+        for entry in self._store.audit.latest(SEARCHED_NOTES, everything):
+            if entry.subject in ids and entry.failure is None:
+                notes[entry.subject].append(entry)
+        return {id_: entries[:MAX_NOTES] for id_, entries in notes.items()}
 
 
 def scored_runs(runs: Iterable[RunProgress], studies: StudyQueries) -> dict[str, RunScored]:

@@ -132,7 +132,7 @@ async def test_a_monitor_without_rounds_and_an_empty_platform_are_shown(
         assert "There are none yet" in (await api.get("/")).text
         await watch(api, store, 0)
         assert "No round has closed yet" in (await api.get("/monitors/coasts")).text
-        assert "There are none" in (await api.get("/monitors/coasts/alarms")).text
+        assert "raised no alarm" in (await api.get("/monitors/coasts/alarms")).text
 
 
 async def test_a_run_is_shown_with_its_findings(bus: ProvisionedBus, store: Store) -> None:
