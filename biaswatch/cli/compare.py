@@ -80,7 +80,8 @@ def compare(
     from biaswatch.diagnosis.comparison import RunPart, comparison_input
     from biaswatch.render import run_changes
     from biaswatch.render.table_rows import write_frame
-    from biaswatch.shared.analysis.changes.run_changes import ChangePlan, compare_runs
+    from biaswatch.shared.analysis.changes.matched_changes import compare_runs
+    from biaswatch.shared.analysis.changes.run_changes import ChangePlan
     from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
     from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 

@@ -6,12 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from biaswatch.shared.analysis.changes.run_changes import (
-    ChangeOf,
-    ChangePlan,
-    ChangeVerdict,
-    compare_runs,
-)
+from biaswatch.shared.analysis.changes.matched_changes import compare_runs
+from biaswatch.shared.analysis.changes.run_changes import ChangeOf, ChangePlan, ChangeVerdict
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.contracts import Claim
 from tests.support.two_runs import Drawn, Rng, matched_of, run_of

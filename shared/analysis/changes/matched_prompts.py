@@ -6,7 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.observations import Floats, Labels, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import (
+    Floats,
+    Labels,
+    Observations,
+    Whole,
+    ends_of,
+)
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
@@ -109,17 +115,11 @@ class MatchedPrompts:
 
     def at_worst(self, *, raised: bool) -> "MatchedPrompts":
         """Return the prompts with missing answers such that all values rise, or fall, the most."""
-        ends = np.array([self._ends(index) for index in range(len(self.features))]).reshape(-1, 2)
+        values = np.concatenate([self.before.values, self.after.values])
+        ends = np.array([ends_of(*pair) for pair in zip(self.bounds, values.T, strict=True)])
+        ends = ends.reshape(-1, 2)
         before, after = (ends[:, 0], ends[:, 1]) if raised else (ends[:, 1], ends[:, 0])
         return replace(self, before=_filled(self.before, before), after=_filled(self.after, after))
-
-    def _ends(self, feature: int) -> Bounds:
-        """Return the range of a feature, or else of the values that were seen."""
-        if (bounds := self.bounds[feature]) is not None:
-            return bounds
-        every = np.concatenate([self.before.values[:, feature], self.after.values[:, feature]])
-        present = every[np.isfinite(every)]
-        return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
 
     def _observations(self, values: Floats, bounds: Sequence[Bounds | None]) -> Observations:
         return Observations(

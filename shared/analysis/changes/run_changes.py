@@ -1,31 +1,25 @@
-"""Every change between two runs, as one family: gaps, means, shares of missing answers."""
+"""Changes between two runs as one family of tests: gaps, means, shares of missing answers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
-from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, RunAnswers
-from biaswatch.shared.analysis.changes.tested_changes import (
-    GapChange,
-    GapChanges,
-    LevelChange,
-    Levels,
-    MatchedRuns,
-    TestableChange,
-)
 from biaswatch.shared.analysis.findings.groupings import (
     THE_REST,
+    ComparedGroups,
     ComparisonPlan,
     Grouping,
     grouping,
 )
-from biaswatch.shared.analysis.findings.observations import Whole, coded
+from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
 from biaswatch.shared.stats.comparisons.changes import ChangeResult
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, conclude
 from biaswatch.shared.stats.estimate import Estimate, Verdict
+
+KNOWN = "every prompt was always answered alike in each run: the change of these prompts is known"
 
 
 class ChangeVerdict(StrEnum):
@@ -33,74 +27,8 @@ class ChangeVerdict(StrEnum):
 
     CHANGED = "changed"
     NO_CHANGE = "no_change"
-    """None beyond the tolerance."""
+    """No change beyond the tolerance."""
     NOT_ENOUGH = "not_enough_evidence"
-
-
-@dataclass(frozen=True)
-class ChangeConclusion:
-    """A verdict on a change and why it is this one."""
-
-    verdict: ChangeVerdict
-    reason: str
-    p_adjusted: float | None = None
-    p_equivalence_adjusted: float | None = None
-
-
-def conclude_change(
-    change_result: ChangeResult, *, tolerance: float, alpha: float, family: int
-) -> ChangeConclusion:
-    """Conclude as of a gap, after the correction of the family (Bonferroni)."""
-    change = change_result.result.simultaneous
-    p_values = (change_result.result.p_disparity, change_result.result.p_equivalence)
-    changed, within = (None if p is None else min(1.0, p * family) for p in p_values)
-    if change_result.result.known:
-        return ChangeConclusion(ChangeVerdict.CHANGED, NEVER_VARY, changed, within)
-    decision = conclude(change, changed, within, tolerance=tolerance, alpha=alpha).verdict
-    verdict, reason = _SAID[decision]
-    if decision is Verdict.DISPARITY:
-        reason = reason.format(side="the tolerance" if tolerance else "0")
-    elif decision is Verdict.NOT_ENOUGH:
-        where = "changes on both sides of the tolerance" if tolerance else "a change of 0"
-        reason = change.reason or reason.format(where=where)
-    return ChangeConclusion(verdict, reason, changed, within)
-
-
-def stands(
-    conclusion: ChangeConclusion,
-    change: float | None,
-    worst: Iterable[GapResult],
-    *,
-    alpha: float,
-    family: int,
-) -> bool:
-    """Return whether a verdict, in its direction, is the same with each of these results."""
-    return all(_same(conclusion.verdict, change or 0.0, result, alpha, family) for result in worst)
-
-
-def _same(
-    verdict: ChangeVerdict, change: float, worst: GapResult, alpha: float, family: int
-) -> bool:
-    p_value = worst.p_equivalence
-    if verdict is ChangeVerdict.CHANGED:
-        if (worst.marginal.value or 0.0) * change <= 0:
-            return False
-        p_value = worst.p_disparity
-    return p_value is not None and min(1.0, p_value * family) <= alpha
-
-
-_SAID = {
-    Verdict.DISPARITY: (
-        ChangeVerdict.CHANGED, "the change is beyond {side}, at the family's level"
-    ),
-    Verdict.NO_DISPARITY: (ChangeVerdict.NO_CHANGE, "the change is within the tolerance"),
-    Verdict.NOT_ENOUGH: (
-        ChangeVerdict.NOT_ENOUGH, "{where} cannot be excluded at the family's level"
-    ),
-}  # fmt: skip
-
-
-KNOWN = "every prompt was always answered alike in each run: the change of these prompts is known"
 
 
 class ChangeOf(StrEnum):
@@ -116,7 +44,7 @@ class ChangeOf(StrEnum):
 
 @dataclass(frozen=True)
 class ChangePlan:
-    """What is declared before anybody looks."""
+    """What is declared in advance."""
 
     comparisons: ComparisonPlan
     """Level, claim, and the largest change of a gap or a mean that does not matter."""
@@ -126,13 +54,13 @@ class ChangePlan:
 
 @dataclass(frozen=True)
 class ChangeSubject:
-    """Of what a change is."""
+    """The quantity that may have changed."""
 
     of: ChangeOf
     feature: str
     domain: str
     dimension: str | None = None
-    """None where all prompts are meant."""
+    """None for all prompts."""
     a: str | None = None
     """The group, or the first of two."""
     b: str | None = None
@@ -146,17 +74,18 @@ class RunChange:
     before: float | None
     after: float | None
     change: Estimate
-    """After less before, with the interval that the verdict is read from: one of the family."""
+    """After minus before, with the interval that the verdict is read from: one of the family."""
     by_itself: Estimate
     p_value: float | None
-    """For a change of at most the tolerance, before correction; so is the next."""
+    """For a change of at most the tolerance, before correction."""
     p_equivalence: float | None
+    """For a change of at least the tolerance, before correction."""
     p_adjusted: float | None
     p_equivalence_adjusted: float | None
     verdict: ChangeVerdict
     reason: str
     survives_missing: bool | None
-    """Whether the verdict stands whatever the missing answers were; None without a verdict."""
+    """False where the missing answers could overturn the verdict; None without a verdict."""
     prompts: int
     n_before: int
     """Answers with a value."""
@@ -174,130 +103,131 @@ class RunChanges:
 
 
 @dataclass(frozen=True)
-class _Question:
+class AnswerCounts:
+    """Prompts behind a change, and answers of each run with and without a value."""
+
+    prompts: int
+    n_before: int
+    n_after: int
+    n_missing_before: int
+    n_missing_after: int
+
+
+@dataclass(frozen=True)
+class ChangeTest:
+    """The test of one change."""
+
     subject: ChangeSubject
-    asked: TestableChange
-    runs: MatchedRuns
-    feature: int
     tolerance: float
+    is_testable: Callable[[], bool]
+    """Whether each side has two units, so that the test is one of the family."""
+    result: Callable[[int], ChangeResult]
+    """Takes the size of the family."""
+    at_worst: Callable[[], Iterable[GapResult]]
+    """The change with the missing answers least favourable for either side."""
+    counts: Callable[[], AnswerCounts]
 
 
-def compare_runs(matched: MatchedPrompts, plan: ChangePlan) -> RunChanges:
-    """Test every change between two runs on the prompts that both have.
+def run_changes(tests: Sequence[ChangeTest], alpha: float) -> RunChanges:
+    """Conclude every test, with Bonferroni's correction over the whole family.
 
-    A prompt's change is one value; the gap of two groups' changes is the change of their gap, and
-    is compared as gaps are: within the sets that both have, singly elsewhere. All tests are one
-    family, corrected in a single step (Bonferroni), so that "something changed" is said of two
-    equal runs with a probability of at most alpha, and intervals agree with verdicts.
+    Of two equal runs, any change is reported with a probability of at most alpha.
     """
-    questions = [*_values_asked(matched, plan), *_missing_asked(matched, plan)]
-    family = max(1, sum(question.asked.testable for question in questions))
-    return RunChanges([_answered(question, family) for question in questions], family)
+    family = max(1, sum(test.is_testable() for test in tests))
+    return RunChanges([_run_change(test, alpha, family) for test in tests], family)
 
 
-def _values_asked(matched: MatchedPrompts, plan: ChangePlan) -> Iterator[_Question]:
-    runs, tolerance = MatchedRuns(matched, plan.comparisons), plan.comparisons.tolerance
-    for one in _groupings(matched):
-        gaps = GapChanges(runs, one)
-        for pair in gaps.sampled.compared:
-            a = one.groups[pair[0]]
-            b = THE_REST if pair[1] is None else one.groups[pair[1]].name
-            for index, feature in enumerate(matched.features):
-                subject = ChangeSubject(
-                    ChangeOf.GAP, feature, one.domains[a.domain], one.name, a.name, b
-                )
-                yield _Question(subject, GapChange(gaps, pair, index), runs, index, tolerance)
-    yield from _levels_asked(runs, ChangeOf.MEAN, tolerance)
+def gap_subject(grouping: Grouping, pair: ComparedGroups, feature: str) -> ChangeSubject:
+    """Return the gap of a pair of groups as a subject of a change."""
+    a = grouping.groups[pair[0]]
+    b = THE_REST if pair[1] is None else grouping.groups[pair[1]].name
+    domain = grouping.domains[a.domain]
+    return ChangeSubject(ChangeOf.GAP, feature, domain, grouping.name, a.name, b)
 
 
-def _missing_asked(matched: MatchedPrompts, plan: ChangePlan) -> Iterator[_Question]:
-    runs = MatchedRuns(matched.missing_shares(), plan.comparisons)
-    yield from _levels_asked(runs, ChangeOf.MISSING, plan.missing_tolerance)
-
-
-def _levels_asked(runs: MatchedRuns, of: ChangeOf, tolerance: float) -> Iterator[_Question]:
-    for domain, dimension, group, prompts in _sides(runs.matched):
-        levels = Levels(runs, prompts)
-        for index, feature in enumerate(runs.matched.features):
-            subject = ChangeSubject(of, feature, domain, dimension, group)
-            change = LevelChange(levels, index, tolerance)
-            yield _Question(subject, change, runs, index, tolerance)
-
-
-def _sides(matched: MatchedPrompts) -> Iterator[tuple[str, str | None, str | None, Whole]]:
-    """Return all prompts of each domain, then those of each group: (domain, dimension, group)."""
-    codes, domains = coded(matched.domains)
+def level_subjects(
+    answers: Observations, of: ChangeOf
+) -> Iterator[tuple[Whole, Callable[[str], ChangeSubject]]]:
+    """Yield the rows of each domain, then of each group, and their subject for a feature."""
+    codes, domains = coded(answers.domains or [""] * answers.rows)
     for code, domain in enumerate(domains):
-        yield domain, None, None, np.flatnonzero(codes == code)
-    for one in _groupings(matched):
-        for code, group in enumerate(one.groups):
-            prompts = np.flatnonzero(one.codes == code)
-            yield one.domains[group.domain], one.name, group.name, prompts
+        yield np.flatnonzero(codes == code), _subject(of, domain)
+    for dimension in answers.groups:
+        groups = grouping(answers, (dimension,))
+        for code, group in enumerate(groups.groups):
+            domain = groups.domains[group.domain]
+            yield np.flatnonzero(groups.codes == code), _subject(of, domain, dimension, group.name)
 
 
-def _groupings(matched: MatchedPrompts) -> list[Grouping]:
-    return [grouping(matched.changes, (dimension,)) for dimension in matched.groups]
+def _subject(of: ChangeOf, domain: str, *group: str) -> Callable[[str], ChangeSubject]:
+    return lambda feature: ChangeSubject(of, feature, domain, *group)
 
 
-def _answered(question: _Question, family: int) -> RunChange:
-    alpha, tested = question.runs.plan.alpha, question.asked.tested(family)
-    drawn = conclude_change(tested, tolerance=question.tolerance, alpha=alpha, family=family)
-    result = _in_words_of_runs(tested.result)
-    before, after = (
-        _counts(run, question)
-        for run in (question.runs.matched.before, question.runs.matched.after)
+def _run_change(test: ChangeTest, alpha: float, family: int) -> RunChange:
+    found, counts = test.result(family), test.counts()
+    result = found.result
+    changed, within = (
+        None if p is None else min(1.0, p * family)
+        for p in (result.p_disparity, result.p_equivalence)
     )
-    survives, reason = _survival(question, drawn, tested, before[1] + after[1], family)
+    verdict, reason = _conclusion(result, changed, within, test.tolerance, alpha)
+    survives = None
+    if verdict is not ChangeVerdict.NOT_ENOUGH:
+        missing = counts.n_missing_before + counts.n_missing_after
+        survives = not missing or all(
+            _verdict_holds(verdict, result.marginal.value or 0.0, worst, alpha, family)
+            for worst in test.at_worst()
+        )
+        could = "cannot" if survives else "could"
+        reason += f"; the {missing} missing answers {could} undo it" if missing else ""
+    change, by_itself = result.simultaneous, result.marginal
+    if result.known:
+        change = by_itself = replace(by_itself, reason=KNOWN)
+    if family > 1:
+        change = replace(change, method=f"{change.method}, one of {family}")
     return RunChange(
-        subject=question.subject,
-        before=tested.before,
-        after=tested.after,
-        change=one_of(result.simultaneous, family),
-        by_itself=result.marginal,
+        subject=test.subject,
+        before=found.before,
+        after=found.after,
+        change=change,
+        by_itself=by_itself,
         p_value=result.p_disparity,
         p_equivalence=result.p_equivalence,
-        p_adjusted=drawn.p_adjusted,
-        p_equivalence_adjusted=drawn.p_equivalence_adjusted,
-        verdict=drawn.verdict,
+        p_adjusted=changed,
+        p_equivalence_adjusted=within,
+        verdict=verdict,
         reason=reason,
         survives_missing=survives,
-        prompts=len(question.asked.prompts),
-        n_before=before[0],
-        n_after=after[0],
-        n_missing_before=before[1],
-        n_missing_after=after[1],
+        **vars(counts),
     )
 
 
-def _survival(
-    question: _Question, drawn: ChangeConclusion, result: ChangeResult, missing: int, family: int
-) -> tuple[bool | None, str]:
-    """Return whether a verdict stands whatever the missing answers were, and what is said."""
-    if drawn.verdict is ChangeVerdict.NOT_ENOUGH:
-        return None, drawn.reason
-    if not missing:
-        return True, drawn.reason
-    change, alpha = result.result.marginal.value, question.runs.plan.alpha
-    survives = stands(drawn, change, question.asked.at_worst(), alpha=alpha, family=family)
-    could = "cannot" if survives else "could"
-    return survives, f"{drawn.reason}; the {missing} missing answers {could} undo it"
+def _conclusion(
+    result: GapResult, changed: float | None, within: float | None, tolerance: float, alpha: float
+) -> tuple[ChangeVerdict, str]:
+    """Conclude from corrected p-values, as of a gap."""
+    if result.known:
+        return ChangeVerdict.CHANGED, NEVER_VARY
+    change = result.simultaneous
+    match conclude(change, changed, within, tolerance=tolerance, alpha=alpha).verdict:
+        case Verdict.DISPARITY:
+            limit = "the tolerance" if tolerance else "0"
+            return ChangeVerdict.CHANGED, f"the change is beyond {limit}, at the family's level"
+        case Verdict.NO_DISPARITY:
+            return ChangeVerdict.NO_CHANGE, "the change is within the tolerance"
+        case _:
+            range_ = "changes on both sides of the tolerance" if tolerance else "a change of 0"
+            reason = f"{range_} cannot be excluded at the family's level"
+            return ChangeVerdict.NOT_ENOUGH, change.reason or reason
 
 
-def _counts(run: RunAnswers, question: _Question) -> tuple[int, int]:
-    """Return how many answers of a run have a value, and how many are missing."""
-    rows = np.isin(run.prompts, question.asked.prompts)
-    present = int(np.isfinite(run.values[rows, question.feature]).sum())
-    return present, int(rows.sum()) - present
-
-
-def one_of(change: Estimate, family: int) -> Estimate:
-    """Return an interval that says how many there are together with it."""
-    return replace(change, method=f"{change.method}, one of {family}") if family > 1 else change
-
-
-def _in_words_of_runs(result: GapResult) -> GapResult:
-    """Return a result whose reason, where it is known, is about both runs."""
-    if not result.known:
-        return result
-    value = replace(result.marginal, reason=KNOWN)
-    return replace(result, marginal=value, simultaneous=value)
+def _verdict_holds(
+    verdict: ChangeVerdict, change: float, worst: GapResult, alpha: float, family: int
+) -> bool:
+    """Return whether a verdict, in its direction, is the same with another result."""
+    p_value = worst.p_equivalence
+    if verdict is ChangeVerdict.CHANGED:
+        if (worst.marginal.value or 0.0) * change <= 0:
+            return False
+        p_value = worst.p_disparity
+    return p_value is not None and min(1.0, p_value * family) <= alpha

@@ -1,8 +1,8 @@
-"""Every change between two runs that hardly share a prompt, as one family."""
+"""Changes between two runs that share few prompts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 import numpy as np
@@ -13,25 +13,23 @@ from biaswatch.shared.analysis.changes.matched_prompts import (
     prompt_keys,
 )
 from biaswatch.shared.analysis.changes.run_changes import (
+    AnswerCounts,
     ChangeOf,
     ChangePlan,
-    ChangeSubject,
-    ChangeVerdict,
-    RunChange,
+    ChangeTest,
     RunChanges,
-    conclude_change,
-    one_of,
-    stands,
+    gap_subject,
+    level_subjects,
+    run_changes,
 )
 from biaswatch.shared.analysis.findings.gap_samples import FEW_CLUSTERS, SampledGroups
 from biaswatch.shared.analysis.findings.groupings import (
-    THE_REST,
     ComparedGroups,
     ComparisonPlan,
     Grouping,
     grouping,
 )
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, coded
+from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, ends_of
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.changes import ChangeResult, gap_change
 from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds, ComparedSamples
@@ -126,16 +124,23 @@ class WholeRuns:
                 highest = group_up == bool(after)
                 for feature in range(values.shape[1]):
                     lost = own & np.isnan(values[:, feature])
-                    values[lost, feature] = self._ends(feature)[int(highest)]
+                    bounds = self.answers.ranges[self.answers.features[feature]]
+                    ends = ends_of(bounds, self.answers.values[:, feature])
+                    values[lost, feature] = ends[int(highest)]
         return replace(self, answers=replace(self.answers, values=values))
 
-    def _ends(self, feature: int) -> Bounds:
-        """Return the range of a feature, or else of the values that were seen."""
-        bounds = self.answers.ranges[self.answers.features[feature]]
-        present = self.answers.values[:, feature][np.isfinite(self.answers.values[:, feature])]
-        if bounds is not None or not len(present):
-            return bounds or (0.0, 0.0)
-        return float(present.min()), float(present.max())
+    def counts(self, rows: Whole, feature: int) -> AnswerCounts:
+        """Return how many answers among some rows each run has with and without a value."""
+        present = np.isfinite(self.answers.values[rows, feature])
+        after = self.is_after[rows] == 1
+        units = [self.answers.units[row] for row in rows] if self.answers.units else []
+        return AnswerCounts(
+            prompts=len(set(units)),
+            n_before=int((present & ~after).sum()),
+            n_after=int((present & after).sum()),
+            n_missing_before=int((~present & ~after).sum()),
+            n_missing_after=int((~present & after).sum()),
+        )
 
 
 @dataclass(frozen=True)
@@ -187,104 +192,94 @@ def _only(answers: Observations, rows: Whole) -> Observations:
     )
 
 
-Tested = Callable[[int], ChangeResult]
-"""Takes the size of the family."""
-
-
-@dataclass(frozen=True)
-class _Question:
-    of: WholeRuns
-    subject: ChangeSubject
-    tested: Tested
-    at_worst: Callable[[], Sequence[GapResult]]
-    rows: Whole
-    feature: int
-    tolerance: float
-
-
 def compare_whole_runs(
     runs: Sequence[tuple[str, Observations, Observations]], plan: ChangePlan
 ) -> RunChanges:
     """Test every change between two runs by all their answers, whatever prompts they share.
 
     A mean after is compared with the mean before as two groups are: prompts, or sets, of both runs
-    in pairs, the others singly. A gap after less the gap before is a difference of two independent
+    in pairs, the others singly. A gap after minus the gap before is a difference of two independent
     gaps. All tests are one family, as in `compare_runs`. Runs are given as to `matched_prompts`;
     the claim is about the population of prompts, since the runs have no common bank.
     """
-    declared = plan.comparisons
-    whole = WholeRuns.of(runs, _of_population(plan))
-    questions = [*_gaps(whole, declared.tolerance)]
-    questions += _levels(whole, ChangeOf.MEAN, declared.tolerance)
-    questions += _levels(whole.missing, ChangeOf.MISSING, plan.missing_tolerance)
-    family = max(
-        1, sum(question.tested(1).result.p_disparity is not None for question in questions)
-    )
-    return RunChanges([_answered(question, whole, family) for question in questions], family)
+    declared = replace(plan.comparisons, claim=Claim.POPULATION)
+    whole = WholeRuns.of(runs, declared)
+    missing = replace(whole.missing, plan=replace(declared, tolerance=plan.missing_tolerance))
+    tests = [
+        *_gap_tests(whole),
+        *_level_tests(whole, ChangeOf.MEAN),
+        *_level_tests(missing, ChangeOf.MISSING),
+    ]
+    return run_changes(tests, declared.alpha)
 
 
-def _of_population(plan: ChangePlan) -> ComparisonPlan:
-    return replace(plan.comparisons, claim=Claim.POPULATION)
-
-
-def _gaps(whole: WholeRuns, tolerance: float) -> Iterator[_Question]:
+def _gap_tests(whole: WholeRuns) -> Iterator[ChangeTest]:
     for dimension in whole.answers.groups:
-        one = grouping(whole.answers, (dimension,))
-        for pair in one.compared(whole.plan.against):
-            for index in range(len(whole.answers.features)):
-                yield _gap(whole, one, pair, index, tolerance)
+        groups = grouping(whole.answers, (dimension,))
+        for pair in groups.compared(whole.plan.against):
+            for index, feature in enumerate(whole.answers.features):
+                change = GapChange(whole, groups, pair, index)
+                rows = np.flatnonzero(np.isin(groups.codes, list(chain(*groups.members(pair)))))
+                yield ChangeTest(
+                    gap_subject(groups, pair, feature),
+                    whole.plan.tolerance,
+                    is_testable=partial(_is_testable, change.result),
+                    result=change.result,
+                    at_worst=change.at_worst,
+                    counts=partial(whole.counts, rows, index),
+                )
 
 
-def _gap(
-    whole: WholeRuns, one: Grouping, pair: ComparedGroups, feature: int, tolerance: float
-) -> _Question:
-    gaps = whole.gaps(one)
-    sides = gaps.by_run[0].members(pair)
-    a = one.groups[pair[0]]
-    b = THE_REST if pair[1] is None else one.groups[pair[1]].name
-    name, domain = whole.answers.features[feature], one.domains[a.domain]
+@dataclass(frozen=True)
+class GapChange:
+    """The change of the gap of two groups, as a difference of two independent gaps."""
 
-    def found(of: WholeRuns, family: int) -> ChangeResult:
-        runs = of.gaps(one)
-        after, before = runs.samples(pair, feature)
-        result = gap_change(
-            after, before, alpha=whole.plan.alpha, tolerance=tolerance, family=family
+    whole: WholeRuns
+    grouping: Grouping
+    pair: ComparedGroups
+    feature: int
+
+    def result(self, family: int) -> ChangeResult:
+        """Return the change with its tests."""
+        runs, plan = self.whole.gaps(self.grouping), self.whole.plan
+        after, before = runs.samples(self.pair, self.feature)
+        change = gap_change(
+            after, before, alpha=plan.alpha, tolerance=plan.tolerance, family=family
         )
-        if runs.has_few_families(pair, feature):
-            no_interval = undefined(FEW_CLUSTERS, value=result.marginal.value)
-            result = GapResult(no_interval, no_interval, None, None)
-        return ChangeResult(result, mean_gap(before), mean_gap(after))
+        if runs.has_few_families(self.pair, self.feature):
+            no_interval = undefined(FEW_CLUSTERS, value=change.marginal.value)
+            change = GapResult(no_interval, no_interval, None, None)
+        return ChangeResult(change, mean_gap(before), mean_gap(after))
 
-    return _Question(
-        whole,
-        ChangeSubject(ChangeOf.GAP, name, domain, one.name, a.name, b),
-        lambda family: found(whole, family),
-        lambda: [found(whole.filled(one, sides, up=up), 1).result for up in (True, False)],
-        np.flatnonzero(np.isin(one.codes, list(chain(*sides)))),
-        feature,
-        tolerance,
-    )
+    def at_worst(self) -> Iterator[GapResult]:
+        """Return the change with the missing answers least favourable for either side."""
+        sides = self.grouping.members(self.pair)
+        for up in (True, False):
+            filled = self.whole.filled(self.grouping, sides, up=up)
+            yield replace(self, whole=filled).result(1).result
 
 
-def _levels(whole: WholeRuns, of: ChangeOf, tolerance: float) -> Iterator[_Question]:
-    for domain, dimension, group, rows in _sides(whole.answers):
-        sampled = replace(whole, plan=replace(whole.plan, tolerance=tolerance)).levels(rows)
+def _level_tests(whole: WholeRuns, of: ChangeOf) -> Iterator[ChangeTest]:
+    for rows, subject_of in level_subjects(whole.answers, of):
+        sampled = whole.levels(rows)
         pair = next(iter(sampled.compared), None)
         if pair is None:  # only one of the runs asked this group
             continue
         for index, feature in enumerate(whole.answers.features):
-            yield _Question(
-                whole,
-                ChangeSubject(of, feature, domain, dimension, group),
-                lambda family, s=sampled, p=pair, i=index: _level(s, p, i, family),  # type: ignore[misc]
-                lambda s=sampled, p=pair, i=index: s.at_worst(p, i),  # type: ignore[misc]
-                rows,
-                index,
-                tolerance,
+            result = partial(_level_change, sampled, pair, index)
+            yield ChangeTest(
+                subject_of(feature),
+                whole.plan.tolerance,
+                is_testable=partial(_is_testable, result),
+                result=result,
+                at_worst=partial(sampled.at_worst, pair, index),
+                counts=partial(whole.counts, rows, index),
             )
 
 
-def _level(sampled: SampledGroups, pair: ComparedGroups, feature: int, family: int) -> ChangeResult:
+def _level_change(
+    sampled: SampledGroups, pair: ComparedGroups, feature: int, family: int
+) -> ChangeResult:
     result = sampled.sides(pair, feature, family).result
     after, before = (
         float(values.mean()) if len(values) else None
@@ -293,53 +288,5 @@ def _level(sampled: SampledGroups, pair: ComparedGroups, feature: int, family: i
     return ChangeResult(result, before, after)
 
 
-def _sides(answers: Observations) -> Iterator[tuple[str, str | None, str | None, Whole]]:
-    """Return all rows of each domain, then those of each group: (domain, dimension, group)."""
-    codes, domains = coded(answers.domains or [""] * answers.rows)
-    for code, domain in enumerate(domains):
-        yield domain, None, None, np.flatnonzero(codes == code)
-    for dimension in answers.groups:
-        one = grouping(answers, (dimension,))
-        for code, group in enumerate(one.groups):
-            yield (
-                one.domains[group.domain],
-                dimension,
-                group.name,
-                np.flatnonzero(one.codes == code),
-            )
-
-
-def _answered(question: _Question, whole: WholeRuns, family: int) -> RunChange:
-    alpha, result = whole.plan.alpha, question.tested(family)
-    drawn = conclude_change(result, tolerance=question.tolerance, alpha=alpha, family=family)
-    present = np.isfinite(question.of.answers.values[question.rows, question.feature])
-    after = whole.is_after[question.rows] == 1
-    lost = int((~present).sum())
-    survives, reason = None, drawn.reason
-    if drawn.verdict is not ChangeVerdict.NOT_ENOUGH:
-        change = result.result.marginal.value
-        survives = not lost or stands(
-            drawn, change, question.at_worst(), alpha=alpha, family=family
-        )
-        could = "cannot" if survives else "could"
-        reason = f"{reason}; the {lost} missing answers {could} undo it" if lost else reason
-    units = [whole.answers.units[row] for row in question.rows] if whole.answers.units else []
-    return RunChange(
-        subject=question.subject,
-        before=result.before,
-        after=result.after,
-        change=one_of(result.result.simultaneous, family),
-        by_itself=result.result.marginal,
-        p_value=result.result.p_disparity,
-        p_equivalence=result.result.p_equivalence,
-        p_adjusted=drawn.p_adjusted,
-        p_equivalence_adjusted=drawn.p_equivalence_adjusted,
-        verdict=drawn.verdict,
-        reason=reason,
-        survives_missing=survives,
-        prompts=len(set(units)),
-        n_before=int((present & ~after).sum()),
-        n_after=int((present & after).sum()),
-        n_missing_before=int((~present & ~after).sum()),
-        n_missing_after=int((~present & after).sum()),
-    )
+def _is_testable(result: Callable[[int], ChangeResult]) -> bool:
+    return result(1).result.p_disparity is not None

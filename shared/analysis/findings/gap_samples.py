@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, ends_of
 from biaswatch.shared.analysis.findings.units import FixedPrompts, SideUnits, Units, counted_units
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.compared_samples import (
@@ -296,8 +296,7 @@ class SampledGroups:
         known = [bounds for bounds in self._bounds[feature] if bounds is not None]
         if len(known) == len(self._bounds[feature]) and known:
             return min(low for low, _ in known), max(high for _, high in known)
-        present = _present(self.observations.values[:, feature])
-        return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+        return ends_of(None, self.observations.values[:, feature])
 
 
 def _mixed(

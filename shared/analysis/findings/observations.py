@@ -196,6 +196,14 @@ def observations_of(
     )
 
 
+def ends_of(bounds: Bounds | None, values: Floats) -> Bounds:
+    """Return a known range, or else the least and the largest finite value."""
+    if bounds is not None:
+        return bounds
+    present = values[np.isfinite(values)]
+    return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+
+
 def within(values: Values | Floats, ends: Bounds | None) -> Floats:
     """Return values, those outside a range as missing."""
     column = np.asarray(values, dtype=np.float64)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from biaswatch.shared.analysis.changes.matched_changes import compare_runs
 from biaswatch.shared.analysis.changes.run_changes import (
     ChangeOf,
     ChangePlan,
     ChangeVerdict,
     RunChange,
     RunChanges,
-    compare_runs,
 )
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations

@@ -1,15 +1,30 @@
-"""What can change between two runs, each as one test: the mean of some prompts, or a gap."""
+"""Changes between two runs on the prompts that both have."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
-from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, RunAnswers
+from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts
+from biaswatch.shared.analysis.changes.run_changes import (
+    AnswerCounts,
+    ChangeOf,
+    ChangePlan,
+    ChangeSubject,
+    ChangeTest,
+    RunChanges,
+    gap_subject,
+    level_subjects,
+    run_changes,
+)
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
-from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
+from biaswatch.shared.analysis.findings.groupings import (
+    ComparedGroups,
+    ComparisonPlan,
+    Grouping,
+    grouping,
+)
 from biaswatch.shared.analysis.findings.observations import Floats, Whole
 from biaswatch.shared.analysis.findings.units import SideUnits
 from biaswatch.shared.contracts import Claim
@@ -23,22 +38,50 @@ from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Compa
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples, mean_gap
 
 
-class TestableChange(Protocol):
-    """One thing that may have changed."""
+def compare_runs(matched: MatchedPrompts, plan: ChangePlan) -> RunChanges:
+    """Test every change between two runs on the prompts that both have.
 
-    @property
-    def testable(self) -> bool:
-        """Whether each side has two units: then it is one of the family."""
+    A prompt's change is one value. The gap of two groups' changes is the change of their gap, and
+    is compared as gaps are: within the sets that both groups have, singly elsewhere.
+    """
+    runs = MatchedRuns(matched, plan.comparisons)
+    shares = MatchedRuns(matched.missing_shares(), plan.comparisons)
+    tests = [
+        *_gap_tests(runs),
+        *_level_tests(runs, ChangeOf.MEAN, plan.comparisons.tolerance),
+        *_level_tests(shares, ChangeOf.MISSING, plan.missing_tolerance),
+    ]
+    return run_changes(tests, plan.comparisons.alpha)
 
-    @property
-    def prompts(self) -> Whole:
-        """The prompts that it is about, by their row in `MatchedPrompts`."""
 
-    def tested(self, family: int) -> ChangeResult:
-        """Return the change with its tests."""
+def _gap_tests(runs: "MatchedRuns") -> Iterator[ChangeTest]:
+    for dimension in runs.matched.groups:
+        gaps = GapChanges(runs, grouping(runs.matched.changes, (dimension,)))
+        for pair in gaps.sampled.compared:
+            for index, feature in enumerate(runs.matched.features):
+                subject = gap_subject(gaps.grouping, pair, feature)
+                yield _test(subject, GapChange(gaps, pair, index), runs, runs.plan.tolerance)
 
-    def at_worst(self) -> Iterator[GapResult]:
-        """Return the change, had the missing answers been the least favourable ones."""
+
+def _level_tests(runs: "MatchedRuns", of: ChangeOf, tolerance: float) -> Iterator[ChangeTest]:
+    for prompts, subject_of in level_subjects(runs.matched.changes, of):
+        levels = Levels(runs, prompts)
+        for index, feature in enumerate(runs.matched.features):
+            change = LevelChange(levels, index, tolerance)
+            yield _test(subject_of(feature), change, runs, tolerance)
+
+
+def _test(
+    subject: ChangeSubject, change: "GapChange | LevelChange", runs: "MatchedRuns", tolerance: float
+) -> ChangeTest:
+    return ChangeTest(
+        subject,
+        tolerance,
+        is_testable=lambda: change.testable,
+        result=change.result,
+        at_worst=change.at_worst,
+        counts=lambda: runs.counts(change.prompts, change.feature),
+    )
 
 
 @dataclass(frozen=True)
@@ -70,13 +113,19 @@ class MatchedRuns:
         runs = (self.matched.before, self.matched.after)
         return TwoRunsAnswers(*(run.by_prompt(prompts, feature) for run in runs))
 
+    def counts(self, prompts: Whole, feature: int) -> AnswerCounts:
+        """Return how many answers to some prompts each run has with and without a value."""
+        numbers = list[int]()
+        for run in (self.matched.before, self.matched.after):
+            values = run.values[np.isin(run.prompts, prompts), feature]
+            numbers += [present := int(np.isfinite(values).sum()), len(values) - present]
+        before, missing_before, after, missing_after = numbers
+        return AnswerCounts(len(prompts), before, after, missing_before, missing_after)
+
     def enough_answers(self, prompts: Whole, feature: int) -> bool:
         """Return whether each run has two answers to prompts that both answered."""
-        answered = prompts[np.isfinite(self.matched.means[0][prompts, feature])]
-        return all(
-            _present(run, answered, feature) >= MIN_UNITS
-            for run in (self.matched.before, self.matched.after)
-        )
+        counts = self.counts(prompts[np.isfinite(self.matched.means[0][prompts, feature])], feature)
+        return min(counts.n_before, counts.n_after) >= MIN_UNITS
 
 
 class Levels:
@@ -122,7 +171,7 @@ class LevelChange:
         """The prompts that it is about."""
         return self.of.prompts
 
-    def tested(self, family: int) -> ChangeResult:
+    def result(self, family: int) -> ChangeResult:
         """Return the change with its tests."""
         runs = self.of.runs
         alpha, bounds = runs.plan.alpha, runs.matched.bounds[self.feature]
@@ -139,7 +188,7 @@ class LevelChange:
     def at_worst(self) -> Iterator[GapResult]:
         """Return the change with the missing answers at either end of the range."""
         for levels in self.of.worst:
-            yield LevelChange(levels, self.feature, self.tolerance).tested(1).result
+            yield LevelChange(levels, self.feature, self.tolerance).result(1).result
 
     @property
     def _samples(self) -> ComparedSamples:
@@ -204,17 +253,17 @@ class GapChange:
         """The prompts that it is about."""
         return np.concatenate(self.of.prompts(self.pair))
 
-    def tested(self, family: int) -> ChangeResult:
+    def result(self, family: int) -> ChangeResult:
         """Return the change with its tests."""
-        return self._tested(self.of, self.of, family)
+        return self._result(self.of, self.of, family)
 
     def at_worst(self) -> Iterator[GapResult]:
         """Return the change with the missing answers least favourable for a, then for b."""
         low, high = self.of.worst
         for of_a, of_b in ((low, high), (high, low)):
-            yield self._tested(of_a, of_b, 1).result
+            yield self._result(of_a, of_b, 1).result
 
-    def _tested(self, of_a: GapChanges, of_b: GapChanges, family: int) -> ChangeResult:
+    def _result(self, of_a: GapChanges, of_b: GapChanges, family: int) -> ChangeResult:
         if of_a.runs.is_bank:
             return self._on_fixed_prompts(of_a, of_b, family)
         a, b = of_a.sampled.pair_of(self.pair)[0], of_b.sampled.pair_of(self.pair)[1]
@@ -244,8 +293,3 @@ def _stacked(side: SideUnits) -> Floats:
 
 def _mean(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None
-
-
-def _present(run: RunAnswers, prompts: Whole, feature: int) -> int:
-    """Return how many answers a run has to some prompts."""
-    return int(np.isfinite(run.values[np.isin(run.prompts, prompts), feature]).sum())
