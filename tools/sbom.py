@@ -9,7 +9,7 @@ from tools.install import LOCK, locked
 
 ROOT = Path(__file__).parents[1]
 INTO = ROOT / "build" / "sbom"
-EXTRA_NAMES = {"diagnoser": ["channels"]}
+EXTRA_NAMES = {"notifier": ["channels"]}
 """More extras than its own and `telemetry`, as in deploy/image/install."""
 
 

@@ -37,7 +37,7 @@ def list_channels(server: Server = None, token: Token = None, as_json: Json = Fa
         typer.echo(printable(channel_in_words(each)))
     if not found:
         typer.echo(
-            "There are no channels. BIASWATCH_DIAGNOSER_CHANNELS_FILE of the diagnoser names the"
+            "There are no channels. BIASWATCH_NOTIFIER_CHANNELS_FILE of the notifier names the"
             " file that declares them: see docs/monitors.md."
         )
 
@@ -89,11 +89,11 @@ def retry(name: Name, server: Server = None, token: Token = None) -> None:
 def check(
     file: Annotated[Path, typer.Argument(help="The file of channels.")], as_json: Json = False
 ) -> None:
-    """Read a file of channels as the diagnoser would, and say what is wrong with it here."""
+    """Check a file of channels as the notifier would read it here."""
     from datetime import UTC, datetime
 
-    from biaswatch.services.diagnoser.handlers.channels.declared import operator_channels
-    from biaswatch.services.diagnoser.settings import variable
+    from biaswatch.services.notifier.handlers.operator_channels import operator_channels
+    from biaswatch.services.notifier.settings import variable
 
     found = operator_channels(file, variable).statuses(datetime.now(UTC))
     if as_json:

@@ -24,6 +24,8 @@ from biaswatch.services.gateway import background
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.generator import app as generator
 from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.services.notifier import app as notifier
+from biaswatch.services.notifier.settings import NotifierSettings
 from biaswatch.services.oracle import app as oracle
 from biaswatch.services.oracle.settings import OracleSettings
 from biaswatch.services.planner import app as planner
@@ -45,8 +47,8 @@ from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.telemetry import log
 
 SERVICES = (
-    *("planner", "generator", "extractor", "recorder", "diagnoser", "oracle", "evaluator"),
-    "gateway",
+    *("planner", "generator", "extractor", "recorder", "diagnoser", "notifier", "oracle"),
+    *("evaluator", "gateway"),
 )
 LOOK_S = 0.02
 STORE_PATIENCE_S, STORE_PAUSE_S = 30.0, 1.0
@@ -206,6 +208,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         extractor.build(ExtractorSettings(**given)),
         recorder.build(RecorderSettings(**given)),
         diagnoser.build(DiagnoserSettings(**given), where.clock),
+        notifier.build(NotifierSettings(**given), where.clock),
         oracle.build(OracleSettings(**given)),
         evaluator.build(EvaluatorSettings(**given)),
         Service(

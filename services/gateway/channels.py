@@ -48,16 +48,16 @@ class ChannelQueries:
         return self.store.alarm_deliveries.of_alarms([alarm_id])
 
     def check_known(self, name: str) -> None:
-        """Raise NotFoundError if no diagnoser announces the channel."""
+        """Raise NotFoundError if no notifier announces the channel."""
         known = [channel.name for channel in self.channels() if channel.status is not None]
         if name not in known:
             raise NotFoundError(
-                f"There is no channel of this name; the diagnoser has {', '.join(known) or 'none'}."
-                " BIASWATCH_DIAGNOSER_CHANNELS_FILE names the file that declares them."
+                f"There is no channel of this name; the notifier has {', '.join(known) or 'none'}."
+                " BIASWATCH_NOTIFIER_CHANNELS_FILE names the file that declares them."
             )
 
     def test(self, name: str) -> AlarmDelivery:
-        """Ask the diagnoser to send one test message, and return its delivery."""
+        """Ask the notifier to send one test message, and return its delivery."""
         trial = trial_of(name, self.now(), self.store.tenant)
         self.store.alarm_deliveries.expect([trial])
         return trial

@@ -172,7 +172,7 @@ class AlarmDelivery(BaseModel):
 
 
 class ChannelStatus(BaseModel):
-    """A channel that the operator has declared, as the diagnoser last read it."""
+    """A channel of the operator's file, as the notifier last read it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -181,7 +181,7 @@ class ChannelStatus(BaseModel):
     kind: str
     """alertmanager, apprise or webhook."""
     seen_at: datetime
-    """When a diagnoser last said that it has this channel."""
+    """When a notifier last announced it."""
     trouble: str | None = None
     """Why it cannot be used now, such as a secret that is not there."""
 

@@ -140,7 +140,7 @@ ROUTES = (
     Route(LabelSample, "LABEL_SAMPLES", producers=("gateway",), consumers=("recorder",)),
     Route(Label, "LABELS", producers=("gateway",), consumers=("diagnoser", "recorder")),
     Route(Correction, "CORRECTIONS", producers=("diagnoser",), consumers=("recorder",)),
-    Route(Alarm, "ALARMS", producers=("diagnoser",), consumers=("recorder",)),
+    Route(Alarm, "ALARMS", producers=("diagnoser",), consumers=("notifier", "recorder")),
     Route(AuditAnchor, "AUDIT_ANCHORS", producers=("gateway",), consumers=(), append_only=True),
 )
 

@@ -83,7 +83,7 @@ class ChannelView(BaseModel):
     name: str
     """The name; for a webhook in a monitor's file, `webhook/` and the monitor."""
     status: ChannelStatus | None
-    """The status that the diagnoser announced; null if no diagnoser has the channel."""
+    """The status that the notifier announced; null if no notifier has the channel."""
     alarms: dict[DeliveryState, int]
     """Number of alarms of the last seven days, by state of delivery."""
     last_failure: str | None

@@ -125,7 +125,7 @@ class AlarmDeliveries:
 
 
 class Channels:
-    """The channels that diagnosers have, by name."""
+    """The channels that notifiers have, by name."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -142,7 +142,7 @@ class Channels:
                 )
 
     def known(self, since: datetime) -> list[ChannelStatus]:
-        """Return the channels that a diagnoser has announced since a moment, by name."""
+        """Return the channels that a notifier has announced since a moment, by name."""
         query = select(CHANNELS).where(CHANNELS.c.seen_at >= since).order_by(CHANNELS.c.name)
         with read_transaction(self._engine) as connection:
             rows = connection.execute(query).mappings().all()

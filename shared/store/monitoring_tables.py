@@ -137,4 +137,4 @@ CHANNELS = Table(
     Column("seen_at", UtcDateTime, nullable=False),
     Column("trouble", Text),
 )
-"""The channels that diagnosers have read in their operator's file."""
+"""The channels that notifiers have read in their operator's file."""

@@ -26,6 +26,7 @@ def test_no_other_distribution_ships_a_package_of_our_names() -> None:
         ("biaswatch.shared.contracts", (*HEAVY, "nats", "sqlalchemy")),
         ("biaswatch.shared.bus.worker", (*HEAVY, "nats", "sqlalchemy")),
         ("biaswatch.services.recorder.app", HEAVY),
+        ("biaswatch.services.notifier.app", (*HEAVY, "numpy")),
         ("biaswatch.services.extractor.app", (*HEAVY, "numpy")),
         ("biaswatch.services.evaluator.app", (*HEAVY, "numpy")),
         ("biaswatch.cli.application", HEAVY),

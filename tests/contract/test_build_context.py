@@ -16,7 +16,7 @@ WITHIN = (
     *("services/generator.seed", "shared/keys/operator.seed", "services/gateway/.env.local"),
     *("biaswatch/local/tls.key", "suites/tls.pem", "suites/store.db-wal", "shared/my-tokens.yaml"),
     *("services/gateway/tokens.yaml", "biaswatch/authorization.conf", "requirements/.env"),
-    *("services/diagnoser/channels.yaml", "services/diagnoser/secrets/chat_url"),
+    *("services/notifier/channels.yaml", "services/notifier/secrets/chat_url"),
     *("services/gateway/otlp-headers.yaml", "shared/store/.pgpass"),
 )
 """Inside of a folder that is copied."""

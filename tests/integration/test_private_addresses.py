@@ -9,10 +9,10 @@ import httpx2
 import pytest
 
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher
-from biaswatch.services.diagnoser.domain.channels.attempts import Delivered
-from biaswatch.services.diagnoser.handlers.channels.http_channels import post_to_monitors_webhook
 from biaswatch.services.generator.handlers.endpoints import connection_to
 from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.services.notifier.channels.webhook import post_to_monitors_webhook
+from biaswatch.services.notifier.domain.attempts import Delivered
 from biaswatch.shared.contracts import parse_target
 from biaswatch.shared.contracts.providers.http import Application
 from biaswatch.shared.errors import UsageError

@@ -27,7 +27,7 @@ SECRET_FILES = (
     *("services/generator.seed", "shared/keys/operator.seed", "services/gateway/.env.local"),
     *("biaswatch/local/tls.key", "suites/tls.pem", "suites/store.db-wal", "shared/my-tokens.yaml"),
     *("services/gateway/tokens.yaml", "biaswatch/authorization.conf"),
-    *("services/diagnoser/channels.yaml", "services/diagnoser/secrets/chat_url"),
+    *("services/notifier/channels.yaml", "services/notifier/secrets/chat_url"),
     *("services/gateway/otlp-headers.yaml", "shared/store/.pgpass"),
 )
 

@@ -17,6 +17,8 @@ from biaswatch.services.gateway.runs.commands import RunCommands
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.generator import app as generator
 from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.services.notifier import app as notifier
+from biaswatch.services.notifier.settings import NotifierSettings
 from biaswatch.services.oracle import app as oracle
 from biaswatch.services.oracle.settings import OracleSettings
 from biaswatch.services.planner import app as planner
@@ -45,6 +47,7 @@ BUILT: dict[str, tuple[Any, Any]] = {
     "extractor": (extractor, ExtractorSettings),
     "recorder": (recorder, RecorderSettings),
     "diagnoser": (diagnoser, DiagnoserSettings),
+    "notifier": (notifier, NotifierSettings),
     "oracle": (oracle, OracleSettings),
     "evaluator": (evaluator, EvaluatorSettings),
 }
@@ -69,7 +72,7 @@ class KeyedPlatform:
         """Start a service, perhaps one that does not read a kind of record or repairs nothing."""
         app, settings = BUILT[name]
         reconcile_s = RECONCILE_S if repairs else NEVER_S
-        fields = {f"{name}_reconcile_s": reconcile_s, "diagnoser_private_hosts": (HERE,)}
+        fields = {f"{name}_reconcile_s": reconcile_s, "notifier_private_hosts": (HERE,)}
         known = {key: value for key, value in fields.items() if key in settings.model_fields}
         built = settings(**self.given, **known, nats_seed_file=self.keys / f"{name}.seed")
         service: Service = app.build(built)

@@ -23,7 +23,7 @@ BY_NAME = {
     "headers of the telemetry": "planted-telemetry-header-0011",
     "headers of evaluations": "planted-evaluation-header-0012",
 }
-SERVICES = ("gateway", "diagnoser", "recorder", "planner")
+SERVICES = ("gateway", "diagnoser", "notifier", "recorder", "planner")
 HERE = "127.0.0.1"
 
 
@@ -47,8 +47,8 @@ class SecretDeployment:
             "BIASWATCH_GATEWAY_EVALUATIONS_URL": f"{receiver}/v1/logs",
             "BIASWATCH_GATEWAY_EVALUATIONS_HEADERS_FILE": str(folder / "evaluations.yaml"),
             "BIASWATCH_GATEWAY_EVALUATIONS_PRIVATE_HOSTS": f'["{HERE}"]',
-            "BIASWATCH_DIAGNOSER_CHANNELS_FILE": str(folder / "channels.yaml"),
-            "BIASWATCH_DIAGNOSER_PRIVATE_HOSTS": f'["{HERE}"]',
+            "BIASWATCH_NOTIFIER_CHANNELS_FILE": str(folder / "channels.yaml"),
+            "BIASWATCH_NOTIFIER_PRIVATE_HOSTS": f'["{HERE}"]',
             "BIASWATCH_TELEMETRY_URL": receiver,
             "BIASWATCH_TELEMETRY_HEADERS_FILE": str(folder / "telemetry.yaml"),
             "BIASWATCH_LOG_LEVEL": "DEBUG",

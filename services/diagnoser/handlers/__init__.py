@@ -1,4 +1,4 @@
-"""Handlers of the diagnoser: closed runs, rounds of monitors, alarms on their way to channels."""
+"""Handlers of the diagnoser: closed runs, rounds of monitors, labels."""
 
 from biaswatch.services.diagnoser.handlers.monitor_metrics import MonitorMetrics
 from biaswatch.services.diagnoser.handlers.monitor_rounds import CloseRounds

@@ -124,7 +124,7 @@ class MonitorCommands:
                 )
 
     def _check_channels(self, upkeep: Upkeep) -> None:
-        """Raise UsageError for a channel that no diagnoser announces."""
+        """Raise UsageError for a channel that no notifier announces."""
         if not upkeep.channels:
             return
         since = self.now() - CHANNEL_TTL
@@ -132,8 +132,8 @@ class MonitorCommands:
         if unknown := sorted(set(upkeep.channels) - set(known)):
             raise UsageError(
                 f"There is no channel {unknown[0]}; the operator has declared"
-                f" {', '.join(known) or 'none'} (BIASWATCH_DIAGNOSER_CHANNELS_FILE of the"
-                " diagnoser). Name one of these, or ask the operator for it."
+                f" {', '.join(known) or 'none'} (BIASWATCH_NOTIFIER_CHANNELS_FILE of the"
+                " notifier). Name one of these, or ask the operator for it."
             )
 
     def changed_state(self, name: str, state: MonitorState) -> AppliedMonitor:

@@ -7,18 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.services.diagnoser.domain.channels.attempts import (
-    Attempt,
-    Delivered,
-    Refused,
-    Unavailable,
-)
-from biaswatch.services.diagnoser.domain.channels.declarations import AlertmanagerChannel
-from biaswatch.services.diagnoser.handlers.channels.channel_metrics import ChannelMetrics
-from biaswatch.services.diagnoser.handlers.channels.declared import OperatorChannels
-from biaswatch.services.diagnoser.handlers.channels.deliveries import LEASE_S, DeliverAlarms
-from biaswatch.services.diagnoser.handlers.channels.secrets import Secrets
-from biaswatch.services.diagnoser.handlers.channels.standing_alerts import ResendAlerts
+from biaswatch.services.notifier.channels.alertmanager import AlertmanagerChannel
+from biaswatch.services.notifier.domain.attempts import Attempt, Delivered, Refused, Unavailable
+from biaswatch.services.notifier.handlers.announcements import AnnounceChannels
+from biaswatch.services.notifier.handlers.deliveries import LEASE_S, DeliverAlarms
+from biaswatch.services.notifier.handlers.operator_channels import OperatorChannels
+from biaswatch.services.notifier.handlers.standing_alerts import ResendAlerts
+from biaswatch.services.notifier.secrets import Secrets
 from biaswatch.shared.contracts import Alarm, AlarmState, MonitorState, Upkeep
 from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of
 from biaswatch.shared.store import Store
@@ -248,7 +243,7 @@ def test_metrics_and_the_store_say_which_channels_there_are_and_what_waits(
     note(store, make_alarm(channels=("oncall",)))
     alertmanager = AlertmanagerChannel(kind="alertmanager", url="http://127.0.0.1:9")
     channels = OperatorChannels(Secrets(tmp_path, NO_VARIABLE), {"oncall": alertmanager})
-    ChannelMetrics(store, channels, now=clock).look()
+    AnnounceChannels(store, channels, now=clock).look()
     [known] = store.channels.known(AT)
     assert (known.name, known.kind, known.trouble) == ("oncall", "alertmanager", None)
     assert ALARM_DELIVERY_STATES.labels("oncall", "waiting")._value.get() == 1

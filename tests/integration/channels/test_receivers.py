@@ -11,13 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from biaswatch.services.diagnoser.domain.channels.attempts import (
-    Attempt,
-    Delivered,
-    Refused,
-    Unavailable,
-)
-from biaswatch.services.diagnoser.handlers.channels.declared import (
+from biaswatch.services.notifier.domain.attempts import Attempt, Delivered, Refused, Unavailable
+from biaswatch.services.notifier.handlers.operator_channels import (
     OperatorChannels,
     operator_channels,
 )
@@ -58,7 +53,7 @@ def mails() -> Iterator[MailReceiver]:
 def declared(
     folder: Path, channel: Mapping[str, object], *, hosts: tuple[str, ...] = (), **variables: str
 ) -> OperatorChannels:
-    """Write a file with one channel, and read it as the diagnoser does."""
+    """Write a file with one channel, and read it as the notifier does."""
     file = folder / "channels.yaml"
     file.write_text(yaml.safe_dump({"channels": {"it": channel}}))
     return operator_channels(
@@ -97,7 +92,7 @@ async def test_a_monitors_webhook_reaches_no_private_address_unless_the_operator
 ) -> None:
     attempt = await to_monitor(webhook_of_monitor(tmp_path), receiver.url)
     assert isinstance(attempt, Refused)
-    assert "BIASWATCH_DIAGNOSER_PRIVATE_HOSTS" in attempt.why
+    assert "BIASWATCH_NOTIFIER_PRIVATE_HOSTS" in attempt.why
     assert receiver.posted == []
 
 
@@ -255,7 +250,7 @@ async def test_a_channel_that_is_not_declared_is_refused_by_name(tmp_path: Path)
     channels = operator_channels(None, NO_VARIABLE)
     attempt = await send(channels, make_alarm())
     assert isinstance(attempt, Refused)
-    assert "BIASWATCH_DIAGNOSER_CHANNELS_FILE" in attempt.why
+    assert "BIASWATCH_NOTIFIER_CHANNELS_FILE" in attempt.why
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from biaswatch.services.diagnoser.app import IN_HAND
+from biaswatch.services.diagnoser.app import MAX_WAITING_COMPLETIONS
 from biaswatch.services.diagnoser.handlers import (
     CloseRounds,
     CompletionsInTurn,
@@ -71,7 +71,10 @@ async def test_rounds_of_a_monitor_close_while_a_long_diagnosis_is_under_way(
     diagnose = DiagnoseRun(store, now=lambda: NOW, plan=AnalysisPlan(permutations=20))
     complete = OnCompletion(store, diagnose, CloseRounds(store, now=lambda: NOW), now=lambda: NOW)
     stage = Stage(
-        "diagnoser", Completion, CompletionsInTurn(complete, complete.is_round), slots=IN_HAND
+        "diagnoser",
+        Completion,
+        CompletionsInTurn(complete, complete.is_round),
+        slots=MAX_WAITING_COMPLETIONS,
     )
     bus.work(stage)
 

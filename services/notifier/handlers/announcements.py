@@ -1,9 +1,9 @@
-"""Says which channels there are, and shows how many alarms each has taken, refused or not taken."""
+"""Announces the channels in the store, and shows the states of deliveries as metrics."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from biaswatch.services.diagnoser.handlers.channels.declared import OperatorChannels
+from biaswatch.services.notifier.handlers.operator_channels import OperatorChannels
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
@@ -12,8 +12,8 @@ from biaswatch.shared.telemetry import ALARM_DELIVERY_STATES, log
 SHOWN_FOR = timedelta(days=1)
 
 
-class ChannelMetrics:
-    """Reads the store, so that every replica shows the same."""
+class AnnounceChannels:
+    """Announces channels; metrics are read from the store, so every replica shows the same."""
 
     def __init__(
         self, store: Store, channels: OperatorChannels, *, now: Callable[[], datetime]
@@ -29,20 +29,20 @@ class ChannelMetrics:
         await in_thread(self.look)
 
     def look(self) -> None:
-        """Announce the channels, and set every gauge."""
+        """Announce the channels, and set every gauge; it blocks."""
         now = self._now()
         statuses = self._channels.statuses(now)
         self._store.channels.announce(statuses)
-        for each in statuses:
-            if each.trouble and self._troubles.get(each.name) != each.trouble:
-                log("diagnoser").warning(
-                    "a channel cannot be used", channel=each.name, why=each.trouble
+        for status in statuses:
+            if status.trouble and self._troubles.get(status.name) != status.trouble:
+                log("notifier").warning(
+                    "a channel cannot be used", channel=status.name, why=status.trouble
                 )
-        self._troubles = {each.name: each.trouble for each in statuses}
+        self._troubles = {status.name: status.trouble for status in statuses}
         counts = self._store.alarm_deliveries.counts(now - SHOWN_FOR)
-        found = {(channel, state.value): n for (channel, state), n in counts.items()}
-        for labels in self._shown - found.keys():
+        shown = {(channel, state.value): n for (channel, state), n in counts.items()}
+        for labels in self._shown - shown.keys():
             ALARM_DELIVERY_STATES.remove(*labels)
-        for labels, n in found.items():
+        for labels, n in shown.items():
             ALARM_DELIVERY_STATES.labels(*labels).set(n)
-        self._shown = set(found)
+        self._shown = set(shown)

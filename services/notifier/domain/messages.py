@@ -1,27 +1,29 @@
-"""An alarm in words, for chat, mail and pagers: plain text in which nobody can hide markup."""
+"""Messages about alarms for chat, mail and pagers: plain text without any markup."""
 
 import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from biaswatch.shared.contracts import Alarm, AlarmState, Estimate
+from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, Estimate, Purpose
+from biaswatch.shared.contracts.alarm import AlarmDelivery
 from biaswatch.shared.formatting import isolated, number, on_one_line
 
-LONGEST_LINE = 500
-_APART = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'"})
-"""What opens a tag or code in some medium, and what stands there instead."""
+MAX_LINE_CHARACTERS = 500
+TRIAL_MONITOR = "trial-of-a-channel"
+_HARMLESS = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'"})
+"""Characters that open a tag or code in some medium, and their replacements."""
 _MENTION = re.compile(r"(?<!\w)@")
 _JOINER = "\u2060"
 
 
 @dataclass(frozen=True)
 class AlarmMessage:
-    """What a person reads."""
+    """A message for a person."""
 
     title: str
-    """What it is about: the same while an alarm is raised and when it is over."""
+    """The subject: the same when an alarm is raised and when it is over."""
     body: str
-    """What has happened, in a few lines."""
+    """The event, in a few lines."""
     over: bool
     """Whether the alarm is over."""
 
@@ -32,7 +34,7 @@ def message_of(alarm: Alarm, dashboard_url: str | None) -> AlarmMessage:
     lines = [
         *([alarm.words] if alarm.words else []),
         f"{'Over' if over else 'Raised'}: {alarm.reason}",
-        f"Gap, first group less second: {in_numbers(alarm.gap)}",
+        f"Gap, first group minus second: {in_numbers(alarm.gap)}",
         f"Round {alarm.round}, {moment(alarm.at)}",
     ]
     if alarm.declared_after_data:
@@ -40,7 +42,7 @@ def message_of(alarm: Alarm, dashboard_url: str | None) -> AlarmMessage:
     if alarm.owners:
         lines.append(f"For {', '.join(alarm.owners)}")
     written = [isolated(plain(line)) for line in lines]
-    written.append(_what_to_look_at(alarm, dashboard_url))
+    written.append(_evidence_line(alarm, dashboard_url))
     title = isolated(plain(f"{alarm.monitor}: {alarm.what} in {alarm.called}"))
     return AlarmMessage(title, "\n".join(written), over)
 
@@ -49,12 +51,12 @@ def plain(text: str) -> str:
     """Return text of suites, models and people as one line without markup of any medium.
 
     Angle brackets become others, so that neither tags nor mentions like <!channel> remain; a word
-    joiner, which nobody sees, breaks mentions like @everyone, and addresses that would be links.
+    joiner, which is invisible, breaks mentions like @everyone, and addresses that would be links.
     """
     line = " ".join(on_one_line(text).split())
-    line = _MENTION.sub(f"@{_JOINER}", line.translate(_APART))
+    line = _MENTION.sub(f"@{_JOINER}", line.translate(_HARMLESS))
     line = line.replace("://", f":{_JOINER}//").replace("](", f"]{_JOINER}(")
-    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+    return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1] + "…"
 
 
 def in_numbers(gap: Estimate) -> str:
@@ -72,13 +74,35 @@ def moment(at: datetime) -> str:
 
 
 def link_of(alarm: Alarm, dashboard_url: str | None) -> str | None:
-    """Return the page with the answers behind an alarm, if it is known where people reach it."""
+    """Return the page with the answers behind an alarm, if the gateway's address is known."""
     if dashboard_url is None:
         return None
     return f"{dashboard_url.rstrip('/')}/monitors/{alarm.monitor}/alarms#{alarm.id}"
 
 
-def _what_to_look_at(alarm: Alarm, dashboard_url: str | None) -> str:
+def _evidence_line(alarm: Alarm, dashboard_url: str | None) -> str:
     """Return the link, or the command that shows the same; both are made of tokens alone."""
     link = link_of(alarm, dashboard_url)
     return f"The answers behind it: {link or f'biaswatch monitor alarms {alarm.monitor}'}"
+
+
+def trial_alarm(delivery: AlarmDelivery) -> Alarm:
+    """Return the alarm that is sent to try a channel; its text says that it is a trial."""
+    return Alarm(
+        tenant=delivery.tenant,
+        purpose=Purpose.MONITOR,
+        at=delivery.at,
+        monitor_id=delivery.alarm_id,
+        monitor=TRIAL_MONITOR,
+        epoch=0,
+        round=0,
+        run_id=delivery.alarm_id,
+        comparison_key="words.words:group:first-second",
+        title="words: first less second, by group",
+        what=AlarmKind.DISPARITY,
+        state=AlarmState.RAISED,
+        reason="this is a trial of the channel, and no alarm: nothing was found",
+        gap=Estimate(value=0.0),
+        log_evidence=0.0,
+        channels=(delivery.channel,),
+    )

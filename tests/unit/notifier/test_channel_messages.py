@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from pydantic import ValidationError
 
-from biaswatch.services.diagnoser.domain.channels.alertmanager import alerts_of
-from biaswatch.services.diagnoser.domain.channels.attempts import (
-    LONGEST_PAUSE_S,
-    STALE_S,
+from biaswatch.services.notifier.channels.alertmanager import AlertmanagerChannel, alerts_of
+from biaswatch.services.notifier.domain.attempts import (
+    MAX_PAUSE_S,
+    STALE_AFTER_S,
     Attempt,
     Delivered,
     Refused,
@@ -17,11 +17,8 @@ from biaswatch.services.diagnoser.domain.channels.attempts import (
     pause_s,
     settled,
 )
-from biaswatch.services.diagnoser.domain.channels.declarations import (
-    AlertmanagerChannel,
-    DeclaredChannels,
-)
-from biaswatch.services.diagnoser.domain.channels.messages import message_of, plain
+from biaswatch.services.notifier.domain.messages import message_of, plain
+from biaswatch.services.notifier.handlers.operator_channels import CHANNELS_FILE
 from biaswatch.shared.contracts import Alarm, AlarmState
 from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of
 from tests.support.records import AT, make_alarm
@@ -75,7 +72,7 @@ def test_a_message_says_why_how_much_and_where_to_look() -> None:
     body = message_of(make_alarm(owners=("fairness@example.org",)), "https://bias.example/").body
     assert body.splitlines() == [
         "Raised: the evidence is enough",
-        "Gap, first group less second: 0.5 (0.2 to 0.8)",
+        "Gap, first group minus second: 0.5 (0.2 to 0.8)",
         "Round 3, 2026-01-02 03:04 UTC",
         "For fairness@example.org",
         f"The answers behind it: https://bias.example/monitors/coasts/alarms#{make_alarm().id}",
@@ -134,7 +131,7 @@ def test_a_wrong_channel_is_refused_and_no_secret_is_repeated(
     from biaswatch.shared.contracts.mistakes import first_mistake
 
     with pytest.raises(ValidationError) as caught:
-        DeclaredChannels.model_validate({"channels": {"chat": channel}})
+        CHANNELS_FILE.model_validate({"channels": {"chat": channel}})
     assert said in first_mistake(caught.value).said
     assert "pw" not in first_mistake(caught.value).said
 
@@ -157,7 +154,7 @@ def test_what_may_help_later_is_tried_again_and_nothing_else(
 
 
 def test_pauses_double_up_to_five_minutes_and_follow_what_the_channel_asks() -> None:
-    assert [pause_s(n, None, 1.0) for n in (1, 2, 3, 99)] == [5.0, 10.0, 20.0, LONGEST_PAUSE_S]
+    assert [pause_s(n, None, 1.0) for n in (1, 2, 3, 99)] == [5.0, 10.0, 20.0, MAX_PAUSE_S]
     assert pause_s(1, 120.0, 0.0) == 120.0
     assert pause_s(1, 1e9, 0.0) == 3600.0
 
@@ -165,7 +162,7 @@ def test_pauses_double_up_to_five_minutes_and_follow_what_the_channel_asks() -> 
 def test_what_nobody_takes_for_seven_days_expires() -> None:
     waits = settled(due(attempts=3), Unavailable("down"), AT, 0.5)
     assert (waits.state, waits.why) == (DeliveryState.WAITING, "down")
-    late = AT + timedelta(seconds=STALE_S + 1)
+    late = AT + timedelta(seconds=STALE_AFTER_S + 1)
     assert settled(due(attempts=3), Unavailable("down"), late, 0.5).state is DeliveryState.EXPIRED
 
 

@@ -1,4 +1,4 @@
-"""How an attempt to deliver an alarm ended, and what follows: done, given up, or when again."""
+"""Outcomes of attempts to deliver an alarm, and when to try again."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState
 
-STALE_S = 7 * 24 * 3600
-"""What is older wakes nobody; it is kept and shown all the same."""
+STALE_AFTER_S = 7 * 24 * 3600
+"""An older alarm is no longer sent; it is kept and shown."""
 FIRST_PAUSE_S = 5.0
-LONGEST_PAUSE_S = 300.0
-LONGEST_ASKED_S = 3600.0
-COME_AGAIN = frozenset({408, 425, 429})
+MAX_PAUSE_S = 300.0
+MAX_RETRY_AFTER_S = 3600.0
+"""The longest pause that a channel may request."""
+RETRYABLE_STATUS = frozenset({408, 425, 429})
 PERMANENT_FROM, TEMPORARY_FROM = 300, 500
 
 
@@ -22,26 +23,26 @@ class Delivered:
 
 @dataclass(frozen=True)
 class Refused:
-    """The channel will not take it, however often it is asked."""
+    """The channel rejects the alarm for good."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class Unavailable:
-    """The channel cannot take it now."""
+    """The channel cannot take the alarm now."""
 
     why: str
     retry_after_s: float | None = None
-    """What the channel asked for, if it did."""
+    """The pause that the channel requested, if any."""
 
 
 Attempt = Delivered | Refused | Unavailable
 
 
 def attempt_of(status: int, where: str, retry_after_s: float | None = None) -> Attempt:
-    """Return how an attempt ended that was answered with an HTTP status."""
-    if status in COME_AGAIN or status >= TEMPORARY_FROM:
+    """Return the outcome of an attempt that got an HTTP status."""
+    if status in RETRYABLE_STATUS or status >= TEMPORARY_FROM:
         return Unavailable(f"{where} answered {status}.", retry_after_s)
     if status >= PERMANENT_FROM:
         return Refused(f"{where} answered {status}.")
@@ -49,8 +50,8 @@ def attempt_of(status: int, where: str, retry_after_s: float | None = None) -> A
 
 
 def is_stale(delivery: AlarmDelivery, now: datetime) -> bool:
-    """Tell whether an alarm is too old to be sent."""
-    return (now - delivery.at).total_seconds() > STALE_S
+    """Return whether an alarm is too old to be sent."""
+    return (now - delivery.at).total_seconds() > STALE_AFTER_S
 
 
 def settled(
@@ -70,7 +71,7 @@ def settled(
     return delivery.model_copy(update=ended)
 
 
-def pause_s(attempts: int, asked_s: float | None, jitter: float) -> float:
-    """Return how long to wait after that many attempts; it doubles up to five minutes."""
-    backoff_s = Backoff(FIRST_PAUSE_S, LONGEST_PAUSE_S).delay_s(attempts, jitter)
-    return max(min(asked_s or 0.0, LONGEST_ASKED_S), backoff_s)
+def pause_s(attempts: int, retry_after_s: float | None, jitter: float) -> float:
+    """Return the seconds to wait after a number of attempts; they double up to five minutes."""
+    backoff_s = Backoff(FIRST_PAUSE_S, MAX_PAUSE_S).delay_s(attempts, jitter)
+    return max(min(retry_after_s or 0.0, MAX_RETRY_AFTER_S), backoff_s)

@@ -1,1 +1,0 @@
-"""What the diagnoser computes: findings of runs and tables, evidence of monitors. Pure."""

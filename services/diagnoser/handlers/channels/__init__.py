@@ -1,1 +1,0 @@
-"""Channels over which alarms are sent, one module for each kind, and who sends what is due."""

@@ -1,0 +1,65 @@
+"""Webhooks: any HTTP server that takes a POST of JSON, of the operator or in a monitor's file."""
+
+import json
+from collections.abc import Collection
+from html import escape
+from typing import Literal
+
+from biaswatch.services.notifier.channels import MessageChannel, Notice
+from biaswatch.services.notifier.domain.attempts import Attempt, Refused
+from biaswatch.services.notifier.domain.messages import link_of
+from biaswatch.services.notifier.posting import bearer, host_of, post_json
+from biaswatch.services.notifier.secrets import SecretReference, Secrets
+from biaswatch.shared.contracts import Alarm
+from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError
+
+
+class WebhookChannel(MessageChannel):
+    """Any HTTP server that takes a POST of JSON."""
+
+    kind: Literal["webhook"]
+    """`webhook`."""
+    url: SecretReference
+    """The place of its address, which is a secret: it permits posting there."""
+    bearer_token: SecretReference | None = None
+    """The token that it requires, if any."""
+
+    async def send(self, notice: Notice, secrets: Secrets) -> Attempt:
+        """Post an alarm to an address that the operator has declared."""
+        url = secrets.read(self.url)
+        headers = bearer(secrets.read(self.bearer_token)) if self.bearer_token else {}
+        return await post_json(url, webhook_body(notice.alarm, notice.dashboard_url), headers)
+
+
+CHANNEL = WebhookChannel
+
+
+async def post_to_monitors_webhook(
+    alarm: Alarm, private_hosts: Collection[str], dashboard_url: str | None
+) -> Attempt:
+    """Post an alarm to the address in its monitor's file, never to a private one by default."""
+    url = alarm.webhook or ""
+    body, transport = webhook_body(alarm, dashboard_url), GuardedTransport(private_hosts)
+    try:
+        return await post_json(url, body, {}, transport=transport)
+    except PrivateAddressError:
+        return Refused(
+            f"The host {host_of(url)} has a private address. If alarms may be posted there, name it"
+            " in BIASWATCH_NOTIFIER_PRIVATE_HOSTS."
+        )
+
+
+def webhook_body(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
+    """Return the JSON to post: the record's numbers, and a sentence that is safe in HTML.
+
+    It holds no texts of models or users: the sets that contributed most are named by the ids of
+    their responses, and the link leads to the answers. The id is the same at every attempt.
+    """
+    text = f"{alarm.monitor}: {alarm.what} {alarm.state}: {alarm.called}: {alarm.reason}"
+    if alarm.words:
+        text = f"{alarm.monitor}: {alarm.words} {text}"
+    record = alarm.model_dump(mode="json", exclude={"webhook", "channels"})
+    body = {"text": escape(text), "alarm": record}
+    if link := link_of(alarm, dashboard_url):
+        body["link"] = link
+    return json.dumps(body).encode()

@@ -1,0 +1,1 @@
+"""Messages about alarms, and the outcomes of attempts to deliver them. Pure."""
