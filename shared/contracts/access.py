@@ -144,19 +144,20 @@ class TokensFile(BaseModel):
 
     @model_validator(mode="after")
     def _no_token_twice(self) -> Self:
-        verifiers = [each.verifier for each in self.tokens]
-        verifiers += [each.verifier for each in self.proxies]
+        verifiers = [token.verifier for token in self.tokens]
+        verifiers += [proxy.verifier for proxy in self.proxies]
         if len(set(verifiers)) < len(verifiers):
             raise ValueError("a token is named twice; remove one of its entries")
         return self
 
     def described(self) -> dict[str, str]:
         """Return in words what each token, proxy and group may do, for the audit trail."""
-        found = {each.label: each.in_words() + _made_by(each.made_by) for each in self.tokens}
-        found |= {
-            f"proxy {each.label}": "names people" + _made_by(each.made_by) for each in self.proxies
+        grants = {token.label: token.in_words() + _made_by(token.made_by) for token in self.tokens}
+        grants |= {
+            f"proxy {proxy.label}": "names people" + _made_by(proxy.made_by)
+            for proxy in self.proxies
         }
-        return found | {f"group {each.group}": each.in_words() for each in self.groups}
+        return grants | {f"group {group.group}": group.in_words() for group in self.groups}
 
 
 def _made_by(name: str) -> str:

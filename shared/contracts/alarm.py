@@ -118,12 +118,14 @@ class Alarm(Record):
 
 def standing_of(history: Iterable[Alarm]) -> dict[tuple[str, AlarmKind], Alarm]:
     """Return the alarms of a monitor that were raised and not cleared, by comparison and kind."""
-    told = list(history)
-    over = {each.occasion_key for each in told if each.state is AlarmState.CLEARED}
-    raised = (each for each in told if each.state is AlarmState.RAISED)
-    in_order = sorted(raised, key=lambda each: (each.epoch, each.occasion))
+    alarms = list(history)
+    over = {alarm.occasion_key for alarm in alarms if alarm.state is AlarmState.CLEARED}
+    raised = (alarm for alarm in alarms if alarm.state is AlarmState.RAISED)
+    in_order = sorted(raised, key=lambda alarm: (alarm.epoch, alarm.occasion))
     return {
-        (each.comparison_key, each.what): each for each in in_order if each.occasion_key not in over
+        (alarm.comparison_key, alarm.what): alarm
+        for alarm in in_order
+        if alarm.occasion_key not in over
     }
 
 
@@ -210,11 +212,11 @@ def deliveries_of(alarm: Alarm, now: datetime) -> list[AlarmDelivery]:
         AlarmDelivery(
             alarm_id=alarm.id,
             tenant=alarm.tenant,
-            channel=each,
+            channel=channel,
             topic=topic,
             at=alarm.at,
             over=alarm.state is AlarmState.CLEARED,
             next_at=now,
         )
-        for each in channels
+        for channel in channels
     ]

@@ -52,8 +52,8 @@ class AnswerAccounts(MemberAccounts):
     def in_words(self) -> str:
         """Return the accounts that are not empty, as a person reads them."""
         counted = {name: getattr(self, name) for name in type(self).model_fields}
-        said = [f"{count:,} {account_label(name)}" for name, count in counted.items() if count]
-        return ", ".join(said) or "nothing"
+        parts = [f"{count:,} {account_label(name)}" for name, count in counted.items() if count]
+        return ", ".join(parts) or "nothing"
 
 
 ACCOUNTS = tuple(AnswerAccounts.model_fields)
@@ -67,8 +67,10 @@ def account_label(name: str) -> str:
 
 def total(accounts: Iterable[AnswerAccounts]) -> AnswerAccounts:
     """Return the sums of several windows' accounts."""
-    found = list(accounts)
-    return AnswerAccounts(**{name: sum(getattr(each, name) for each in found) for name in ACCOUNTS})
+    counted = list(accounts)
+    return AnswerAccounts(
+        **{name: sum(getattr(account, name) for account in counted) for name in ACCOUNTS}
+    )
 
 
 AnswerKey = tuple[str, str]

@@ -83,9 +83,9 @@ class AuditEntry(AuditedAct):
     def computed_hash(self) -> str:
         """Return the hash that an unchanged entry has."""
         # What somebody has edited need not be valid any more; its hash is computed all the same.
-        said = self.model_dump(mode="json", exclude={"hash", "at"}, warnings=False)
-        said["at"] = written(self.at)
-        text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+        content = self.model_dump(mode="json", exclude={"hash", "at"}, warnings=False)
+        content["at"] = written(self.at)
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -156,15 +156,17 @@ def faults_of(
     known: dict[int, set[str]] = {}
     for number, hash_ in anchors:
         known.setdefault(number, set()).add(hash_)
-    last, found = 0, []
+    last, faults = 0, []
     for number, fault in _chain_faults(entries, known):
         last = max(last, number)
         if fault:
-            found.append(AuditFault(number, fault))
+            faults.append(AuditFault(number, fault))
     if known and (end := max(known)) > last:
         missing = f"{last + 1} to {end}" if end > last + 1 else str(end)
-        found.append(AuditFault(last + 1, f"Entries {missing} are gone: an anchor knows of {end}."))
-    return found
+        faults.append(
+            AuditFault(last + 1, f"Entries {missing} are gone: an anchor knows of {end}.")
+        )
+    return faults
 
 
 def _chain_faults(

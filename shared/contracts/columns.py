@@ -20,30 +20,30 @@ def columns_of(parts: Sequence[Part], leave_out: Collection[str] = ()) -> dict[s
     if not parts:
         return {}
     names = [name for name in type(parts[0]).model_fields if name not in leave_out]
-    found = {name: _column(list(map(attrgetter(name), parts))) for name in names}
-    return {name: column for name, column in found.items() if column is not None}
+    columns = {name: _column(list(map(attrgetter(name), parts))) for name in names}
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _column(values: list[Any]) -> Column | None:
-    there = [each for each in values if each is not None]
-    if not there:
+    present = [value for value in values if value is not None]
+    if not present:
         return None
-    if isinstance(there[0], Part | dict | tuple) and len(there) < len(values):
-        at = [place for place, each in enumerate(values) if each is not None]
-        return {"some": [at, _column(there)]}
-    if isinstance(there[0], Part):
-        return {"parts": columns_of(there)}
-    if isinstance(there[0], dict):
-        return {"counts": _counts(there)}
-    if isinstance(there[0], tuple):
-        return _tuples(there)
-    same = len(there) == len(values) == values.count(values[0])
+    if isinstance(present[0], Part | dict | tuple) and len(present) < len(values):
+        at = [place for place, value in enumerate(values) if value is not None]
+        return {"some": [at, _column(present)]}
+    if isinstance(present[0], Part):
+        return {"parts": columns_of(present)}
+    if isinstance(present[0], dict):
+        return {"counts": _counts(present)}
+    if isinstance(present[0], tuple):
+        return _tuples(present)
+    same = len(present) == len(values) == values.count(values[0])
     return {"same": values[0]} if same else {"each": values}
 
 
 def _tuples(values: list[tuple[Any, ...]]) -> Column:
     """Return tuples as their sizes and all that is in them; numbers in whole millionths as such."""
-    sizes, items = [len(each) for each in values], list(chain.from_iterable(values))
+    sizes, items = [len(value) for value in values], list(chain.from_iterable(values))
     if items and isinstance(items[0], Part):
         return {"tuples": [sizes, {"parts": columns_of(items)}]}
     return {"tuples": [sizes, _millionths(items) or {"each": items}]}
@@ -52,8 +52,10 @@ def _tuples(values: list[tuple[Any, ...]]) -> Column:
 def _millionths(items: list[Any]) -> Column | None:
     if not items or not _are_numbers(items):
         return None
-    found = [round(each * MILLION) for each in items]
-    return {"millionths": found} if [each / MILLION for each in found] == items else None
+    millionths = [round(item * MILLION) for item in items]
+    return (
+        {"millionths": millionths} if [number / MILLION for number in millionths] == items else None
+    )
 
 
 def _are_numbers(items: Iterable[Any]) -> bool:
@@ -63,12 +65,12 @@ def _are_numbers(items: Iterable[Any]) -> bool:
 def _counts(values: list[dict[str, tuple[int, ...]]]) -> dict[str, Any]:
     """Return rows of counts by their names: where each begins, and as far as it is not zero."""
     names = dict.fromkeys(chain.from_iterable(values))
-    found = {}
+    columns = {}
     for name in names:
-        rows = [each.get(name) for each in values]
+        rows = [value.get(name) for value in values]
         width = len(first((row for row in rows if row is not None), f"No part has {name}."))
-        found[name] = [width, [None if row is None else _trimmed(row) for row in rows]]
-    return found
+        columns[name] = [width, [None if row is None else _trimmed(row) for row in rows]]
+    return columns
 
 
 def _trimmed(row: tuple[int, ...]) -> list[int]:
@@ -87,12 +89,12 @@ def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:
     names = list(columns)
     read = [_values(columns[name], size) for name in names]
     rows = zip(*read, strict=True) if read else ((),) * size
-    found = [dict(zip(names, row, strict=True)) for row in rows]
+    parts = [dict(zip(names, row, strict=True)) for row in rows]
     for name in (name for name, values in zip(names, read, strict=True) if None in values):
-        for each in found:
-            if each[name] is None:
-                del each[name]
-    return found
+        for part in parts:
+            if part[name] is None:
+                del part[name]
+    return parts
 
 
 def _values(column: Column, size: int) -> Sequence[Any]:
@@ -105,10 +107,10 @@ def _values(column: Column, size: int) -> Sequence[Any]:
 
 def _some(content: Any, size: int) -> list[Any]:
     at, column = content
-    found = [None] * size
+    values = [None] * size
     for place, value in zip(at, _values(column, len(at)), strict=True):
-        found[place] = value
-    return found
+        values[place] = value
+    return values
 
 
 def _tuples_in(content: Any, _size: int) -> list[list[Any]]:
@@ -121,14 +123,14 @@ def _tuples_in(content: Any, _size: int) -> list[list[Any]]:
 
 
 def _counts_in(content: Any, size: int) -> list[dict[str, list[int]]]:
-    found: list[dict[str, list[int]]] = [{} for _ in range(size)]
+    counts: list[dict[str, list[int]]] = [{} for _ in range(size)]
     for name, (width, rows) in content.items():
         if not 0 <= width <= WIDEST:
             raise ValueError(f"a row of counts has at most {WIDEST} places")
-        for each, row in zip(found, rows, strict=True):
+        for fields, row in zip(counts, rows, strict=True):
             if row is not None:
-                each[name] = _whole(row, width)
-    return found
+                fields[name] = _whole(row, width)
+    return counts
 
 
 def _whole(row: list[int], width: int) -> list[int]:
@@ -143,7 +145,7 @@ def _whole(row: list[int], width: int) -> list[int]:
 READERS: dict[str, Callable[[Any, int], Sequence[Any]]] = {
     "same": lambda content, size: [content] * size,
     "each": lambda content, _: content,
-    "millionths": lambda content, _: [each / MILLION for each in content],
+    "millionths": lambda content, _: [number / MILLION for number in content],
     "parts": fields_in,
     "some": _some,
     "tuples": _tuples_in,

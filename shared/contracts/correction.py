@@ -175,7 +175,9 @@ def latest_over_rounds(
 ) -> dict[str, tuple[LabelledComparison, Correction]]:
     """Return what labels of rounds say of each comparison by now, and the correction it is in."""
     return {
-        part.comparison: (part, each)
-        for each in sorted(corrections, key=lambda each: (each.at, each.labels))
-        for part in each.over_rounds
+        part.comparison: (part, correction)
+        for correction in sorted(
+            corrections, key=lambda correction: (correction.at, correction.labels)
+        )
+        for part in correction.over_rounds
     }

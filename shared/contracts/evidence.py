@@ -207,13 +207,13 @@ class UserCounts(Part):
     @property
     def in_words(self) -> str:
         """Return who is evidence and who is not, as a person reads it."""
-        said = [f"{self.first + self.second:,} users are compared with neighbours"]
+        parts = [f"{self.first + self.second:,} users are compared with neighbours"]
         if self.alone:
-            said.append(f"{self.alone:,} found none")
+            parts.append(f"{self.alone:,} found none")
         if self.without_stratum:
-            said.append(f"{self.without_stratum:,} lack a fact that is compared within")
-        rest = ": these are described, and no evidence" if len(said) > 1 else ""
-        return ", ".join(said) + rest
+            parts.append(f"{self.without_stratum:,} lack a fact that is compared within")
+        rest = ": these are described, and no evidence" if len(parts) > 1 else ""
+        return ", ".join(parts) + rest
 
 
 class SelectionRates(Part):
@@ -284,4 +284,4 @@ class Evidence(_OfComparison):
     def share_left(self) -> float | None:
         """The share of alpha that is left for later tests and searches; None in version 0.1."""
         tests = (self.test, self.change, self.level_change)
-        return min((each.left for each in tests if each is not None), default=None)
+        return min((test.left for test in tests if test is not None), default=None)

@@ -17,8 +17,8 @@ def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterat
 
     Each question is put to each target under each scaffold, repeat after repeat.
     """
-    asked = asked_of(run, suite)
-    every = product(range(run.repeats), run.targets, run.scaffolds, asked)
+    questions = asked_of(run, suite)
+    every = product(range(run.repeats), run.targets, run.scaffolds, questions)
     for repeat, target, scaffold, (position, item) in islice(every, first, None):
         yield probe_of(run, suite, item, target, scaffold, repeat, at, position=position)
 

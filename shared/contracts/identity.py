@@ -42,8 +42,8 @@ def is_id(text: str) -> bool:
 def derived_id(kind: str, *inputs: JsonValue) -> str:
     """Return the id of this kind of record with these inputs; their order matters."""
     # Most inputs are texts, and every record has an id: the encoder of JSON itself takes longer.
-    said = [_quoted(each) if isinstance(each, str) else _in_json(each) for each in inputs]
-    whole = ",".join([_quoted(kind), *said])
+    texts = [_quoted(value) if isinstance(value, str) else _in_json(value) for value in inputs]
+    whole = ",".join([_quoted(kind), *texts])
     return hashlib.sha256(f"[{whole}]".encode()).hexdigest()[:ID_HEX_DIGITS]
 
 

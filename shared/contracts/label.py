@@ -68,9 +68,9 @@ def labels_digest(ids: Iterable[str]) -> str:
 def standing_labels(labels: "list[Label]") -> "list[Label]":
     """Return the last label of each person for each answer and number, without withdrawn ones."""
     last: dict[tuple[str, str, str, str], Label] = {}
-    for each in sorted(labels, key=lambda label: label.number):
-        last[each.response_id, each.extractor, each.feature, each.person_id] = each
-    return [each for each in last.values() if not each.withdrawn]
+    for label in sorted(labels, key=lambda label: label.number):
+        last[label.response_id, label.extractor, label.feature, label.person_id] = label
+    return [label for label in last.values() if not label.withdrawn]
 
 
 MOST_DRAWN = 5000

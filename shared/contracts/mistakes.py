@@ -92,15 +92,15 @@ def as_usage_error(whole: str) -> Iterator[None]:
         raise UsageError(f"{whole}{field}: {mistake.said}.") from None
 
 
-def first_of(found: Sequence[Mapping[str, Any]]) -> Mistake:
+def first_of(errors: Sequence[Mapping[str, Any]]) -> Mistake:
     """Return the first of pydantic's errors; a missing field may only be misspelt."""
-    loc, kind = tuple(found[0]["loc"]), str(found[0]["type"])
-    said = _said(kind, found[0].get("ctx", {}), str(found[0]["msg"]))
-    unknown = [each["loc"] for each in found if each["type"] == "extra_forbidden"]
-    beside = [other[-1] for other in unknown if tuple(other[:-1]) == loc[:-1]]
-    if kind == "missing" and beside:
-        said += f", and there is no field {beside[0]}"
-    return Mistake(loc, kind, said)
+    loc, kind = tuple(errors[0]["loc"]), str(errors[0]["type"])
+    words = _said(kind, errors[0].get("ctx", {}), str(errors[0]["msg"]))
+    unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
+    neighbours = [other[-1] for other in unknown if tuple(other[:-1]) == loc[:-1]]
+    if kind == "missing" and neighbours:
+        words += f", and there is no field {neighbours[0]}"
+    return Mistake(loc, kind, words)
 
 
 def _said(kind: str, limits: Mapping[str, Any], words: str) -> str:

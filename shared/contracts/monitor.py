@@ -73,7 +73,7 @@ class MonitorPlan(Part):
             self._check_asking()
         else:
             self._check_traffic()
-        keys = [each.key for each in self.watched]
+        keys = [comparison.key for comparison in self.watched]
         if twice := sorted({key for key in keys if keys.count(key) > 1}):
             raise ValueError(f"the comparison {twice[0]} is declared twice")
         return self
@@ -86,10 +86,10 @@ class MonitorPlan(Part):
                 "traffic is evidence about the population its users come from: the claim is"
                 " `population`, and there is no sets_per_round"
             )
-        for each in self.features:
-            if not each.method.facts.of_traffic:
+        for feature in self.features:
+            if not feature.method.facts.of_traffic:
                 raise ValueError(
-                    f"{each.feature}: traffic has no twins, so the method is `matched`"
+                    f"{feature.feature}: traffic has no twins, so the method is `matched`"
                 )
 
     def _check_asking(self) -> None:
@@ -100,32 +100,32 @@ class MonitorPlan(Part):
                 "sets_per_round belongs to the claim `population` and is needed there: a bank is"
                 " asked whole every round"
             )
-        for each in self.features:
-            if not each.method.facts.of_suites:
+        for feature in self.features:
+            if not feature.method.facts.of_suites:
                 raise ValueError(
-                    f"{each.feature}: users are matched in traffic alone; a suite takes the methods"
+                    f"{feature.feature}: users are matched in traffic alone; a suite takes the methods"
                     " `pairs`, `odds`, `discordant` and `two_groups`"
                 )
-            if self.claim is Claim.BANK and not each.method.facts.of_a_bank:
+            if self.claim is Claim.BANK and not feature.method.facts.of_a_bank:
                 raise ValueError(
-                    f"{each.feature}: a claim about a bank takes the method `pairs` alone; `odds`,"
+                    f"{feature.feature}: a claim about a bank takes the method `pairs` alone; `odds`,"
                     " `discordant` and `two_groups` need the claim `population`"
                 )
-            if each.method.of_selections and self.repeats > 1:
+            if feature.method.of_selections and self.repeats > 1:
                 raise ValueError(
-                    f"{each.feature}: the method `{each.method}` takes each prompt once; set"
+                    f"{feature.feature}: the method `{feature.method}` takes each prompt once; set"
                     " repeats to 1, or take the method `pairs`"
                 )
 
     @property
     def extractors(self) -> tuple[str, ...]:
         """Return the extractors that it needs."""
-        return tuple(sorted({each.extractor for each in self.features}))
+        return tuple(sorted({feature.extractor for feature in self.features}))
 
     @property
     def numbers(self) -> frozenset[tuple[str, str]]:
         """The extractors and features that are watched."""
-        return frozenset((each.extractor, each.feature) for each in self.features)
+        return frozenset((feature.extractor, feature.feature) for feature in self.features)
 
     @cached_property
     def watched(self) -> tuple[Comparison, ...]:
@@ -144,11 +144,11 @@ class MonitorPlan(Part):
         return copied
 
     def _missing(self, extractor: str) -> WatchedFeature:
-        given: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "tolerance": self.missing_tolerance,
             "method": self._method_of_missing,
         }
-        return WatchedFeature(extractor=extractor, feature=MISSING, **given)
+        return WatchedFeature(extractor=extractor, feature=MISSING, **fields)
 
     @property
     def beside_identity(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class MonitorPlan(Part):
     @property
     def _method_of_missing(self) -> Method:
         """Return how missing answers are watched: in traffic, as its features are."""
-        methods = {each.method for each in self.features}
+        methods = {feature.method for feature in self.features}
         if self.traffic is None:
             return Method.PAIRS
         return Method.TWO_GROUPS if methods == {Method.TWO_GROUPS} else Method.MATCHED
@@ -253,9 +253,11 @@ class Monitor(Record):
 
 def comparison_titles(plan: MonitorPlan) -> dict[str, str]:
     """Return the title of each comparison by its key; no two of a monitor have the same."""
-    titles = {each.key: comparison_title(each, plan.numbers) for each in plan.watched}
+    titles = {
+        comparison.key: comparison_title(comparison, plan.numbers) for comparison in plan.watched
+    }
     several = {title for title in titles.values() if list(titles.values()).count(title) > 1}
-    by_key = {each.key: each for each in plan.watched}
+    by_key = {comparison.key: comparison for comparison in plan.watched}
     return {
         key: f"{title} ({by_key[key].watched.method})" if title in several else title
         for key, title in titles.items()
@@ -269,9 +271,9 @@ def comparison_title(comparison: Comparison, watched: Collection[tuple[str, str]
     """
     about, pair = comparison.watched, comparison.pair
     if about.feature == MISSING:
-        said = f"no {about.extractor.replace('_', ' ')} measured"
+        name = f"no {about.extractor.replace('_', ' ')} measured"
     else:
-        said = number_name(about.extractor, about.feature, watched)
+        name = number_name(about.extractor, about.feature, watched)
         if about.method.of_selections:
-            said = f"selected by {said}, in log odds"
-    return f"{said}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"
+            name = f"selected by {name}, in log odds"
+    return f"{name}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"

@@ -144,13 +144,13 @@ def corrected_of(checks: Collection[Check]) -> dict[str, Finding]:
 
 def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]) -> Finding:
     """Let the majority of the judges that gave a verdict decide; a tie decides nothing."""
-    mine = [check for check in checks if check.name == name]
-    said = Counter(true_of(check) for check in mine if check.said is not None)
-    verdicts = said.total()
+    own_checks = [check for check in checks if check.name == name]
+    votes = Counter(true_of(check) for check in own_checks if check.said is not None)
+    verdicts = votes.total()
     if not verdicts:
-        reasons = ", ".join(sorted({check.reason or NO_REPLY for check in mine}))
-        return Finding(reason=f"no verdict: {reasons}" if mine else TOO_FEW)
-    [(value, times), *_] = said.most_common()
+        reasons = ", ".join(sorted({check.reason or NO_REPLY for check in own_checks}))
+        return Finding(reason=f"no verdict: {reasons}" if own_checks else TOO_FEW)
+    [(value, times), *_] = votes.most_common()
     agreement = times / verdicts if verdicts > 1 else None
     if times / verdicts <= MAJORITY:
         return Finding(verdicts=verdicts, agreement=agreement, reason=SPLIT)
@@ -169,8 +169,8 @@ def with_votes_of(verdict: PairVerdict, counts: Callable[[Check], bool]) -> Pair
     left = {check.name for check in kept}
     flags, corrected = flags_of(kept), corrected_of(kept)
     lost = Finding(reason=NONE_COUNTS)
-    for found, names in ((flags, FLAGS), (corrected, {name: name for name in CORRECTED})):
-        found.update({key: lost for key, name in names.items() if name in asked - left})
+    for findings, names in ((flags, FLAGS), (corrected, {name: name for name in CORRECTED})):
+        findings.update({key: lost for key, name in names.items() if name in asked - left})
     explained = {
         flag: why
         for flag, why in verdict.explanations.items()
@@ -224,8 +224,8 @@ class JudgedItem:
 def latest_verdicts(verdicts: Iterable[PairVerdict]) -> list[PairVerdict]:
     """Return the last verdict of each pair; one by judges goes before any without them."""
     best: dict[str, PairVerdict] = {}
-    for each in sorted(verdicts, key=lambda v: (v.unasked is None, v.at, v.id)):
-        best[each.pair_id] = each
+    for verdict in sorted(verdicts, key=lambda v: (v.unasked is None, v.at, v.id)):
+        best[verdict.pair_id] = verdict
     return sorted(best.values(), key=lambda v: (v.target, v.scaffold, v.set_id, v.repeat))
 
 
@@ -233,21 +233,21 @@ def judged_pairs(verdicts: Iterable[PairVerdict]) -> list[JudgedItem]:
     """Return the pairs that judges were asked about; controls of judges are none."""
     return [
         JudgedItem(
-            id=each.pair_id,
-            unit_id=each.set_id,
-            at=each.at,
-            target=each.target,
-            scaffold=each.scaffold,
-            groups={EVERY: ALL, **each.facts},
+            id=verdict.pair_id,
+            unit_id=verdict.set_id,
+            at=verdict.at,
+            target=verdict.target,
+            scaffold=verdict.scaffold,
+            groups={EVERY: ALL, **verdict.facts},
             readings={
                 name: float(finding.value)
-                for name, finding in (*each.flags.items(), *each.corrected.items())
+                for name, finding in (*verdict.flags.items(), *verdict.corrected.items())
                 if finding.value is not None
             },
-            judges=each.judges,
+            judges=verdict.judges,
         )
-        for each in latest_verdicts(verdicts)
-        if not each.control and each.unasked is None
+        for verdict in latest_verdicts(verdicts)
+        if not verdict.control and verdict.unasked is None
     ]
 
 
@@ -255,14 +255,14 @@ def judged_reports(evaluations: Iterable[Evaluation]) -> list[JudgedItem]:
     """Return the reports that judges graded, each by the mean of a dimension."""
     return [
         JudgedItem(
-            id=each.brief_id,
-            unit_id=each.brief_id,
-            at=each.at,
-            target=each.writer or NO_WRITER,
+            id=evaluation.brief_id,
+            unit_id=evaluation.brief_id,
+            at=evaluation.at,
+            target=evaluation.writer or NO_WRITER,
             scaffold="direct",
             groups={EVERY: ALL},
-            readings={d.dimension: d.mean for d in each.dimensions if d.mean is not None},
-            judges=tuple(sorted({judgement.judge for judgement in each.judgements})),
+            readings={d.dimension: d.mean for d in evaluation.dimensions if d.mean is not None},
+            judges=tuple(sorted({judgement.judge for judgement in evaluation.judgements})),
         )
-        for each in sorted(evaluations, key=lambda found: found.brief_id)
+        for evaluation in sorted(evaluations, key=lambda evaluation: evaluation.brief_id)
     ]

@@ -183,9 +183,9 @@ class Record(Part):
         try:
             read: Self = cls.__pydantic_validator__.validate_json(data)
         except ValidationError as error:
-            said = first_mistake(error).in_words("the whole message")
+            mistake = first_mistake(error).in_words("the whole message")
             more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
             raise UndecodableError(
-                f"These bytes are not a {cls.kind} record: {said}{more}."
+                f"These bytes are not a {cls.kind} record: {mistake}{more}."
             ) from None
         return read

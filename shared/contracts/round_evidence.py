@@ -75,8 +75,8 @@ def round_evidence(
     """Return the records of a round; both are about the same comparisons, in the same order."""
     parts: list[RoundEvidence] = []
     for start in range(0, len(evidence), MOST_COMPARISONS):
-        some = slice(start, start + MOST_COMPARISONS)
-        parts += _packed(increments[some], evidence[some], len(parts))
+        chunk = slice(start, start + MOST_COMPARISONS)
+        parts += _packed(increments[chunk], evidence[chunk], len(parts))
     return parts
 
 
@@ -97,21 +97,21 @@ def _packed(
     return [*left, *_packed(increments[half:], evidence[half:], first + len(left))]
 
 
-def _compressed(each: Sequence[Increment | Evidence]) -> str:
-    text = to_json(columns_of(each, leave_out=HEADER))
+def _compressed(parts: Sequence[Increment | Evidence]) -> str:
+    text = to_json(columns_of(parts, leave_out=HEADER))
     return b64encode(lzma.compress(text, check=lzma.CHECK_CRC32, filters=FILTERS)).decode()
 
 
 def increments_in(records: Iterable[RoundEvidence]) -> Iterator[Increment]:
     """Return the increments of rounds, part by part."""
-    for each in records:
-        yield from _unpacked(INCREMENTS, each, each.increments)
+    for record in records:
+        yield from _unpacked(INCREMENTS, record, record.increments)
 
 
 def evidence_in(records: Iterable[RoundEvidence]) -> Iterator[Evidence]:
     """Return the evidence of rounds, part by part."""
-    for each in records:
-        yield from _unpacked(EVIDENCE, each, each.evidence)
+    for record in records:
+        yield from _unpacked(EVIDENCE, record, record.evidence)
 
 
 def evidence_fields(
@@ -129,21 +129,21 @@ def evidence_fields(
     """
     written: Column | None = None
     keys: list[str] = []
-    for each in records:
-        columns = _columns(each)
+    for record in records:
+        columns = _columns(record)
         if columns is None:
-            for one in evidence_in([each]):
+            for one in evidence_in([record]):
                 if one.comparison_key in only:
                     yield one.comparison_key, one.model_dump(include=set(names))
             continue
-        header = each.model_dump(include=set(HEADER & set(names)))
-        with _as_undecodable(each):
+        header = record.model_dump(include=set(HEADER & set(names)))
+        with _as_undecodable(record):
             if columns["comparison"] != written:  # those of two rounds are mostly the same
                 written = columns["comparison"]
-                found = fields_in({"comparison": written}, each.comparisons)
-                keys = [Comparison.model_validate(one["comparison"]).key for one in found]
-            some = {name: columns[name] for name in names if name in columns}
-            rows = list(zip(keys, fields_in(some, each.comparisons), strict=True))
+                fields = fields_in({"comparison": written}, record.comparisons)
+                keys = [Comparison.model_validate(one["comparison"]).key for one in fields]
+            wanted = {name: columns[name] for name in names if name in columns}
+            rows = list(zip(keys, fields_in(wanted, record.comparisons), strict=True))
         yield from ((key, header | row) for key, row in rows if key in only)
 
 
@@ -177,8 +177,8 @@ def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -
         if not in_columns:
             return adapter.validate_json(_lines(content, record))
         header = record.model_dump(include=set(HEADER))
-        found = fields_in(from_json(content), record.comparisons)
-        return adapter.validate_python([header | each for each in found])
+        fields = fields_in(from_json(content), record.comparisons)
+        return adapter.validate_python([header | row for row in fields])
 
 
 @contextmanager
@@ -189,8 +189,8 @@ def _as_undecodable(record: RoundEvidence) -> Iterator[None]:
     except (binascii.Error, zlib.error, lzma.LZMAError) as error:
         raise UndecodableError(f"The record {record.id} is not compressed: {error}.") from None
     except ValidationError as error:
-        said = first_mistake(error).in_words("the whole")
-        raise UndecodableError(f"The record {record.id} holds no evidence: {said}.") from None
+        mistake = first_mistake(error).in_words("the whole")
+        raise UndecodableError(f"The record {record.id} holds no evidence: {mistake}.") from None
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         raise UndecodableError(
             f"The record {record.id} holds no evidence: its columns cannot be read."

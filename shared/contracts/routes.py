@@ -203,10 +203,10 @@ def check_subject(record: Record, subject: str) -> None:
     PoisonError
         They differ.
     """
-    said, came = (record.tenant, record.purpose), _sender_of(subject)
-    if said != came:
+    sender, came = (record.tenant, record.purpose), _sender_of(subject)
+    if sender != came:
         raise PoisonError(
-            f"This {record.kind} says {'.'.join(said)} of itself, and came on the subject of"
+            f"This {record.kind} says {'.'.join(sender)} of itself, and came on the subject of"
             f" {'.'.join(came)}."
         )
 

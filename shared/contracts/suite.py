@@ -153,9 +153,9 @@ class Suite(SuiteHeader):
 
     @model_validator(mode="after")
     def _strata_are_there(self) -> "Suite":
-        there = {name for probe in self.probes for name in (*probe.facts, *probe.groups)}
+        names = {name for probe in self.probes for name in (*probe.facts, *probe.groups)}
         for name in self.strata:
-            if name not in there:
+            if name not in names:
                 raise ValueError(f"no probe has the stratum {name!r}, as a fact or a group")
         return self
 

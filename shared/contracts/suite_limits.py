@@ -179,7 +179,7 @@ class SuiteCounts:
 def _equal_together(digests: "array[int]") -> Iterator[int]:
     """Yield digests, equal ones together; sorted at once, a million would take 40 MB."""
     for part in range(PARTS):
-        yield from sorted(each for each in digests if each % PARTS == part)
+        yield from sorted(digest for digest in digests if digest % PARTS == part)
 
 
 def _digest(name: str) -> int:

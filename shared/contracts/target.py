@@ -80,7 +80,7 @@ def parse_target(
     """
     name, colon, rest = written.partition(":")
     if not colon or name not in PROVIDERS:
-        known = "; ".join(each.example for each in PROVIDERS.values())
+        known = "; ".join(provider.example for provider in PROVIDERS.values())
         raise UsageError(f"The target {written!r} names no provider that is known. Write {known}.")
     provider = PROVIDERS[name]
     rest, _, query = (rest, "", "") if provider.recorded else rest.partition("?")
@@ -132,7 +132,7 @@ def _check_address(written: str, at: str, base_url: str) -> None:
 
 def _options(written: str, query: str) -> tuple[dict[str, JsonValue], str | None]:
     """Read `temperature=0.2&reasoning.effort=low&role=assistant`; a dot leads inside."""
-    given: dict[str, JsonValue] = {}
+    parameters: dict[str, JsonValue] = {}
     role = None
     if re.search("@https?://", query):
         raise UsageError(
@@ -154,8 +154,8 @@ def _options(written: str, query: str) -> tuple[dict[str, JsonValue], str | None
                     f"The parameter {name} of {written!r} is not JSON. Write its names and texts in"
                     " double quotes, and the target in single quotes of the shell."
                 )
-            _put(given, name.split("."), _value(value), written)
-    return given, role
+            _put(parameters, name.split("."), _value(value), written)
+    return parameters, role
 
 
 def _put(into: dict[str, JsonValue], path: list[str], value: JsonValue, written: str) -> None:
@@ -190,21 +190,21 @@ def _finite(digits: str) -> float:
 
 def _without_description(named: str, query: str) -> str:
     """Return the target as its file alone would name it, with its role."""
-    role = [each for each in query.split("&") if each.partition("=")[0] == ROLE]
+    role = [option for option in query.split("&") if option.partition("=")[0] == ROLE]
     return "?".join([named, *role])
 
 
 def _request(
-    named: str, request_model: type[BaseModel], given: dict[str, JsonValue]
+    named: str, request_model: type[BaseModel], parameters: dict[str, JsonValue]
 ) -> dict[str, JsonValue]:
     """Return the description of how a target is asked, whole."""
-    if not given:
+    if not parameters:
         raise UsageError(
             f"The target {named!r} does not say how it is asked. The command line reads that from"
             " the file it names; to the gateway, write url, request and answer as parameters."
         )
     try:
-        return request_model.model_validate(given).model_dump(mode="json")
+        return request_model.model_validate(parameters).model_dump(mode="json")
     except ValidationError as error:
-        said = first_mistake(error).in_words("the description")
-        raise UsageError(f"The target {named!r}, {said}.") from None
+        mistake = first_mistake(error).in_words("the description")
+        raise UsageError(f"The target {named!r}, {mistake}.") from None

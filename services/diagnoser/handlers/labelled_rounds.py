@@ -88,34 +88,36 @@ class LabelledRounds:
         epoch = self._epoch(run)
         if epoch is None:
             return None
-        found: dict[str, tuple[LabelSample, Counts]] = {}
+        counts_by_sample: dict[str, tuple[LabelSample, Counts]] = {}
         for comparison in tested_by_labels(epoch.monitor.plan):
             about = comparison.watched.extractor, comparison.watched.feature
-            mine = [each for each in samples if (each.extractor, each.feature) == about]
-            given = [each for each in labels if (each.extractor, each.feature) == about]
-            if mine and given:
-                sample = in_force(mine, given)
-                counts = round_counts(answers, sample, standing_labels(given), comparison)
-                found[comparison.key] = sample, counts
-        return CountedRound(run, epoch, found)
+            own_samples = [
+                sample for sample in samples if (sample.extractor, sample.feature) == about
+            ]
+            own_labels = [label for label in labels if (label.extractor, label.feature) == about]
+            if own_samples and own_labels:
+                sample = in_force(own_samples, own_labels)
+                counts = round_counts(answers, sample, standing_labels(own_labels), comparison)
+                counts_by_sample[comparison.key] = sample, counts
+        return CountedRound(run, epoch, counts_by_sample)
 
-    def added(self, found: Sequence[Correction], counted: CountedRound | None) -> AddedRounds:
+    def added(self, corrections: Sequence[Correction], counted: CountedRound | None) -> AddedRounds:
         """Return corrections of a round with what all labelled rounds of its epoch show."""
         if counted is None:
-            return AddedRounds([*found])
+            return AddedRounds([*corrections])
         epoch = counted.epoch
         known = [
             e for e in epoch.history if e.what is AlarmKind.LABELLED and e.epoch == epoch.epoch
         ]
         result = AddedRounds([], known_alarms=known)
-        for each in found:
-            watched = [c for c in tested_by_labels(epoch.monitor.plan) if _is_about(c, each)]
+        for correction in corrections:
+            watched = [c for c in tested_by_labels(epoch.monitor.plan) if _is_about(c, correction)]
             parts = [
                 part
                 for comparison in watched
                 for part in self._over_rounds(comparison, counted, result)
             ]
-            result.corrections.append(each.model_copy(update={"over_rounds": tuple(parts)}))
+            result.corrections.append(correction.model_copy(update={"over_rounds": tuple(parts)}))
         return result
 
     def _over_rounds(
@@ -151,22 +153,26 @@ class LabelledRounds:
         wanted = list(records.of_monitor(Monitor, run.monitor_id)) if run.monitor_id else []
         if not wanted:
             return None
-        monitor = max(wanted, key=lambda each: each.moment_ms)
-        others = self._store.labelled_runs.of_monitor(monitor.monitor_id)
-        closed = list(records.of_runs(Round, {run.id, *others}))
-        mine = next((each for each in closed if each.run_id == run.id), None)
-        rounds = {each.round: each for each in closed if mine and each.epoch == mine.epoch}
-        ids = [each.run_id for each in rounds.values() if each.run_id != run.id]
+        monitor = max(wanted, key=lambda sample: sample.moment_ms)
+        labelled_runs = self._store.labelled_runs.of_monitor(monitor.monitor_id)
+        closed = list(records.of_runs(Round, {run.id, *labelled_runs}))
+        own_round = next((round_ for round_ in closed if round_.run_id == run.id), None)
+        rounds = {
+            round_.round: round_
+            for round_ in closed
+            if own_round and round_.epoch == own_round.epoch
+        }
+        ids = [round_.run_id for round_ in rounds.values() if round_.run_id != run.id]
         last = self._store.rounds.last(monitor)
-        if mine is None or last is None:
+        if own_round is None or last is None:
             why: str | None = NOT_CLOSED
-        elif mine.epoch != last.epoch or monitor.state is MonitorState.DELETED:
+        elif own_round.epoch != last.epoch or monitor.state is MonitorState.DELETED:
             why = EARLIER_EPOCH
         else:
             why = why_no_alarm(monitor.plan)
         return LabelledEpoch(
             monitor,
-            mine.epoch if mine else 0,
+            own_round.epoch if own_round else 0,
             rounds,
             list(records.get(Correction, self._store.labelled_runs.last_corrections(ids))),
             list(records.of_monitor(Alarm, monitor.monitor_id)),
@@ -185,10 +191,10 @@ def _is_about(comparison: Comparison, correction: Correction) -> bool:
 
 def _counts_in(epoch: LabelledEpoch, comparison: Comparison, bounds: Bounds) -> dict[int, Counts]:
     """Return the pairs of the other rounds by their numbers; only labels of one scale add up."""
-    number_of = {each.run_id: number for number, each in epoch.rounds.items()}
+    number_of = {round_.run_id: number for number, round_ in epoch.rounds.items()}
     return {
-        number_of[each.run_id]: part.counts
-        for each in epoch.corrections
-        for part in each.over_rounds
+        number_of[correction.run_id]: part.counts
+        for correction in epoch.corrections
+        for part in correction.over_rounds
         if part.comparison == comparison.key and (part.low, part.high) == bounds
     }

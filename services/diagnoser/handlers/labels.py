@@ -38,9 +38,9 @@ def judged_cases(store: Store, run_id: str, samples: Sequence[LabelSample]) -> I
     each.
     """
     for instrument in JUDGES:
-        mine = [each for each in samples if each.extractor == instrument]
-        if mine:
-            wanted = {EVERY, *(each.dimension for each in mine)}
+        own_samples = [sample for sample in samples if sample.extractor == instrument]
+        if own_samples:
+            wanted = {EVERY, *(sample.dimension for sample in own_samples)}
             for item in store.judged_items.of_run(run_id, instrument):
                 yield item.id, _case(item, instrument, wanted)
 
@@ -69,19 +69,19 @@ def window_cases(
     store: Store, run: Run, samples: Sequence[LabelSample]
 ) -> Iterator[tuple[str, MeasuredResponse]]:
     """Return what was measured of a window's answers; a user is the unit, as in its evidence."""
-    for extractor in sorted({each.extractor for each in samples}):
-        for each in store.window_readings.of(run, extractor):
+    for extractor in sorted({sample.extractor for sample in samples}):
+        for reading in store.window_readings.of(run, extractor):
             yield (
-                each.response_id,
+                reading.response_id,
                 MeasuredResponse(
-                    target=each.target,
-                    scaffold=each.scaffold,
-                    unit=each.unit,
+                    target=reading.target,
+                    scaffold=reading.scaffold,
+                    unit=reading.unit,
                     set=None,
-                    groups=each.groups,
+                    groups=reading.groups,
                     extractor=extractor,
-                    values=each.values,
-                    why_missing=each.unscorable,
+                    values=reading.values,
+                    why_missing=reading.unscorable,
                 ),
             )
 
@@ -107,8 +107,11 @@ class CorrectByLabels:
 
         The gateway stores a label before it publishes it, so the store has them all.
         """
-        runs = {each.id: each for each in self._store.records.get(Run, {e.run_id for e in labels})}
-        return [each for id_ in sorted(runs) for each in self.keep(runs[id_])]
+        runs = {
+            stored_run.id: stored_run
+            for stored_run in self._store.records.get(Run, {e.run_id for e in labels})
+        }
+        return [record for id_ in sorted(runs) for record in self.keep(runs[id_])]
 
     def keep(self, run: Run) -> list[Record]:
         """Store what all labels make of a run's findings, and the alarms; return both to be told.
@@ -119,14 +122,16 @@ class CorrectByLabels:
         added, now = self._added(run), self._now()
         self._store.records.write([*added.corrections, *added.alarms])
         # Also those of earlier labels: whoever made them may have died before this line.
-        told_of = [*added.known_alarms, *added.alarms]
+        alarms = [*added.known_alarms, *added.alarms]
         self._store.alarm_deliveries.expect(
-            [each for alarm in told_of for each in deliveries_of(alarm, now)]
+            [delivery for alarm in alarms for delivery in deliveries_of(alarm, now)]
         )
         for alarm in added.alarms:
-            told = {"what": alarm.what.value, "state": alarm.state.value}
+            fields = {"what": alarm.what.value, "state": alarm.state.value}
             comparison = alarm.comparison_key
-            log("diagnoser").warning("alarm", monitor=alarm.monitor, comparison=comparison, **told)
+            log("diagnoser").warning(
+                "alarm", monitor=alarm.monitor, comparison=comparison, **fields
+            )
         return [*added.corrections, *added.alarms]
 
     def corrected(self, run: Run) -> list[Correction]:
@@ -147,11 +152,11 @@ class CorrectByLabels:
         answers = fold_answers(chain(measured, judged), samples, labels, many_units=many)
         # Pairs first: after them nobody asks for the ids of answers.
         counted = self._rounds.counted(run, answers, samples, labels)
-        answers = [each.without_ids() for each in answers]
-        digest = labels_digest(each.id for each in labels)
-        found = corrections(answers, samples, labels, plan)
+        answers = [columns.without_ids() for columns in answers]
+        digest = labels_digest(label.id for label in labels)
+        findings = corrections(answers, samples, labels, plan)
         at = self._now()
-        records = [self._record(each, run, plan, digest, at) for each in found]
+        records = [self._record(finding, run, plan, digest, at) for finding in findings]
         return self._rounds.added(records, counted)
 
     def _measured(
@@ -160,22 +165,22 @@ class CorrectByLabels:
         """Return what the sampled extractors read: of a suite's answers, or of a window's."""
         if outline is None:
             return window_cases(self._store, run, samples)
-        instruments = {each.extractor for each in samples} - set(JUDGES)
+        instruments = {sample.extractor for sample in samples} - set(JUDGES)
         if not instruments:
             return []
-        return (each for each in self._cases.read(run, outline) if each[1].extractor in instruments)
+        return (case for case in self._cases.read(run, outline) if case[1].extractor in instruments)
 
     def _record(
-        self, found: FindingCorrection, run: Run, plan: AnalysisPlan, digest: str, at: datetime
+        self, finding: FindingCorrection, run: Run, plan: AnalysisPlan, digest: str, at: datetime
     ) -> Correction:
-        fields = {name: value for name, value in vars(found).items() if name != "key"}
-        extractor = found.key.extractor
+        fields = {name: value for name, value in vars(finding).items() if name != "key"}
+        extractor = finding.key.extractor
         return Correction(
             tenant=run.tenant,
             purpose=run.purpose,
             at=at,
             run_id=run.id,
-            **vars(found.key),
+            **vars(finding.key),
             extractor_version=self._version(run, extractor),
             labels_hash=digest,
             alpha=plan.alpha,
@@ -244,9 +249,9 @@ class LostCorrections:
         wait = min(2**look.attempts, MOST_LOOKS)
         self._looks[run_id] = _Look(look.labels, False, look.attempts + 1, wait)
         return [
-            each
+            record
             for run in self._store.records.get(Run, [run_id])
-            for each in self._correct.keep(run)
+            for record in self._correct.keep(run)
         ]
 
     def _looked(self, run_id: str, last: _Look) -> _Look:
@@ -255,9 +260,9 @@ class LostCorrections:
         labels = list(self._store.records.read(Label, run_id=run_id, texts=False))
         if not labels:  # purged or archived since they were counted
             return _Look(last.labels, settled=True)
-        if max(each.at for each in labels) > self._now() - GRACE:
+        if max(label.at for label in labels) > self._now() - GRACE:
             return _Look(last.labels, False, last.attempts, wait=1)
-        wanted = labels_digest(each.id for each in labels)
+        wanted = labels_digest(label.id for label in labels)
         held = self._store.records.read(Correction, run_id=run_id, texts=False)
-        settled = any(each.labels_hash == wanted for each in held)
+        settled = any(correction.labels_hash == wanted for correction in held)
         return _Look(last.labels, settled, last.attempts, max(0, last.wait - 1))

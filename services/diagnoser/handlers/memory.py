@@ -63,5 +63,5 @@ class SharedValues:
         """Return the same numbers by name, none of which may be nan."""
         key = tuple(numbers)
         names = self._names.setdefault(key, {name: index for index, name in enumerate(key)})
-        values = array("d", (nan if each is None else each for each in numbers.values()))
+        values = array("d", (nan if number is None else number for number in numbers.values()))
         return NumbersByName(names, values)

@@ -59,16 +59,16 @@ class MonitorMetrics:
 
     def look(self) -> None:
         """Read the store and set every gauge."""
-        found = dict(self._found())
-        for gauge, labels in self._shown - found.keys():
+        values = dict(self._found())
+        for gauge, labels in self._shown - values.keys():
             gauge.remove(*labels)
-        for (gauge, labels), value in found.items():
+        for (gauge, labels), value in values.items():
             gauge.labels(*labels).set(value)
-        self._shown = set(found)
+        self._shown = set(values)
 
     def _found(self) -> Iterator[tuple[Key, float]]:
-        for each in self._store.unwatched_answers.read():
-            yield (UNWATCHED_ANSWERS, (each.tenant, each.source)), each.answers
+        for source in self._store.unwatched_answers.read():
+            yield (UNWATCHED_ANSWERS, (source.tenant, source.source)), source.answers
         labelled = self._store.labelled_runs.of_monitors()
         for place in self._store.schedule.monitors():
             if place.monitor.state is MonitorState.DELETED:
@@ -89,8 +89,8 @@ class MonitorMetrics:
     def _labelled(self, monitor: Monitor, runs: Sequence[str]) -> Iterator[tuple[Key, float]]:
         """Return what labels say of the latest epoch that people have labelled."""
         rounds = list(self._store.records.of_runs(Round, runs))
-        epoch = max((each.epoch for each in rounds), default=0)
-        latest = [each.run_id for each in rounds if each.epoch == epoch]
+        epoch = max((round_.epoch for round_ in rounds), default=0)
+        latest = [round_.run_id for round_ in rounds if round_.epoch == epoch]
         ids = self._store.labelled_runs.last_corrections(latest)
         found = latest_over_rounds(self._store.records.get(Correction, ids))
         for key, (part, _) in found.items():
@@ -115,11 +115,11 @@ class MonitorMetrics:
         for evidence in found:
             yield from _gauges(monitor, evidence)
         yield from _promised(monitor, found)
-        stand = standing_of(self._store.records.of_monitor(Alarm, monitor.monitor_id))
+        open_alarms = standing_of(self._store.records.of_monitor(Alarm, monitor.monitor_id))
         for comparison in monitor.plan.watched:
             for what in AlarmKind:
                 labels = (*labels_of(monitor, comparison.key), what.value)
-                yield (MONITOR_ALARM, labels), float((comparison.key, what) in stand)
+                yield (MONITOR_ALARM, labels), float((comparison.key, what) in open_alarms)
 
 
 def labels_of(monitor: Monitor, key: str) -> tuple[str, str, str, str]:
@@ -148,8 +148,8 @@ def _gauges(monitor: Monitor, evidence: Evidence) -> Iterator[tuple[Key, float]]
         yield (MONITOR_SMALLEST_CHANGE, (*labels, AlarmKind.LEVEL.value)), level.smallest / 2
 
 
-def _promised(monitor: Monitor, found: Iterable[Evidence]) -> Iterator[tuple[Key, float]]:
+def _promised(monitor: Monitor, evidence: Iterable[Evidence]) -> Iterator[tuple[Key, float]]:
     yield (MONITOR_ALPHA, (monitor.tenant, monitor.name)), monitor.plan.alpha
-    left = [each.share_left for each in found if each.share_left is not None]
+    left = [state.share_left for state in evidence if state.share_left is not None]
     if left:
         yield (MONITOR_ALPHA_LEFT, (monitor.tenant, monitor.name)), monitor.plan.alpha * min(left)

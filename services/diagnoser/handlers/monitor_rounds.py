@@ -79,24 +79,24 @@ class CloseRounds:
         """
         monitor = self._monitor(run)
         waiting = self._not_closed(run, monitor)
-        for each in waiting:
-            ended = completion if each.id == run.id else self._completion(each, monitor)
-            before = self._store.rounds.get(monitor, (each.round or 0) - 1)
-            closed, seen = self._read(each, monitor, ended, before)
+        for earlier in waiting:
+            ended = completion if earlier.id == run.id else self._completion(earlier, monitor)
+            before = self._store.rounds.get(monitor, (earlier.round or 0) - 1)
+            closed, seen = self._read(earlier, monitor, ended, before)
             with nothing_collected():
                 left = self._left(closed, seen, monitor, before)
             self._store.records.write([closed, *left])
         # The store keeps the first copy, whoever made it.
         left = [
             record
-            for each in waiting or [run]
+            for earlier in waiting or [run]
             for kind in KINDS
-            for record in self._store.records.read(kind, run_id=each.id)
+            for record in self._store.records.read(kind, run_id=earlier.id)
         ]
         for record in left:
             if isinstance(record, Description) and record.accounts is not None:
                 self._store.window_answers.settle(record.run_id, record.accounts)
-        self._send([each for each in left if isinstance(each, Alarm)])
+        self._send([record for record in left if isinstance(record, Alarm)])
         return left
 
     def _read(
@@ -117,34 +117,36 @@ class CloseRounds:
         """Note to which channels alarms go; what was noted before stays as it is."""
         now = self._now()
         self._store.alarm_deliveries.expect(
-            [each for alarm in alarms for each in deliveries_of(alarm, now)]
+            [delivery for alarm in alarms for delivery in deliveries_of(alarm, now)]
         )
         for alarm in alarms:
-            told = {"what": alarm.what.value, "state": alarm.state.value}
+            fields = {"what": alarm.what.value, "state": alarm.state.value}
             comparison = alarm.comparison_key
-            log("diagnoser").warning("alarm", monitor=alarm.monitor, comparison=comparison, **told)
+            log("diagnoser").warning(
+                "alarm", monitor=alarm.monitor, comparison=comparison, **fields
+            )
 
     def _not_closed(self, run: Run, monitor: Monitor) -> list[Run]:
         """Return this round's run and those right before it that are not closed, in their order."""
         closed = self._store.rounds.closed(monitor)
-        found: list[Run] = []
+        runs: list[Run] = []
         current: Run | None = run
         while current is not None and (current.round or 0) >= closed:
-            found.append(current)
+            runs.append(current)
             current = next(self._store.records.get(Run, filter(None, [current.before])), None)
-        first = found[-1] if found else run
+        first = runs[-1] if runs else run
         if (first.round or 0) > closed:
             raise TransientError(
                 f"Round {run.round} of the monitor {run.monitor_id} waits for the round before"
                 f" round {first.round}, whose run is not in the store.",
                 retry_after_s=SOON_S,
             )
-        return found[::-1]
+        return runs[::-1]
 
     def _completion(self, run: Run, monitor: Monitor) -> Completion:
         """Return how an earlier round ended, once all that came of it is in the store."""
         ended = list(self._store.records.read(Completion, run_id=run.id))
-        last = max(ended, key=lambda each: each.opening) if ended else None
+        last = max(ended, key=lambda window: window.opening) if ended else None
         if last is None or (
             run.window is None  # a window knows itself which features it needs
             and self._store.records.count(Features, run_id=run.id) < last.arrived
@@ -157,33 +159,33 @@ class CloseRounds:
         return last
 
     def _monitor(self, run: Run) -> Monitor:
-        found = list(self._store.records.of_monitor(Monitor, run.monitor_id or ""))
-        if not found:
+        monitors = list(self._store.records.of_monitor(Monitor, run.monitor_id or ""))
+        if not monitors:
             raise PoisonError(f"The monitor of the run {run.id} is not in the store.")
-        return max(found, key=lambda monitor: monitor.moment_ms)
+        return max(monitors, key=lambda monitor: monitor.moment_ms)
 
     def _models(self, run: Run) -> tuple[str, ...]:
         reported = self._store.records.numbers(Response, run_id=run.id)
-        return models_of((some.get("model"), some.get("fingerprint")) for some in reported)
+        return models_of((reply.get("model"), reply.get("fingerprint")) for reply in reported)
 
     def _left(
         self, closed: Round, seen: RoundData, monitor: Monitor, before: Round | None
     ) -> list[Record]:
-        found = self._store.records.read(RoundEvidence, run_id=before.run_id) if before else ()
-        last = {each.comparison_key: each for each in evidence_in(found)}
-        increments = [increment_of(closed, each, seen) for each in monitor.plan.watched]
+        kept = self._store.records.read(RoundEvidence, run_id=before.run_id) if before else ()
+        last = {state.comparison_key: state for state in evidence_in(kept)}
+        increments = [increment_of(closed, comparison, seen) for comparison in monitor.plan.watched]
         evidence = evidence_of(increments, last, closed, monitor, self._sums(monitor))
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
         began_at = self._beginnings(monitor, closed)
-        told = alarms(monitor, closed, evidence, seen.sets, history, began_at)
-        return [*round_evidence(increments, evidence), *told, *seen.described]
+        changes = alarms(monitor, closed, evidence, seen.sets, history, began_at)
+        return [*round_evidence(increments, evidence), *changes, *seen.described]
 
     def _beginnings(self, monitor: Monitor, closed: Round) -> Callable[[int], datetime | None]:
         """Return a look-up of when a round was asked, or its window began."""
 
         def began_at(round_: int) -> datetime | None:
-            there = round_ == closed.round
-            earlier = closed if there else self._store.rounds.get(monitor, round_)
+            is_current = round_ == closed.round
+            earlier = closed if is_current else self._store.rounds.get(monitor, round_)
             runs = self._store.records.get(Run, [earlier.run_id] if earlier else [])
             run = next(runs, None)
             return None if run is None else run.window.begins if run.window else run.at
@@ -196,8 +198,8 @@ class CloseRounds:
         def up_to(round_: int, key: str) -> Counts:
             earlier = self._store.rounds.get(monitor, round_)
             read = self._store.records.read
-            found = read(RoundEvidence, run_id=earlier.run_id) if earlier else ()
-            counts = (e.counts for e in evidence_in(found) if e.comparison_key == key)
+            kept = read(RoundEvidence, run_id=earlier.run_id) if earlier else ()
+            counts = (e.counts for e in evidence_in(kept) if e.comparison_key == key)
             return first(counts, f"Round {round_} of {monitor.name} has no evidence of {key}.")
 
         return up_to
@@ -214,7 +216,7 @@ class CloseRounds:
         shared, planned = SharedValues(), list[PlannedAnswer]()
         values: dict[str, list[Values]] = {pin.name: [] for pin in run.extractors}
         probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
-        while some := list(islice(probes, AT_ONCE)):
+        while batch := list(islice(probes, AT_ONCE)):
             planned += (
                 PlannedAnswer(
                     set=probe.set_id or probe.unit_id,
@@ -222,12 +224,12 @@ class CloseRounds:
                     groups=shared.words(probe.groups),
                     response_id=response_id_of(probe),
                 )
-                for probe in some
+                for probe in batch
             )
             for pin in run.extractors:
-                ids = [features_id_of(probe, pin.name, pin.version) for probe in some]
-                found = {each.id: each for each in self._store.records.get(Features, ids)}
-                values[pin.name] += (_values(found.get(id_), shared) for id_ in ids)
+                ids = [features_id_of(probe, pin.name, pin.version) for probe in batch]
+                measured = {record.id: record for record in self._store.records.get(Features, ids)}
+                values[pin.name] += (_values(measured.get(id_), shared) for id_ in ids)
         return RoundAnswers(planned, values)
 
 

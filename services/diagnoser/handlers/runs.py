@@ -56,7 +56,7 @@ def declared_plan(plan: AnalysisPlan, suite: SuiteHeader, store: Store) -> Analy
     return replace(
         plan,
         features=suite.features,
-        measured={each.name: each.features for each in store.extractors.ever()},
+        measured={extractor.name: extractor.features for extractor in store.extractors.ever()},
         selected_at_least=suite.selected_at_least,
         assessed=suite.assessed,
         claim=suite.claim,
@@ -78,18 +78,18 @@ class RunCases:
         """
         header, shared = suite.header, SharedValues()
         probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
-        while some := list(islice(probes, AT_ONCE)):
+        while batch := list(islice(probes, AT_ONCE)):
             ids = {
                 (probe.id, pin.name): features_id_of(probe, pin.name, pin.version)
-                for probe in some
+                for probe in batch
                 for pin in run.extractors
             }
-            found = self._store.records.numbers_of(Features, ids.values())
-            criteria = self._criteria(some, found.values()) if header.assessed else {}
-            for probe in some:
+            measured = self._store.records.numbers_of(Features, ids.values())
+            criteria = self._criteria(batch, measured.values()) if header.assessed else {}
+            for probe in batch:
                 id_ = response_id_of(probe)
                 for pin in run.extractors:
-                    features = found.get(ids[probe.id, pin.name])
+                    features = measured.get(ids[probe.id, pin.name])
                     case = MeasuredResponse(
                         target=probe.target.name,
                         scaffold=probe.scaffold,
@@ -109,21 +109,21 @@ class RunCases:
         self, probes: Sequence[Probe], measured: Iterable[Mapping[str, Any]]
     ) -> dict[str, dict[str, float | None]]:
         """Return, by probe, what a scaffold gave for each criterion."""
-        found: dict[str, dict[str, float | None]] = {}
+        ratings: dict[str, dict[str, float | None]] = {}
         stored = set()
         ids = [response_id_of(probe) for probe in probes]
         for response in self._store.records.get(Response, ids, texts=False):
             stored.add(response.id)
-            found[response.probe_id] = {
+            ratings[response.probe_id] = {
                 step.name.removeprefix(CRITERION): step.rating
                 for step in response.steps
                 if step.name.startswith(CRITERION)
             }
-        if {each["response_id"] for each in measured} - stored:
+        if {features["response_id"] for features in measured} - stored:
             raise TransientError(
                 "Responses of the run are not in the store yet.", retry_after_s=0.2
             )
-        return found
+        return ratings
 
 
 CLAIMS = {
@@ -155,16 +155,19 @@ class DiagnoseRun:
         measured = folded(cases if assessed is None else assessed)
         # Seeded by the run, so that a second diagnosis draws the same labels.
         rng = np.random.default_rng(int(run.id, 16))
-        found = [self._with_own_gaps(each, run) for each in diagnose(measured, plan, rng)]
-        for gap in (gap for finding in found for gap in finding.gaps):
+        findings = [self._with_own_gaps(finding, run) for finding in diagnose(measured, plan, rng)]
+        for gap in (gap for finding in findings for gap in finding.gaps):
             COMPARISONS.labels(gap.verdict).inc()
         strata = describe_strata(measured, plan)
         more = [] if assessed is None else assess(assessed, plan, rng)
-        together = len(found) + len(strata) + len(more)
+        records = len(findings) + len(strata) + len(more)
         return [
-            *(self._diagnosis(completion, finding, plan, together) for finding in found),
-            *(self._description(completion, stratum, plan, together) for stratum in strata),
-            *(Assessment(**self._head(completion, plan), **vars(each)) for each in more),
+            *(self._diagnosis(completion, finding, plan, records) for finding in findings),
+            *(self._description(completion, stratum, plan, records) for stratum in strata),
+            *(
+                Assessment(**self._head(completion, plan), **vars(assessment))
+                for assessment in more
+            ),
         ]
 
     def _with_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
@@ -175,7 +178,7 @@ class DiagnoseRun:
         return with_own_gaps(finding, own)
 
     def _diagnosis(
-        self, completion: Completion, finding: RunFinding, plan: AnalysisPlan, together: int
+        self, completion: Completion, finding: RunFinding, plan: AnalysisPlan, records: int
     ) -> Diagnosis:
         return Diagnosis(
             **self._head(completion, plan),
@@ -183,7 +186,7 @@ class DiagnoseRun:
             tolerance=plan.tolerance,
             family=finding.family,
             claim=CLAIMS[plan.claim],
-            together=together,
+            together=records,
             groups=finding.groups,
             gaps=finding.gaps,
             disparities=finding.disparities,
@@ -192,7 +195,7 @@ class DiagnoseRun:
         )
 
     def _description(
-        self, completion: Completion, stratum: StratumDescription, plan: AnalysisPlan, together: int
+        self, completion: Completion, stratum: StratumDescription, plan: AnalysisPlan, records: int
     ) -> Diagnosis:
         return Diagnosis(
             **self._head(completion, plan),
@@ -201,7 +204,7 @@ class DiagnoseRun:
             tolerance=plan.tolerance,
             family=0,
             claim=CLAIMS[plan.claim],
-            together=together,
+            together=records,
             groups=stratum.groups,
             gaps=(),
         )
@@ -239,8 +242,8 @@ class OnCompletion:
         [run] = self._store.records.get(Run, [completion.run_id])
         if run.window is not None:  # it knows which features it needs, and gives up what is lost
             return self._watch(completion, run)
-        there = self._store.records.count(Features, run_id=completion.run_id)
-        if (missing := completion.arrived - there) > 0:
+        stored = self._store.records.count(Features, run_id=completion.run_id)
+        if (missing := completion.arrived - stored) > 0:
             raise TransientError(
                 f"{missing} features of the run are not in the store yet.",
                 retry_after_s=self._forecast.wait_s(completion.run_id, missing),

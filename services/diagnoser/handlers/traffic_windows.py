@@ -93,19 +93,19 @@ class TrafficWindows:
         closed = self._measured.look(run.id)
         lacking, size, reported = closed.arrived if closed else 0, 0, set()
         writer = WindowWriter(monitor.plan, open_file, (pin.name for pin in run.extractors))
-        while some := list(islice(listed, AT_ONCE)):
-            responses = self._store.records.answered_of(some)
-            readings, measured = self._readings(run, some)
+        while batch := list(islice(listed, AT_ONCE)):
+            responses = self._store.records.answered_of(batch)
+            readings, measured = self._readings(run, batch)
             writer.add(
                 [
                     _answer(id_, *responses[id_], readings.get(id_, {}))
-                    for id_ in some
+                    for id_ in batch
                     if id_ in responses
                 ]
             )
             reported |= {(e.get("model"), e.get("fingerprint")) for e, _ in responses.values()}
-            size += len(some)
-            lacking += len(some) - len(responses) - measured
+            size += len(batch)
+            lacking += len(batch) - len(responses) - measured
         self._wait_for(lacking, run, completion)
         return ReadWindow(size, writer.columns(), models_of(reported))
 
@@ -123,13 +123,13 @@ class TrafficWindows:
         }
         most, used = most_strata(len(monitor.plan.watched)), np.zeros(window.size, dtype=np.bool_)
         users: dict[str, CountedUsers] = {}
-        for each in monitor.plan.watched:
-            who = entrants[each.pair.dimension]
-            users[each.key], its = count_users(each, window, who, traffic, most)
+        for comparison in monitor.plan.watched:
+            who = entrants[comparison.pair.dimension]
+            users[comparison.key], its = count_users(comparison, window, who, traffic, most)
             used |= its
         return RoundData(
-            counted={key: each.counted for key, each in users.items()},
-            sets={key: each.heaviest for key, each in users.items()},
+            counted={key: count.counted for key, count in users.items()},
+            sets={key: count.heaviest for key, count in users.items()},
             described=(_description(run, monitor, closed, read, entrants, users, used),),
         )
 
@@ -139,14 +139,14 @@ class TrafficWindows:
         """Return what was measured of some members in time, and how many records that is."""
         ids = [member_features_id(run, member, pin) for member in members for pin in run.extractors]
         in_time = self._measured.arrived(run.id, ids, in_time=True)
-        found: dict[str, dict[str, MemberReading]] = {}
+        readings: dict[str, dict[str, MemberReading]] = {}
         measured = 0
         for features in self._store.records.numbers_of(Features, in_time).values():
             measured += 1
             unscorable = features.get("unscorable")
             reading = MemberReading(None if unscorable else features["values"], unscorable)
-            found.setdefault(features["response_id"], {})[features["extractor"]] = reading
-        return found, measured
+            readings.setdefault(features["response_id"], {})[features["extractor"]] = reading
+        return readings, measured
 
     def _wait_for(self, lacking: int, run: Run, completion: Completion) -> None:
         if lacking and self._now() < completion.at + LOST_AFTER:
@@ -202,8 +202,8 @@ def _description(
         raise PoisonError(f"The run {run.id} has no window to describe.")
     window, lost = read.columns, read.size - read.columns.size
     accounts = accounts_of(window, monitor.plan.comparisons, used)
-    users = {key: user_counts_of(each.counted.counts) for key, each in counted.items()}
-    strata = {key: each.strata for key, each in counted.items()}
+    users = {key: user_counts_of(count.counted.counts) for key, count in counted.items()}
+    strata = {key: count.strata for key, count in counted.items()}
     return Description(
         **closed.model_dump(include=CARRIED - {"epoch"}),
         monitor=monitor.name,
@@ -211,7 +211,7 @@ def _description(
         answers=read.size,
         accounts=accounts.model_copy(update={"unmeasured": accounts.unmeasured + lost}),
         without_unit=window.size - int(window.starts[-1]),
-        known_units={name: int(each.known.sum()) for name, each in entrants.items()},
-        mixed_units={name: int(each.mixed.sum()) for name, each in entrants.items()},
+        known_units={name: int(entrant.known.sum()) for name, entrant in entrants.items()},
+        mixed_units={name: int(entrant.mixed.sum()) for name, entrant in entrants.items()},
         described=window_descriptions(monitor.plan, window, users, strata),
     )
