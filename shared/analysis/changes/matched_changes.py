@@ -99,7 +99,7 @@ class MatchedRuns:
 
     @property
     def is_bank(self) -> bool:
-        """Whether each answer is a unit, and the prompts are fixed."""
+        """True if prompts are fixed and each answer is a unit."""
         return self.plan.claim is Claim.BANK
 
     @cached_property
@@ -161,7 +161,7 @@ class LevelChange:
 
     @property
     def testable(self) -> bool:
-        """Whether there are two units."""
+        """True if there are two units."""
         if self.of.runs.is_bank:
             return self.of.runs.enough_answers(self.of.prompts, self.feature)
         return self._samples.testable
@@ -242,7 +242,7 @@ class GapChange:
 
     @property
     def testable(self) -> bool:
-        """Whether each side has two units."""
+        """True if each side has two units."""
         if self.of.runs.is_bank:
             sides = self.of.prompts(self.pair)
             return all(self.of.runs.enough_answers(side, self.feature) for side in sides)

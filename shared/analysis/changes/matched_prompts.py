@@ -22,7 +22,7 @@ PromptKey = tuple[str, str, tuple[str | None, ...]]
 
 @dataclass(frozen=True)
 class RunAnswers:
-    """What one run answered to the prompts."""
+    """The answers of one run to the prompts."""
 
     prompts: Whole
     """[answers]: the prompt of each, by its row in `MatchedPrompts`."""
@@ -187,7 +187,7 @@ def common_bounds(values: Floats, feature: str, runs: Sequence[Observations]) ->
 
 
 def prompt_keys(domain: str, rows: Observations) -> list[PromptKey]:
-    """Return the prompt of each answer, by which it is found in another run."""
+    """Return the prompt of each answer, as a key that both runs share."""
     levels = zip(*rows.groups.values(), strict=True) if rows.groups else [()] * rows.rows
     units = rows.units or ()
     return [(domain, str(unit), tuple(of)) for unit, of in zip(units, levels, strict=True)]

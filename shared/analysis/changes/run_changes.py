@@ -23,7 +23,7 @@ KNOWN = "every prompt was always answered alike in each run: the change of these
 
 
 class ChangeVerdict(StrEnum):
-    """What a test of a change concludes."""
+    """The conclusion of a test of a change."""
 
     CHANGED = "changed"
     NO_CHANGE = "no_change"
@@ -32,7 +32,7 @@ class ChangeVerdict(StrEnum):
 
 
 class ChangeOf(StrEnum):
-    """What may have changed."""
+    """The kind of quantity that may have changed."""
 
     GAP = "gap"
     """The gap of two groups."""
@@ -44,7 +44,7 @@ class ChangeOf(StrEnum):
 
 @dataclass(frozen=True)
 class ChangePlan:
-    """What is declared in advance."""
+    """The tests declared in advance."""
 
     comparisons: ComparisonPlan
     """Level, claim, and the largest change of a gap or a mean that does not matter."""
@@ -120,7 +120,7 @@ class ChangeTest:
     subject: ChangeSubject
     tolerance: float
     is_testable: Callable[[], bool]
-    """Whether each side has two units, so that the test is one of the family."""
+    """True if each side has two units, so that the test is one of the family."""
     result: Callable[[int], ChangeResult]
     """Takes the size of the family."""
     at_worst: Callable[[], Iterable[GapResult]]

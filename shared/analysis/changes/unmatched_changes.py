@@ -169,7 +169,7 @@ class RunGaps:
         return after, before
 
     def has_few_families(self, pair: ComparedGroups, feature: int) -> bool:
-        """Return whether prompts come in families, of which a group has fewer than five."""
+        """Return whether prompts come in families and a group has fewer than five of them."""
         for run, samples in zip(self.by_run, self.samples(pair, feature), strict=True):
             single = min(len(samples.only_a), len(samples.only_b))
             clustered = any(side.clustered for side in run.pair_of(pair))

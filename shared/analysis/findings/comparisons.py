@@ -37,7 +37,7 @@ class GroupComparison:
     p_equivalence: float | None
     """For a gap of at least the tolerance, before correction; None at tolerance 0."""
     statistics: Mapping[str, Value]
-    """Those of `GAP_STATISTICS`, by name."""
+    """The results of `GAP_STATISTICS`, by name."""
     n_a: int
     """Answers with a value."""
     n_b: int
@@ -56,7 +56,7 @@ class GroupComparison:
     p_equivalence_adjusted: float | None = None
     conclusion: Conclusion | None = None
     survives_missing: bool | None = None
-    """Whether the verdict stands whatever the missing answers were; None without a verdict."""
+    """False if the missing answers could overturn the verdict; None without a verdict."""
 
 
 def compare(

@@ -47,7 +47,7 @@ def diagnose(
 ) -> list[RunFinding]:
     """Return a finding for each feature and dimension; all comparisons are one family.
 
-    The responses of a part are grouped anew each time they are looked at, and let go of in between:
+    The responses of a part are grouped again for each use and freed in between:
     of a million, groups with their units take more memory than all else.
     """
     parts = list(_parts(measured, plan))
@@ -182,7 +182,7 @@ class StratumDescription:
 def describe_strata(
     measured: Sequence[MeasuredColumns], plan: AnalysisPlan
 ) -> list[StratumDescription]:
-    """Return a description of each feature under each stratum; there is none without strata."""
+    """Return a description of each feature under each stratum; empty without strata."""
     descriptions = (
         description for columns in measured for description in _described(columns.by_stratum, plan)
     )

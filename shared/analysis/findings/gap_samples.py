@@ -30,14 +30,14 @@ class GapSamples:
     """The values of two groups on one feature, none missing."""
 
     a: Floats
-    """What the gap is tested on: one value per prompt, or per set where `paired`."""
+    """The tested values: one value per prompt, or per set where `paired`."""
     b: Floats
     paired: bool
     units_a: Floats
     """One value per unit of the claim: a prompt, or an answer where prompts are fixed."""
     units_b: Floats
     fixed_prompts: bool = False
-    """Whether the claim is about these prompts alone."""
+    """True if the claim is about these prompts alone."""
 
     @classmethod
     def of(cls, sampled: ComparedSamples, units_a: Floats, units_b: Floats) -> "GapSamples":
@@ -168,7 +168,7 @@ class SampledGroups:
         return self._counted[groups]
 
     def let_go(self) -> None:
-        """Let go of the units, of which there may be millions; who asks again computes them."""
+        """Free the units, which may be millions; the next access computes them again."""
         self.__dict__.pop("units", None)
 
     def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
@@ -206,7 +206,7 @@ class SampledGroups:
     def gap(self, pair: ComparedGroups, feature: int, family: int) -> GapResult:
         """Return what `sides` has as the result, without samples to be shown beside it.
 
-        Ask for the last pair last: units, of which there may be millions, are let go of then.
+        Compare the last pair last: the units, which may be millions, are then freed.
         """
         if self.prompts is not None:
             return self.fixed_gap(*self.answers(pair, feature), pair, feature, family)
@@ -214,7 +214,7 @@ class SampledGroups:
         a, b = self.pair_of(pair)
         sampled, clustered = self.sampled(a, b, feature, bounds), a.clustered or b.clustered
         del a, b
-        sampled.only_a.sort()  # in their place: later nobody needs a copy that is sorted
+        sampled.only_a.sort()  # in place, so that no sorted copy is needed later
         sampled.only_b.sort()
         if pair == self.compared[-1]:
             self.let_go()
@@ -312,7 +312,7 @@ def _mixed(
 
 
 def _in_both(a: Whole, b: Whole) -> tuple[Whole, Whole]:
-    """Return where the keys that both have stand in each; both are sorted, each key once."""
+    """Return the positions of the shared keys in both arrays; each is sorted and unique."""
     places = np.searchsorted(b, a)
     shared = places < len(b)
     shared[shared] = b[places[shared]] == a[shared]

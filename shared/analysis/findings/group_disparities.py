@@ -160,7 +160,7 @@ LEAST_GROUPS = 3
 
 @dataclass(frozen=True)
 class OverallStatistic:
-    """Whether any group of a domain differs in the mean of a feature."""
+    """The test of whether any group of a domain differs in the mean of a feature."""
 
     feature: str
     dimension: str

@@ -187,7 +187,7 @@ def _intervals(
 
 @dataclass(frozen=True)
 class GroupedMissingness:
-    """What is missing of one feature in one domain of a grouping."""
+    """The missing answers of one feature in one domain of a grouping."""
 
     feature: str
     dimension: str

@@ -1,4 +1,4 @@
-"""What an analysis declares in advance, and the groups it compares."""
+"""The plan of an analysis, and the groups it compares."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ MOST_PAIRED = 6
 """With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""
 THE_REST = "the rest"
 ComparedGroups = tuple[int, int | None]
-"""One group and another; None stands for all others of its domain together."""
+"""One group and another; None means all others of its domain together."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class ComparisonPlan:
 
     @property
     def single_step(self) -> bool:
-        """Whether each interval can be widened for the whole family, and verdicts read from it."""
+        """True if each interval can be widened for the whole family, and verdicts read from it."""
         return self.correction == "bonferroni"
 
 
@@ -144,7 +144,7 @@ class AnalysisPlan:
     features: tuple[str, ...] = ()
     """Which are diagnosed; all, unless named."""
     measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What each extractor measures: known even where it could measure nothing."""
+    """The features of each extractor: known even where it could measure nothing."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """By feature: the least and the largest value there can be; a value beyond is missing."""
     selected_at_least: Mapping[str, float] | None = None

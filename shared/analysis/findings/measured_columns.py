@@ -28,7 +28,7 @@ Words = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class MeasuredColumns:
-    """What one extractor measured for one target and scaffold: a row for each response."""
+    """Measurements of one extractor for one target and scaffold: a row for each response."""
 
     target: str
     scaffold: str
@@ -36,7 +36,7 @@ class MeasuredColumns:
     features: tuple[str, ...]
     """Sorted."""
     numbers: Floats
-    """[features, rows]: nan where there is none."""
+    """[features, rows]: nan for a missing number."""
     units_of: Whole
     """[rows]: the rank of the prompt's name."""
     sets_of: Whole | None
@@ -125,7 +125,7 @@ class NumberedNames:
 
     @property
     def any_named(self) -> bool:
-        """Whether there is a name that is not empty."""
+        """True if any name is not empty."""
         return any(self._numbers)
 
     def __bool__(self) -> bool:
@@ -138,7 +138,7 @@ class NumberedNames:
     def ranked(self) -> tuple[tuple[str, ...], Whole]:
         """Return the names sorted, and by number the place of each, the last for none.
 
-        The names are let go of: of a million, they take more than their columns.
+        The names are freed: a million names take more memory than their columns.
         """
         names = tuple(sorted(self._numbers))
         ranks = np.full(len(names) + 1, -1, dtype=np.int32)
@@ -215,7 +215,7 @@ def _small(places: "array[int]", different: int) -> Whole:
 
 
 def _dense(ranks: Whole) -> Whole:
-    """Return ranks without gaps, for names that nobody looks up; -1 stays."""
+    """Return ranks without gaps, for names that are never looked up; -1 stays."""
     used = np.unique(ranks)
     used = used[used >= 0]
     if len(used) and used[-1] != len(used) - 1:

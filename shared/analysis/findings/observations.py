@@ -38,7 +38,7 @@ class Observations:
     baseline: Floats | None = None
     """[rows, features]: the baseline's value in the same row, where there is a baseline."""
     ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
-    """By feature: the least and the largest value there can be, where somebody declared them.
+    """By feature: the least and the largest possible value, where a range is declared.
 
     None is declared as well: the range is not known, and the values are not asked for it.
     """
@@ -109,9 +109,9 @@ class CodedLabels(Sequence[str | None]):
     """Labels that are kept as their codes."""
 
     codes: Whole
-    """[rows]: places among the levels, -1 for None; of names that nobody looks up, their ranks."""
+    """[rows]: positions among the levels, -1 for None; ranks, where names are not kept."""
     levels: tuple[str, ...]
-    """Sorted, each of some row; none, where nobody looks names up."""
+    """Sorted levels of the rows; empty where names are not kept."""
 
     def __len__(self) -> int:
         return len(self.codes)

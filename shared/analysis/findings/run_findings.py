@@ -115,7 +115,7 @@ class FindingKey:
 
 @dataclass(frozen=True)
 class RunFinding:
-    """What a run shows of one feature over one dimension."""
+    """Results of one feature over one dimension in a run."""
 
     key: FindingKey
     groups: tuple[GroupSummary, ...]
@@ -128,13 +128,13 @@ class RunFinding:
 
 @dataclass(frozen=True)
 class GroupedResponses:
-    """What one extractor measured for one target and scaffold, grouped by one dimension."""
+    """Measurements of one extractor for one target and scaffold, grouped by one dimension."""
 
     responses: MeasuredColumns
     sampled: SampledGroups
     """The groups, ready to be compared."""
     selected: GroupIntervals
-    """1 where an answer is a selection, 0 where it is none."""
+    """1 for a selected answer, 0 for any other."""
 
     @property
     def observations(self) -> Observations:

@@ -1,4 +1,4 @@
-"""What counts as one unit: a prompt, a set of prompts, or each answer to fixed prompts."""
+"""Units of a comparison: a prompt, a set of prompts, or each answer to fixed prompts."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
@@ -37,7 +37,7 @@ class SideUnits:
     alone: Floats
     """[n, features]: the means of the prompts that belong to no set."""
     clustered: bool
-    """Whether any set holds several prompts of this side, which are then one unit together."""
+    """True if any set holds several prompts of this side, which then form one unit."""
     set_of: Whole
     """The set of each prompt of `by_unit`, -1 for none."""
 
@@ -131,7 +131,7 @@ def _starts(ordered: Whole) -> Whole:
 
 
 def _whole_keys(starts: Whole, rows: int, most: int) -> Iterator[slice]:
-    """Yield some keys at a time, with about so many rows: temporaries of all would be large."""
+    """Yield chunks of keys with about `most` rows each, to bound temporary memory."""
     begin = 0
     while begin < len(starts):
         end = int(np.searchsorted(starts, starts[begin] + most))

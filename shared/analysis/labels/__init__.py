@@ -1,4 +1,4 @@
-"""What labels of people make of a run's findings."""
+"""Corrections of a run's findings by people's labels."""
 
 from biaswatch.shared.analysis.labels.corrections import FindingCorrection, corrections
 

@@ -42,11 +42,11 @@ class CorrectedGroups:
     """The least and the largest value that a label can be."""
     plan: ComparisonPlan
     ranges: Mapping[str, Bounds]
-    """What the suite declares, so that readings have the numbers of the run's findings."""
+    """The suite's plan, so that readings have the numbers of the run's findings."""
 
     @cached_property
     def grouping(self) -> Grouping:
-        """Which row is of which group."""
+        """The group of each row."""
         return grouping(self.observations(self._as_read, {}), (self.dimension,))
 
     @property
@@ -59,7 +59,7 @@ class CorrectedGroups:
         return self.grouping.members(pair)
 
     def by_readings(self) -> SampledGroups:
-        """Return the groups by what the instrument read; of a large window, let go of it."""
+        """Return the groups by readings; those of a large window are freed after use."""
         ends = self.ranges.get(self.feature)
         ranges = {} if ends is None else {self.feature: ends}
         seen = self.observations(within(self.rows.readings, ends), ranges)
@@ -122,7 +122,7 @@ class CorrectedGroups:
         return f"a correction needs {MIN_LABELS} labels of each group: {counts}"
 
     def selected(self, threshold: float) -> "CorrectedGroups":
-        """Return the same groups, of which it is compared how many answers are selected."""
+        """Return the same groups, compared by their shares of selected answers."""
         if self.bounds == (0.0, 1.0) and self.yes_or_no:
             return self
         ends = (0.0, 1.0)
@@ -132,7 +132,7 @@ class CorrectedGroups:
 
     @property
     def yes_or_no(self) -> bool:
-        """Whether every reading is at an end of the scale."""
+        """True if every reading is at an end of the scale."""
         return self.rows.yes_or_no
 
     def rate_ratio(self, pair: ComparedGroups) -> float | None:
@@ -163,7 +163,7 @@ class CorrectedGroups:
 
 @dataclass(frozen=True)
 class GroupsByLabels:
-    """Groups as labels correct them; of a large window, they are let go of when they were asked."""
+    """Groups as labels correct them; those of a large window are freed after use."""
 
     groups: CorrectedGroups
 

@@ -39,7 +39,7 @@ GroupsAndGaps = tuple[tuple[CorrectedGroup, ...], tuple[CorrectedGap, ...]]
 
 @dataclass(frozen=True)
 class _ByReadings:
-    """What the instrument says by itself."""
+    """The statistics of the readings alone."""
 
     means: Sequence[Estimate]
     """By group."""
@@ -49,9 +49,9 @@ class _ByReadings:
 def corrected_gaps(
     part: CorrectedGroups, rates_from: float | None, plan: AnalysisPlan, family: int
 ) -> GroupsAndGaps:
-    """Return the groups of a dimension and their comparisons, in a family of so many.
+    """Return the groups of a dimension and their comparisons, in a family of this size.
 
-    A window may have millions of answers: what is made of readings is let go of before that of
+    A window may have millions of answers: results of readings are freed before those of labels
     labels is made, and that before the rates.
 
     Parameters
@@ -77,7 +77,7 @@ def corrected_gaps(
 
 
 def selection_threshold(part: CorrectedGroups, plan: AnalysisPlan) -> float | None:
-    """Return from which value on an answer counts as selected: as declared, or of yes and no."""
+    """Return the least value of a selected answer: as declared, or the upper of yes and no."""
     middle = sum(part.bounds) / 2 if part.yes_or_no else None
     return (plan.selected_at_least or {}).get(part.feature, middle)
 
@@ -161,7 +161,7 @@ def _gap(
 
 @dataclass(frozen=True)
 class FindingCorrection:
-    """What labels make of one feature over one dimension, for one target and scaffold."""
+    """Findings of one feature over one dimension, corrected by labels, for one target."""
 
     key: FindingKey
     labels: int
@@ -190,7 +190,7 @@ def corrections(
     parts = list(_parts(answers, _largest(samples), labelled, plan))
     family = max(1, sum(part.comparable(pair) for part, _ in parts for pair in part.compared))
     findings = []
-    while parts:  # what is computed of one is let go of before the next
+    while parts:  # the memory of one part is freed before the next
         findings.append(_finding(*parts.pop(), plan, family))
     return sorted(findings, key=lambda finding: finding.key)
 

@@ -39,12 +39,12 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class SeenReadings:
-    """What all readings together say of their scale."""
+    """The scale that the readings have in common."""
 
     least: float
     largest: float
     whole: bool
-    """Whether all are whole numbers."""
+    """True if all readings are whole numbers."""
 
 
 def label_sample(
@@ -67,7 +67,7 @@ def label_sample(
     Raises
     ------
     UsageError
-        No answer has a reading, or nobody knows the scale.
+        No answer has a reading, or the scale is not known.
     """
     extractor, feature, dimension = number
     counts = {
@@ -197,7 +197,7 @@ def _stratum(
 
 @dataclass(frozen=True)
 class _Taken:
-    """Answers in the order in which they should be labelled."""
+    """Answers in their order of labelling."""
 
     ids: list[str]
     uniform: Vector
@@ -237,18 +237,18 @@ def choices_of(seen: SeenReadings, bounds: Bounds) -> tuple[float, ...]:
 def dimension_of(dimensions: Collection[str], wanted: str | None) -> str:
     """Return the grouping that is meant: the only one, where none is named.
 
-    What judges judged is one group, unless something else is asked for.
+    Items that judges graded are one group, unless a dimension is named.
 
     Raises
     ------
     UsageError
-        There is no such grouping, or there are several and none is named.
+        The grouping does not exist, or there are several and none is named.
     """
     if wanted is None and EVERY in dimensions:
         return EVERY
     if wanted is None and len(dimensions) == 1:
-        return first(dimensions, "There is no grouping.")
+        return first(dimensions, "The answers have no grouping.")
     if wanted is None or wanted not in dimensions:
         listed = ", ".join(dimensions) or "none"
-        raise UsageError(f"Say by which grouping, with --group. The answers have: {listed}.")
+        raise UsageError(f"Name a grouping with --group. The answers have: {listed}.")
     return wanted

@@ -68,8 +68,8 @@ def fold_answers(
     Parameters
     ----------
     many_units
-        Whether a unit may be anybody: then 64 bits stand for its name (two of 5 million are alike
-        with a chance of 1 in a million), and names are not kept.
+        Hash the names of units to 64 bits, without keeping them (two of 5 million collide
+        with a chance of 1 in a million).
     """
     features: dict[str, set[str]] = defaultdict(set)
     for sample in samples:
@@ -204,7 +204,7 @@ Stratum = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """One row for each answer to one target and scaffold, of which few were drawn and labelled."""
+    """One row for each answer to one target and scaffold; few of them were drawn and labelled."""
 
     answers: AnswerColumns
     feature: str
@@ -237,7 +237,7 @@ class LabelledRows:
 
     @cached_property
     def yes_or_no(self) -> bool:
-        """Whether every reading is at an end of the scale."""
+        """True if every reading is at an end of the scale."""
         of = self.answers.readings[self.feature]
         return all(
             np.isin(of[chunk][self.present[chunk]], self.scale).all() for chunk in chunks(len(of))
@@ -267,7 +267,7 @@ def labelled_rows(
 ) -> LabelledRows:
     """Return the rows of the answers to one target and scaffold, as one instrument read them.
 
-    A drawn answer that nobody has labelled yet, or could, is taken as left out by chance within its
+    A drawn answer without a label is taken as left out by chance within its
     stratum: the probability of its neighbours is the smaller for it.
     """
     ids = {answer.response_id for answer in sample.drawn}
@@ -283,7 +283,7 @@ def labelled_rows(
 def _drawn_labels(
     answers: AnswerColumns, sample: LabelSample, means: Mapping[str, float]
 ) -> DrawnLabels:
-    """Return what was said of drawn answers, and how probable it was that each is labelled."""
+    """Return the labels of drawn answers, and the probability of each to be labelled."""
     here = [answer for answer in sample.drawn if answer.response_id in answers.row_of]
     here.sort(key=lambda answer: answers.row_of[answer.response_id])
     rows = np.array([answers.row_of[answer.response_id] for answer in here], dtype=np.intp)

@@ -49,7 +49,7 @@ def typed_value(sample: LabelSample, typed: str) -> float | None:
     Raises
     ------
     UsageError
-        It is no value of the scale; the sentence says which there are.
+        The value is not on the scale; the message lists the values.
     """
     if typed == SKIP:
         return None
@@ -61,7 +61,7 @@ def typed_value(sample: LabelSample, typed: str) -> float | None:
         not sample.choices and sample.low <= value <= sample.high
     ):
         return value
-    raise UsageError(f"{typed[:20] or 'Nothing'} is no label here: {scale_words(sample)}.")
+    raise UsageError(f"{typed[:20] or 'Nothing'} is not a label here: {scale_words(sample)}.")
 
 
 def scale_words(sample: LabelSample) -> str:
@@ -80,7 +80,7 @@ def hidden_words(text: str, words: Sequence[str]) -> str:
 
     Of words that begin alike the longest goes. Who draws a sample chooses the words, so a text
     takes about the same time however they are chosen: at each place only the last word that is not
-    behind it in the alphabet, and what that word begins with, can stand there.
+    behind it in the alphabet, and its prefixes, can match.
     """
     known = sorted({low for word in words if (low := _lower(word))})
     if not known:

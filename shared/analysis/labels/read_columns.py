@@ -1,4 +1,4 @@
-"""What an instrument read in the answers of a run, as rows in a file: a window may have millions.
+"""Readings of an instrument in a run's answers, as rows in a file: a window may have millions.
 
 In memory are the groups that there are, how many answers each has, and some rows at a time.
 """
@@ -51,7 +51,7 @@ class ReadColumns:
     """The answers of a run that have a reading, gone through as often as is wanted."""
 
     def __init__(self, answers: Iterable[ReadAnswer], file: IO[bytes]) -> None:
-        """Write the answers into an empty file, which whoever opened it closes."""
+        """Write the answers into an empty file, which the caller closes."""
         self._file = file
         self._counts: dict[ReadCell, int] = {}
         places: dict[ReadCell, int] = {}
@@ -112,7 +112,7 @@ class ReadGroup:
     answers: int
     units: int
     variance: float | None
-    """Of their readings; None of a single one."""
+    """Mean and standard deviation of the readings; None for a single one."""
 
 
 def groups_of(readings: ReadColumns, dimension: str) -> dict[str, ReadGroup]:

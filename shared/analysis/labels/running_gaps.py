@@ -1,4 +1,4 @@
-"""What labels of one round add to the gap over labelled rounds of a monitor, and their sum."""
+"""The gap over all labelled rounds of a monitor, and the part that each round adds."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -153,7 +153,7 @@ def round_counts(
 
 
 def in_force(samples: Sequence[LabelSample], labels: Sequence[Label]) -> LabelSample:
-    """Return the largest sample that was drawn before anybody labelled, else the smallest one.
+    """Return the largest sample drawn before the first label, else the smallest one.
 
     Who draws more after having seen what labels say must not decide what the bets are made on.
     """
@@ -198,7 +198,7 @@ def summed_rounds(
 def is_over(
     counts: Mapping[int, Counts], watched: Comparison, bounds: Bounds, test: LabelledTest
 ) -> tuple[RunningGap, float] | None:
-    """Return the gap of rounds after an alarm that show it to be over, and the limit it lies in.
+    """Return the gap of rounds after an alarm that show it to be over, and its limit.
 
     That is the tolerance, or half of the gap of the alarm where that is more: so that an alarm at
     tolerance 0 can be cleared, too.

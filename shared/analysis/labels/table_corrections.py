@@ -1,4 +1,4 @@
-"""What labels in a column make of the gaps of a table: the code that corrects findings of runs."""
+"""Corrections of a table's gaps by a column of labels, by the same code as those of runs."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ class LabelledColumn:
 
     feature: str
     labels: Floats
-    """[rows, people]; nan where nobody labelled."""
+    """[rows, people]; nan without a label."""
     bounds: Bounds
     """The least and the largest value that a label can be."""
     probabilities: Floats | None = None
@@ -35,7 +35,7 @@ class LabelledColumn:
 
 @dataclass(frozen=True)
 class TableCorrection:
-    """What labels make of one feature over one dimension of a table."""
+    """One feature over one dimension of a table, corrected by labels."""
 
     feature: str
     dimension: str

@@ -1,1 +1,1 @@
-"""What a closed round of a monitor adds to its evidence, and what the sum allows to say."""
+"""Evidence of monitors: the increment of a closed round, the sum of all, and alarms."""

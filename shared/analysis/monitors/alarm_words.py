@@ -26,24 +26,24 @@ Sides = tuple[float, float]
 
 @dataclass(frozen=True)
 class AlarmedGap:
-    """What an alarm of a disparity knows."""
+    """The numbers behind an alarm of a disparity."""
 
     gap: Estimate
-    """First group less second, in the feature's units or as a log odds ratio, with its interval."""
+    """First group minus second with its interval, in the feature's units or as a log odds ratio."""
     sides: Sides | None
     """Whose difference it is; None where rounds of an older version do not keep them."""
     units: int
     rounds: int
     since: datetime | None
-    """When the first of these rounds was asked or watched."""
+    """The start of the first of these rounds, or of its window."""
 
 
 @dataclass(frozen=True)
 class FeatureWords:
-    """How a feature of ours is told."""
+    """The words for a feature of ours."""
 
     verb: str
-    """What happened to somebody, where the feature is the share to whom it did."""
+    """The event, for features that are the share of people to whom it happened."""
     higher_is: Direction | None = None
 
 
@@ -54,7 +54,7 @@ FEATURE_WORDS = {("refusal", "refused"): FeatureWords("was refused", Direction.W
 def gap_sentence(comparison: Comparison, alarmed: AlarmedGap, watched: Numbers = ()) -> str:
     """Return who is worse off and by how much, or whose number is higher where that is not known.
 
-    Text of users is in it as they wrote it: whoever shows the sentence escapes it.
+    It contains text of users as they wrote it: the code that shows the sentence escapes it.
     """
     counted = f"over {alarmed.units:,} units and {_rounds(alarmed.rounds)}{_since(alarmed.since)}"
     head, gap = _head(comparison, alarmed, watched), _gap_text(comparison, alarmed.gap)
@@ -93,7 +93,7 @@ def change_sentence(
     reference: float | None,
     allowed: float | None,
 ) -> str:
-    """Return what is no longer as it was; the direction of a change is not known to its alarm."""
+    """Return which quantity changed; the alarm of a change does not know its direction."""
     first, second = names_of(comparison)
     feature, dimension = _feature(comparison, watched), comparison.pair.dimension
     what = f"the level of {feature} for {first} and {second} together"
@@ -104,7 +104,7 @@ def change_sentence(
         was = (
             f": it was {number(reference)}, give or take {number(allowed)}, as a share of the range"
         )
-    return f"{dimension}: {what} is no longer what it was{was}."
+    return f"{dimension}: {what} has changed{was}."
 
 
 def cleared_sentence(comparison: Comparison, reason: str, watched: Numbers = ()) -> str:
@@ -195,7 +195,7 @@ def _since(since: datetime | None) -> str:
 
 
 PAIRS = ((GAPS, LEVEL), (DIFFERENCES, LEVELS), (MATCHED, LEVEL))
-"""The histograms of differences and of levels, in the order in which they are looked for."""
+"""The histograms of differences and of levels, in the order of lookup."""
 Means = tuple[float, float]
 
 

@@ -39,7 +39,7 @@ Raised = Mapping[tuple[str, AlarmKind], Alarm]
 
 @dataclass(frozen=True)
 class AlarmChange:
-    """What is to be told of one comparison."""
+    """The change of one comparison's alarms in a round."""
 
     evidence: Evidence
     what: AlarmKind
@@ -62,7 +62,7 @@ def alarms(
     Parameters
     ----------
     began_at
-        Return when a round was asked, or its window began.
+        Return the start of a round, or of its window.
     """
     open_alarms = standing_of(history)
     raised = Counter(
@@ -192,7 +192,7 @@ def _alarm(
 def _words(
     plan: MonitorPlan, news: AlarmChange, sides: Sides | None, since: datetime | None
 ) -> str:
-    """Return the alarm for people; nothing where the comparison is no longer watched."""
+    """Return the alarm for people; None if the comparison has been removed from the monitor."""
     evidence = news.evidence
     comparison = next((c for c in plan.watched if c.key == evidence.comparison_key), None)
     if comparison is None:

@@ -1,4 +1,4 @@
-"""The pairs of a round in which changes of gap and level are searched."""
+"""Histograms and references for the search for changes of gaps and levels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.units import uniforms
 
 Both = tuple[float, float]
-"""What a pair shows of the first group and of the second, each in [0, 1]."""
+"""The values of a pair in the first and in the second group, each in [0, 1]."""
 
 
 def counted_pairs(pairs: Mapping[str, Both], salt: str) -> dict[str, tuple[int, ...]]:
@@ -116,7 +116,7 @@ Kept = tuple[Reference, ...]
 
 @dataclass(frozen=True)
 class SearchedRounds:
-    """What the rounds of each search are, a number a search."""
+    """The numbers of the rounds of each search, one column for each search."""
 
     typical: TypicalRounds
     rounds: Ints
@@ -129,7 +129,7 @@ class SearchedRounds:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What the references of one search say after a round."""
+    """The result of one search after a round."""
 
     log_evidence: float | None = None
     """None before any round after a reference."""

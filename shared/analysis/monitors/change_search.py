@@ -1,4 +1,4 @@
-"""Whether gaps and levels are still what they were: searches for changes, round by round."""
+"""Searches for changes of gaps and levels, round by round."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class SearchUnderWay:
     change: Change
     began: Stretch
     added: Counts
-    """What the round adds."""
+    """The counts that the round adds."""
     seen: Counts
     """All rounds of the search."""
     round: int
@@ -174,9 +174,9 @@ def _why_none(
     if result.smallest is not None:
         return None
     if not kept:
-        return f"there is no reference yet: it needs {plan.reference_rounds} rounds with answers"
+        return f"a reference needs {plan.reference_rounds} rounds with answers"
     if not search.steps:
-        return "there is no round after the reference yet"
+        return "no round has closed since the reference"
     return "no change could be found yet: there are too few units"
 
 

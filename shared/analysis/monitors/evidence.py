@@ -81,7 +81,7 @@ CARRIED = {
     *("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"),
     "declared_after_data",
 }
-"""What the records of a round have from the round."""
+"""Fields that all records of a round share."""
 
 
 def increment_of(closed: Round, comparison: Comparison, seen: RoundData) -> Increment:

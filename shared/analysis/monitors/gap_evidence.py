@@ -40,7 +40,7 @@ INTERVAL = "confidence sequence, valid at every look"
 
 @dataclass(frozen=True)
 class EvidenceSummary:
-    """What the evidence says now."""
+    """The verdict and the intervals of the evidence so far."""
 
     units: int
     gap: Estimate
@@ -62,13 +62,13 @@ class EvidenceRead:
 
     comparison: Comparison
     tested: Counts
-    """What the test has seen."""
+    """The counts of the test."""
     alpha: float
     """The share of this test, for the whole family."""
     shown: Counts | None = None
-    """What units, gap and interval are about, where it is more than the test has seen."""
+    """The counts behind units, gap and interval, where they are more than those of the test."""
     shown_share: float = 1.0
-    """Of alpha, for that interval."""
+    """The share of alpha for that interval."""
     later: float | None = None
     """The log evidence of gaps that began after the test did, where it is gathered."""
 
@@ -150,7 +150,7 @@ def span_of(comparison: Comparison) -> float:
 
 
 def gaps_of(comparisons: Sequence[Comparison], states: GapTable, alphas: Floats) -> list[Estimate]:
-    """Return the gap of each comparison with its interval; None is no bound."""
+    """Return the gap of each comparison with its interval; None means unbounded."""
     columns = np.column_stack([states.estimates, states.intervals(alphas)]).tolist()
     rows = zip(comparisons, columns, states.units.tolist(), strict=True)
     return [_gap(comparison, numbers, units) for comparison, numbers, units in rows]
@@ -159,9 +159,9 @@ def gaps_of(comparisons: Sequence[Comparison], states: GapTable, alphas: Floats)
 def _gap(comparison: Comparison, numbers: Sequence[float], units: float) -> Estimate:
     span = span_of(comparison)
     value, low, high = (None if isnan(number) else number * span for number in numbers)
-    why = "no set has an answer of both groups so far"
+    why = "no set has an answer of both groups yet"
     if comparison.watched.method.of_selections:
-        why = "the odds ratio is infinite or 0 so far"
+        why = "the odds ratio is infinite or 0 to date"
     reason = None if value is not None else why if units else "there are no units yet"
     return Estimate(value=value, low=low, high=high, method=INTERVAL, reason=reason)
 

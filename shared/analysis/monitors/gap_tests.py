@@ -60,11 +60,11 @@ def tested_gaps(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
 
 
 ABOUT_ROUNDS_SHOWN = ("units", "gap", "impact_ratio", "selection_rates", "users", "unadjusted")
-"""What a summary says of the rounds that are shown, and not of those tested."""
+"""Fields of a summary that are about the rounds shown, not about those tested."""
 
 
 def _watched(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
-    """Return how gaps stand of which no alarm stood: one may be raised."""
+    """Return the summaries of gaps without an open alarm: one may be raised."""
     late = _late(gaps)
     reads = [
         gap.read(gap.test, gap.shown, its.log_evidence) for gap, its in zip(gaps, late, strict=True)
@@ -82,7 +82,7 @@ def _watched(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
 
 
 def _raised(gaps: Sequence[GapUnderWay], tested: Sequence[TestedGap]) -> list[TestedGap]:
-    """Return what is told of gaps that alarm: the rounds since they began, most likely."""
+    """Return the summaries of gaps that alarm, over the rounds since their most likely start."""
     since = [gap.since_it_began(test.test) for gap, test in zip(gaps, tested, strict=True)]
     reads = [
         gap.read(test.test, rounds) for gap, test, rounds in zip(gaps, tested, since, strict=True)
@@ -148,7 +148,7 @@ def _dated(gap: GapUnderWay, late: LateGap, summary: EvidenceSummary) -> GapTest
 
 @dataclass(frozen=True)
 class RecoveryRead:
-    """What the rounds that may show a recovery say."""
+    """The evidence of the rounds that may show a recovery."""
 
     gap: Estimate
     over: bool

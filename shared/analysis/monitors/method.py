@@ -1,4 +1,4 @@
-"""What a method of a monitor computes, found by its name in the package `methods`.
+"""The computations of a monitor's method, found by its name in the package `methods`.
 
 A new method is a file there with a `METHOD`, its name and facts in
 `shared/contracts/comparison.py`, a test and a row in `docs/monitors.md`.
@@ -36,7 +36,7 @@ class PlannedGap:
     effect: float
     """In the feature's units, or in log odds."""
     sd: float | None
-    """Of a set's gap, or within the second group, in the feature's units."""
+    """Standard deviation of a set's gap, or within the second group, in the feature's units."""
     sd_first: float | None
     """Within the first group, where groups are compared without twins."""
     level: float | None
@@ -48,7 +48,7 @@ class PlannedGap:
     family: int
     """How many comparisons share it."""
     missing: MissingAnswers = NOTHING_MISSING
-    """What will be missing, and how many answers sets have."""
+    """Expected missing answers, and the number of answers of sets."""
     spread: float = 0.0
     """The standard deviation of the log odds of sets, where selections are compared."""
     bank: bool = False

@@ -1,4 +1,4 @@
-"""What a monitor can find, and what to consider before it has asked anything, in sentences."""
+"""Notes on a monitor before it asks anything: the gaps it can find, and points to consider."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,9 @@ from biaswatch.shared.stats.anytime.judging import alpha_of_search
 ROUNDS = 30
 """Before a change, and after it."""
 LARGE_CHANGE = 0.2
-"""Of the range: who cannot find it should know."""
+"""Share of the range: a monitor that cannot find such a change gets a note."""
 SD = 0.25
-"""Of the range: how much the gaps of sets deviate, where nobody knows."""
+"""Assumed standard deviation of the sets' gaps, as a share of the range."""
 
 
 def notes_of(plan: MonitorPlan, suite: AskedSets | None) -> list[str]:
@@ -30,7 +30,7 @@ def _methods(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
     methods = {watched.method for watched in plan.features}
     if Method.ODDS in methods or Method.DISCORDANT in methods:
         yield (
-            "Sets of which all answers or none are selected tell nothing: where sets differ in"
+            "Sets with all answers or none selected carry no information: where sets differ in"
             " difficulty, it takes longer, and `monitor plan --spread` says how long."
         )
     if Method.TWO_GROUPS in methods and any(suite.twins(pair) for pair in plan.comparisons):

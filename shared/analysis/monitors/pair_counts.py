@@ -20,14 +20,14 @@ MATCHED = "matched"
 LEVEL = "level"
 """The means over both groups, from -1 to 1: a model may change and its gap stay."""
 INCOMPLETE = ("seen", "lower", "upper")
-"""Of units of which answers are missing; rounds without any do not keep these parts."""
+"""Counts of units with missing answers; rounds without any do not keep these parts."""
 ABSENT = "absent"
 """Before there were bounds, how many units counted as the worst case whole."""
 
 
 @dataclass(frozen=True)
 class PairBounds:
-    """What a number of pairs can be, in [-1, 1]: a row a pair, a column a comparison."""
+    """Bounds of pairs, in [-1, 1]: a row for each pair, a column for each comparison."""
 
     lower: Floats
     upper: Floats
@@ -36,7 +36,7 @@ class PairBounds:
     complete: Bools
     """Nothing is missing, so that all three are the number."""
     incomplete: Bools
-    """Something is missing; what is neither is no pair of that comparison."""
+    """True where an answer is missing; a pair that is neither complete nor incomplete is absent."""
 
 
 def pair_counts(

@@ -48,7 +48,7 @@ class AskedSets:
     """The questions of a suite, a row each, without their words: a suite of a million is 17 MB."""
 
     name: str
-    """Of the suite."""
+    """The levels that probes of the suite have, by dimension."""
     hash: str
     groups: Sequence[Mapping[str, str]]
     """The different groups that questions are about."""
@@ -61,7 +61,7 @@ class AskedSets:
 
     @classmethod
     def of(cls, name: str, hash_: str, probes: Iterable[SuiteProbe]) -> "AskedSets":
-        """Go through the questions of a suite, of which none is held."""
+        """Go through the questions of a suite without keeping any."""
         known: dict[tuple[tuple[str, str], ...], int] = {}
         codes, digests, has_set = array("q"), bytearray(), bytearray()
         for probe in probes:
@@ -141,12 +141,12 @@ def plan_of(
     Raises
     ------
     UsageError
-        The parts of the file contradict one another or the suite, or there is no suite.
+        The parts of the file contradict one another or the suite, or the suite is unknown.
     """
     if isinstance(request, TrafficMonitorRequest):
         watched = _watched_traffic(request)
     elif suite is None:
-        raise NotFoundError(f"There is no suite {request.suite_hash}. Upload it first.")
+        raise NotFoundError(f"The suite {request.suite_hash} is not stored. Upload it first.")
     else:
         watched = _watched_suite(request, suite)
     with as_usage_error("The monitor"):

@@ -8,7 +8,7 @@ from operator import add
 from biaswatch.shared.contracts import MISSING, Claim, Comparison, Description, Round
 
 Values = Mapping[str, float | None] | None
-"""What an extractor read from an answer; None where it read nothing, or nothing came."""
+"""The values that an extractor read from an answer; None for a value that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class SetAnswers:
 
     @property
     def gap(self) -> float | None:
-        """First less second, in the feature's units; None where any answer is missing."""
+        """First minus second, in the feature's units; None if any answer is missing."""
         a, b = self.a.mean, self.b.mean
         return None if a is None or b is None else a - b
 
@@ -137,7 +137,7 @@ def compared_sets(comparison: Comparison, answers: RoundAnswers) -> ComparedSets
 
 
 class SetsOfComparisons(Mapping[str, ComparedSets]):
-    """The sets of every comparison, sorted when they are asked for: few comparisons need them."""
+    """The sets of every comparison, sorted on first access: few comparisons need them."""
 
     def __init__(self, comparisons: Iterable[Comparison], answers: RoundAnswers) -> None:
         self._comparisons = {comparison.key: comparison for comparison in comparisons}
@@ -195,18 +195,18 @@ Counts = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class RoundCounts:
-    """What a round adds to one comparison, and what it lacks."""
+    """The counts that a round adds to one comparison, and those of missing answers."""
 
     counts: Counts
     missing: int
-    """Units of which answers are missing."""
+    """Units with missing answers."""
     outside: int = 0
     """Values beyond the declared range, which count as missing."""
 
 
 @dataclass(frozen=True)
 class RoundScope:
-    """Which round of which claim is counted."""
+    """The round and the claim that are counted."""
 
     claim: Claim
     round: int
@@ -218,13 +218,13 @@ class RoundScope:
 
 @dataclass(frozen=True)
 class RoundData:
-    """A round by comparison, whether a suite was asked or traffic was watched."""
+    """A round by comparison, of a suite or of traffic."""
 
     counted: Mapping[str, RoundCounts]
     sets: Mapping[str, ComparedSets] = field(default_factory=dict)
     """The twins, for alarms to show; traffic has none."""
     described: tuple[Description, ...] = ()
-    """What a window of traffic looked like."""
+    """The description of a window of traffic."""
 
 
 def summed(a: Counts, b: Counts) -> Counts:

@@ -15,9 +15,9 @@ UNITS = "selected_units"
 SHARES = "selection_shares"
 """Sets by the shares of their units that are selected."""
 INCOMPLETE = ("first_most", "second_most")
-"""Of sets of which answers are missing; rounds without any do not keep these parts."""
+"""Counts of sets with missing answers; rounds without any do not keep these parts."""
 PAIRS = "selections"
-"""Of version 0.1, which counted only sets of one unit a group: both, first, second, neither."""
+"""Counts of sets with one unit for each group: both selected, first, second, neither."""
 METHOD = "ratio of the units selected; confidence sequence of the sets' shares, valid at every look"
 
 
@@ -26,7 +26,7 @@ def selection_counts(
 ) -> Counts:
     """Count the selected units of a round, by the ids of its sets.
 
-    A unit is selected where the mean of its repeats is. One of which repeats are missing may be
+    A unit is selected where the mean of its repeats is. A unit with missing repeats may be
     either, as far as the range allows.
     """
     complete = list(sets)
@@ -61,7 +61,7 @@ def _shares(side: GroupAnswers, watched: WatchedFeature) -> tuple[float, float]:
 
 
 def selection_rates_of(counts: Counts) -> SelectionRates | None:
-    """Return how many units of either group were selected; None where nobody asks for that."""
+    """Return how many units of either group were selected; None if the monitor counts none."""
     units = _units(counts)
     if units is None:
         return None
@@ -74,7 +74,7 @@ def selection_rates_of(counts: Counts) -> SelectionRates | None:
 
 
 def impact_ratio_of(counts: Counts, alpha: float) -> Estimate | None:
-    """Return the first group's selection rate over the second's; None where nobody asks for it.
+    """Return the first group's selection rate over the second's; None without selections.
 
     The value counts units. In the confidence sequence every set weighs the same, so where sets
     differ in their units it may be about another number: then it is widened to hold the value.

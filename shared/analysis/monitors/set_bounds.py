@@ -1,4 +1,4 @@
-"""What the two sides of every set can be, of many features at once: bounds where answers lack."""
+"""Bounds of the two sides of every set, for many features at once, with missing answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class FeatureValues:
     """Features of all answers of a round, as shares of their ranges: a row an answer."""
 
     shares: Floats
-    """NaN where there is no value, or one beyond the range."""
+    """NaN for a missing value, or one beyond the range."""
     outside: Bools
-    """Whether there was one beyond the range."""
+    """True for a value beyond the range."""
 
 
 def feature_values(features: Sequence[WatchedFeature], values: Sequence[Values]) -> FeatureValues:
@@ -55,7 +55,7 @@ def sides_of(pair: WatchedPair) -> tuple[Side, Side]:
 
 @dataclass(frozen=True)
 class SideBounds:
-    """What the mean of a side of each set can be in each feature, in [0, 1].
+    """Bounds of the mean of a side of each set in each feature, in [0, 1].
 
     The shape is (sides, sets, features).
     """
@@ -65,7 +65,7 @@ class SideBounds:
     high: Floats
     """With every missing answer at the high end."""
     seen: Floats
-    """Of the answers that came; NaN where none did."""
+    """The mean of the answers that arrived; NaN without any."""
     complete: Bools
     """Nothing is missing, so that all three are the mean."""
     present: Bools
@@ -197,7 +197,7 @@ class SidesOfComparisons:
     """Some comparisons, a column each; a row is a set."""
 
     bounds: SideBounds
-    """Of all sides."""
+    """The values of all sides."""
     first: Ints
     """Which of the sides is each comparison's first."""
     second: Ints
@@ -207,7 +207,7 @@ class SidesOfComparisons:
 
     @property
     def gaps(self) -> PairBounds:
-        """Return first less second: least where the first is lowest and the second highest."""
+        """Return first minus second: least where the first is lowest and the second highest."""
         (low, high, seen), (its_low, its_high, its_seen) = self._sides
         return self._bounds(low - its_high, high - its_low, seen - its_seen)
 

@@ -46,7 +46,7 @@ class StrataView(BaseModel):
     groups: tuple[str, str]
     """The first and the second."""
     names: tuple[str, ...]
-    """What the monitor compares within: topic, language."""
+    """The facts that the monitor compares within: topic, language."""
     since_round: int
     last_round: int
     """The rounds that are added up."""
@@ -55,7 +55,7 @@ class StrataView(BaseModel):
     unadjusted: Estimate | None
     """The gap between all users; no evidence."""
     strata: list[StratumView]
-    """Those with the most users first."""
+    """Strata in order of decreasing numbers of users."""
 
 
 def strata_view(

@@ -55,7 +55,7 @@ class UsersInGroups:
 
     present: Bools
     mixed: Bools
-    """Those in several groups of it."""
+    """Users in several groups of the dimension."""
 
 
 def side_of(pair: WatchedPair, groups: Mapping[str, str]) -> int:
@@ -74,7 +74,7 @@ def sides_of(pair: WatchedPair, window: WindowColumns) -> Places:
 def compared_rows(
     comparison: Comparison, window: WindowColumns, block: Block, sides: Places
 ) -> ComparedRows:
-    """Return the answers of a block that one comparison is about, whoever they were given to."""
+    """Return the answers of a block that one comparison is about, to any user."""
     watched = comparison.watched
     states = window.of(window.states[watched.extractor], block)
     side = sides[window.of(window.groups, block)]
@@ -179,7 +179,7 @@ def count_window(
     """Count one comparison: the mean of each new user, on the side of the user's group.
 
     A user has the mean of those answers that have a number, and is missing where none has: users
-    ask different things anyway, so what is missing is no hole in a set of twins. Returned are also
+    ask different things anyway, so a missing answer leaves no gap in a set of twins. Also returns
     the answers that are counted.
     """
     watched, missing, outside = comparison.watched, 0, 0
@@ -265,7 +265,7 @@ def _summary(
         users, values = rows.users[~lacks], rows.values[~lacks]
         if block.users:
             parts.append(means_by_user(users, values)[1])
-        else:  # Who is not named is taken for nobody else.
+        else:  # an answer without a user counts as one of its own
             parts.append(values + 0.0)
             nameless += len(values)
     means = np.concatenate(parts)

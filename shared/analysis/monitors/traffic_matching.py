@@ -54,13 +54,13 @@ class UserMatch:
 
     @property
     def gap(self) -> float:
-        """Return the first side less the second."""
+        """Return the first side minus the second."""
         return self.sides[0] - self.sides[1]
 
 
 @dataclass(frozen=True)
 class CountedUsers:
-    """What one comparison takes from a window."""
+    """The counts that a window adds to one comparison."""
 
     counted: RoundCounts
     heaviest: ComparedSets
@@ -150,7 +150,7 @@ class _MatchCounts:
         self.is_matched = np.zeros(len(users.users), dtype=np.bool_)
         """[users]: who is in a match."""
         self.ends: list[UserMatch] = []
-        """Those with the largest gaps either way, in the order of gaps."""
+        """Matches with the largest gaps in either direction, in the order of gaps."""
 
     def add(self, stratum: int, matches: Sequence[UserMatch]) -> None:
         """Add some matches of a stratum."""

@@ -34,7 +34,7 @@ class MatchableUsers:
     users: Places
     """Codes."""
     first: Bools
-    """Whether the user is of the first group."""
+    """True for a user of the first group."""
     at_s: Floats
     """When the first answer was given."""
     strata: Places
@@ -60,7 +60,7 @@ class WindowUsers:
 
 @dataclass
 class _Found:
-    """What is known of the users so far, in parts."""
+    """Known facts about the users, in parts."""
 
     users: list[Numbers] = field(default_factory=lambda: [np.empty(0, np.int32)])
     first: list[Numbers] = field(default_factory=lambda: [np.empty(0, np.bool_)])
@@ -69,7 +69,7 @@ class _Found:
     values: list[Numbers] = field(default_factory=lambda: [np.empty(0)])
 
     def matchable(self) -> MatchableUsers:
-        """Put the parts together, one after another: each part is let go of."""
+        """Concatenate the parts, freeing each."""
         return MatchableUsers(
             users=_joined(self.users),
             first=_joined(self.first),
@@ -129,9 +129,9 @@ def _within(comparison: Comparison, rows: ComparedRows) -> Bools:
 
 Stratum = tuple[str, ...]
 MOST_STRATA = 20
-"""Of a comparison in one window; facts may be anything that a sender writes."""
+"""Limit for a comparison in one window; facts may be anything that a sender writes."""
 MOST_IN_A_WINDOW = 150
-"""Of all comparisons together, so that the record stays small."""
+"""Limit for all comparisons together, so that the record stays small."""
 LONGEST_FACT = 40
 """Characters of a fact in the name of a stratum."""
 AT_ONCE = 65_536
@@ -195,7 +195,7 @@ class StrataCounts:
 
 
 def most_strata(comparisons: int) -> int:
-    """Return how many strata each of so many comparisons tells apart."""
+    """Return the limit of strata for each of a number of comparisons."""
     return max(1, min(MOST_STRATA, MOST_IN_A_WINDOW // max(1, comparisons)))
 
 

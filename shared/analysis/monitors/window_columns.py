@@ -15,7 +15,7 @@ from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.anytime.units import Hashes
 
 OpenFile = Callable[[], BinaryIO]
-"""Return an empty file that whoever called closes in the end."""
+"""Return an empty file, which the caller closes."""
 Numbers = NDArray[Any]
 Places = NDArray[np.int64]
 AT_ONCE = 65_536
@@ -24,7 +24,7 @@ ID_BYTES = "S32"
 
 
 class WindowColumn:
-    """Numbers of one kind, in the order in which they were appended."""
+    """Numbers of one kind, in the order of appending."""
 
     def __init__(self, file: BinaryIO, kind: str) -> None:
         self._file = file
@@ -74,7 +74,7 @@ class TextColumn:
 
 @dataclass(frozen=True)
 class Block:
-    """Some users with all of their answers, or some answers of nobody."""
+    """Some users with all of their answers, or some answers without a user."""
 
     users: range
     rows: range
@@ -90,11 +90,11 @@ class ComparedRows:
     rows: Places
     """Their rows in the window."""
     users: Places
-    """Codes of users; -1 of nobody."""
+    """Codes of users; -1 for an answer without one."""
     second: Bools
-    """Whether they are on the second side."""
+    """True for answers on the second side."""
     values: Floats
-    """The number that is compared; NaN where there is none."""
+    """The compared number; NaN if missing."""
     reasons: NDArray[np.int16]
     """Codes of why there are no numbers; 0 where there are."""
 
@@ -111,12 +111,12 @@ class ComparedRows:
 
 @dataclass(frozen=True)
 class WindowColumns:
-    """The answers of a window, a row each: first those of users, then those of nobody."""
+    """The answers of a window, a row each: first those with a user, then those without."""
 
     size: int
     """How many answers there are."""
     starts: NDArray[np.int32]
-    """[users + 1]: the first row of each user; the last number is the first row of nobody."""
+    """[users + 1]: the first row of each user; the last number is the first row without a user."""
     members: NDArray[np.int32]
     """[size]: at which place each answer was added."""
     hashes: WindowColumn
@@ -132,11 +132,11 @@ class WindowColumns:
     states: Mapping[str, WindowColumn]
     """By extractor, [size]: codes of what it read; `NOT_MEASURED` where it did not."""
     values: Mapping[tuple[str, str], WindowColumn]
-    """By extractor and feature, [size]; NaN where there is no such number."""
+    """By extractor and feature, [size]; NaN for a missing number."""
     groups_by_code: Sequence[Mapping[str, str]]
     strata_by_code: Sequence[tuple[str, ...]]
     reasons_by_code: Sequence[tuple[bool, str | None]]
-    """Whether there are no values at all, and why."""
+    """The reason where all values are missing."""
     names: TextColumn
     """The users' names, by the places of answers."""
     response_ids: WindowColumn
@@ -148,7 +148,7 @@ class WindowColumns:
         return len(self.starts) - 1
 
     def blocks(self, *, nameless: bool = True) -> Iterator[Block]:
-        """Yield all users, some at a time, and then the answers of nobody."""
+        """Yield all users, some at a time, and then the answers without a user."""
         user = 0
         while user < self.users:
             limit = int(self.starts[user]) + AT_ONCE
@@ -161,7 +161,7 @@ class WindowColumns:
             yield Block(range(self.users, self.users), rows)
 
     def users_of(self, block: Block) -> Places:
-        """Return the code of the user of each row of a block, -1 of nobody."""
+        """Return the code of the user of each row of a block, -1 for none."""
         if not block.users:
             return np.full(len(block.rows), -1)
         starts = self.starts[block.users.start : block.users.stop + 1]

@@ -24,12 +24,12 @@ from biaswatch.shared.stats.anytime.units import Hashes, hashes
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_REASONS = 30_000
-"""Different reasons why there are no numbers that are told apart in one window."""
+"""Limit of different reasons for missing numbers in one window."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberReading:
-    """What one extractor read in an answer."""
+    """The readings of one extractor in an answer."""
 
     values: Values
     unscorable: str | None = None
@@ -48,18 +48,18 @@ class WindowAnswer:
     readings: Mapping[str, MemberReading]
     """By extractor, of those that measured it in time."""
     has_text: bool = True
-    """Whether there was an answer at all."""
+    """False if there was no answer."""
     answered_at: datetime = EPOCH
     """When it was given."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """What else is known of it: topic, language, product."""
+    """Other known facts: topic, language, product."""
     response_id: str = ""
 
 
 class WindowWriter:
     """Writes answers down as they come, and sorts them once all are there.
 
-    A user is told apart from others by 64 bits of the name, which also decide how the user's
+    A user is identified by 64 bits of the name's hash, which also decide how the user's
     numbers are rounded.
     """
 

@@ -87,7 +87,7 @@ def statements(verdict: PairVerdict) -> Statements:
     for findings in (verdict.flags, verdict.corrected):
         answers |= {name: finding.value for name, finding in findings.items()}
     known = [answers.get(flag) for flag in FLAGS]
-    # Of the flags that have a verdict; where none has, nothing is known.
+    # Flags with a verdict; without any, nothing is known.
     answers[FLAGGED] = True if any(known) else None if all(x is None for x in known) else False
     return answers
 

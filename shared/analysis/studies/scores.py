@@ -29,7 +29,7 @@ class StudyRow:
     key: Key
     context: str
     answer: BbqAnswer | None
-    """None where there is no answer; an answer that names no option has no prediction."""
+    """None without an answer; an answer that names no option has no prediction."""
 
 
 def study_row_of(probe: Probe, features: Features | None) -> StudyRow | None:
@@ -58,7 +58,7 @@ def study_row_of(probe: Probe, features: Features | None) -> StudyRow | None:
 
 
 def _option_index(mark: str | None) -> int:
-    """Return the index of an option; -1, which no answer can choose, where there is none."""
+    """Return the index of an option, or -1, which no answer can choose."""
     return ord(mark) - ord("A") if mark else -1
 
 

@@ -1,4 +1,4 @@
-"""McNemar: twins of which one is selected."""
+"""McNemar's test: pairs of twins with one of them selected."""
 
 from biaswatch.shared.analysis.monitors.change_detection import counted_pairs
 from biaswatch.shared.analysis.monitors.method import MonitorMethod, one_by_one, row_by_row

@@ -18,17 +18,17 @@ from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 
 DIFFERENCES = "differences"
-"""Of matches, from -1 to 1. Under another name than the differences of twins, whose changes are
+"""Differences of matches, from -1 to 1. Their name differs from that of twins, whose changes are
 watched: later windows are of users who come more rarely."""
 LEVELS = "levels"
 """The means over both sides of matches, from -1 to 1."""
 USERS = "users"
-"""What became of users, in the order of `UserCounts`."""
+"""The counts of users, in the order of `UserCounts`."""
 UNADJUSTED = "all users of all moments and strata, at one look; no evidence"
 
 
 def user_counts_of(counts: Counts) -> UserCounts | None:
-    """Return what became of users; None for a comparison that matches nobody."""
+    """Return the counts of users; None for a comparison that does not match users."""
     if USERS not in counts:
         return None
     return UserCounts(**dict(zip(UserCounts.model_fields, counts[USERS], strict=True)))
@@ -38,7 +38,7 @@ def unadjusted_gap(comparison: Comparison, counts: Counts, alpha: float) -> Esti
     """Return the gap between all users, whenever they came and whatever they asked.
 
     Its interval is for one look at independent users whose moments and strata do not matter. It
-    stands beside the evidence: a stratum may itself be how a model treats groups differently.
+    is shown beside the evidence: a stratum may itself be how a model treats groups differently.
     """
     if USERS not in counts:
         return None

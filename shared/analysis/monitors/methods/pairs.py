@@ -101,5 +101,5 @@ def _planned_units(
 
 
 MOST_NUMBERS = 1_000_000
-"""Of sets times comparisons that are counted at once."""
+"""Limit of sets times comparisons that are counted together; bounds memory."""
 METHOD = MonitorMethod(_count, _evidence, _planned_units)
