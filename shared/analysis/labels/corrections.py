@@ -52,7 +52,7 @@ def corrected_gaps(
     """Return the groups of a dimension and their comparisons, in a family of this size.
 
     A window may have millions of answers: results of readings are freed before those of labels
-    labels is made, and that before the rates.
+    are made, and those before the rates.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def test_a_group_that_never_answers_has_no_gap_and_a_reason_that_fits() -> None:
     found = decided.close(nothing | incomplete(5, rng) | unseen)
     assert found.units == 5
     assert (found.gap.value, found.gap.reason) == (
-        None, "no set has an answer of both groups so far",
+        None, "no set has an answer of both groups yet",
     )  # fmt: skip
 
 
