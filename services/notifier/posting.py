@@ -11,7 +11,7 @@ from biaswatch.shared.backoff import retry_after_s
 from biaswatch.shared.network.guard import UnknownHostError
 
 TIMEOUT_S = 10.0
-NO_ADDRESS = "What should be an address is none: write https://host/path."
+NO_ADDRESS = "The address is not valid: write https://host/path."
 
 
 async def post_json(
@@ -29,8 +29,8 @@ async def post_json(
     auth
         User and password.
     transport
-        For addresses that somebody else than the operator has chosen: proxies of the environment
-        are then not used.
+        For addresses that are not the operator's choice: proxies of the environment are then
+        not used.
     """
     host = host_of(url)
     if host is None:
@@ -56,7 +56,7 @@ async def post_json(
 def bearer(token: str) -> dict[str, str]:
     """Return the header with a bearer token."""
     if not (token.isascii() and token.isprintable()):
-        raise NoSecretError("What should be a bearer token has characters that no token has.")
+        raise NoSecretError("The bearer token has characters that no token may have.")
     return {"Authorization": f"Bearer {token}"}
 
 

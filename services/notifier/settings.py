@@ -12,7 +12,7 @@ class NotifierSettings(Settings):
     """The notifier's own settings, beside those of every service."""
 
     notifier_channels_file: Path | None = None
-    """YAML file of the channels by which alarms are sent, by the names that monitors refer to."""
+    """YAML file of the channels that alarms are sent by, under the names that monitors use."""
     notifier_private_hosts: tuple[str, ...] = ()
     """Hosts of webhooks in monitors' files that may have private addresses, as JSON."""
     notifier_dashboard_url: str | None = Field(default=None, pattern=r"^https?://[^\s@]+$")

@@ -15,7 +15,7 @@ ID_DIGITS = 8
 
 
 class Right(StrEnum):
-    """What a route asks for."""
+    """A right that a route requires."""
 
     READ = "read"
     RUN = "run"
@@ -24,7 +24,7 @@ class Right(StrEnum):
 
 
 class TokenRole(StrEnum):
-    """What a token is for."""
+    """The role of a token."""
 
     READ = "read"
     RUN = "run"
@@ -38,7 +38,7 @@ RIGHTS: Mapping[TokenRole, frozenset[Right]] = {
     TokenRole.INGEST: frozenset({Right.INGEST}),
     TokenRole.ADMIN: frozenset(Right),
 }
-"""What each role may do. Reading texts is a right of its own, which roles that read may have."""
+"""The rights of each role. Reading texts is a right of its own, which roles that read may have."""
 
 
 def roles_with(right: Right) -> list[str]:
@@ -65,7 +65,7 @@ def verifier_of_session(session: str) -> str:
 
 
 class Grant(BaseModel):
-    """What somebody may do, in which tenant."""
+    """Rights in a tenant."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -74,7 +74,7 @@ class Grant(BaseModel):
     tenant: Token = "default"
     """Whose runs, monitors and answers it sees and changes; no others are there for it."""
     texts: bool = False
-    """Whether it may read what users and models wrote, beside the numbers."""
+    """True if it may read the texts of users and models, beside the numbers."""
 
     @model_validator(mode="after")
     def _texts_are_read(self) -> Self:
@@ -124,14 +124,14 @@ class ProxyGrant(BaseModel):
 
 
 class GroupGrant(Grant):
-    """What the people of a group may do whom a proxy has signed in."""
+    """The rights of people in a group, after a proxy has signed them in."""
 
     group: Name
     """The group as the proxy names it."""
 
 
 class TokensFile(BaseModel):
-    """The file of tokens: several of each kind, none of which can be read from it."""
+    """The file of tokens, several of each kind; it holds none of them in readable form."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -140,7 +140,7 @@ class TokensFile(BaseModel):
     proxies: tuple[ProxyGrant, ...] = ()
     """Proxies whose word about people is believed."""
     groups: tuple[GroupGrant, ...] = ()
-    """What those people may do; the first group in this order that a person is in counts."""
+    """The rights of those people; the first group in this order that a person is in counts."""
 
     @model_validator(mode="after")
     def _no_token_twice(self) -> Self:

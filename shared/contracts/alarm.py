@@ -12,7 +12,7 @@ from biaswatch.shared.stats.estimate import Estimate
 
 
 class AlarmKind(StrEnum):
-    """What the alarm is about."""
+    """The kinds of alarms."""
 
     DISPARITY = "disparity"
     CHANGE = "change"
@@ -23,19 +23,19 @@ class AlarmKind(StrEnum):
 
 
 class AlarmState(StrEnum):
-    """Whether the alarm is raised or cleared."""
+    """State of an alarm: raised or cleared."""
 
     RAISED = "raised"
     CLEARED = "cleared"
 
 
 class Twins(Part):
-    """What contributed much: the answers of a set of a suite, or of matched users of traffic."""
+    """A large contribution: the answers of a set of a suite, or of matched users of traffic."""
 
     set_id: Name
-    """The set; of traffic, when its users came and in which stratum."""
+    """The set; in traffic, the time of its users and their stratum."""
     gap: float
-    """First group less second, in the feature's units."""
+    """First group minus second, in the feature's units."""
     a: tuple[RecordId, ...]
     """Responses to the first group."""
     b: tuple[RecordId, ...]
@@ -61,19 +61,19 @@ class Alarm(Record):
     comparison_key: Name
     """The comparison."""
     title: str = ""
-    """What is compared, for people; of older alarms it is not known."""
+    """The name of the comparison, for people; unknown in older alarms."""
     what: AlarmKind
-    """What the alarm is about."""
+    """The kind of alarm."""
     state: AlarmState
-    """Whether the alarm is raised or cleared."""
+    """Raised or cleared."""
     occasion: NonNegativeInt = 0
     """Which alarm of its kind it is in the epoch, from 0; the same for raising and clearing."""
     since_round: NonNegativeInt | None = None
     """The round since which the evidence is largest: when it began, most likely."""
     since: AwareDatetime | None = None
-    """When that round was asked, or its window of traffic began."""
+    """The start of that round, or of its window of traffic."""
     first_mean: float | None = None
-    """Of a disparity, the first group's mean in the rounds that the gap is about: in the feature's
+    """In a disparity, the first group's mean in the rounds that the gap is about: in the feature's
     units, or the share that is selected."""
     second_mean: float | None = None
     """The second group's."""
@@ -94,25 +94,25 @@ class Alarm(Record):
     webhook: str | None = None
     """Where it is posted."""
     declared_after_data: bool = False
-    """Whether the comparison was declared when the answers were known already."""
+    """True if the comparison was declared after the answers were known."""
     channels: tuple[Token, ...] = ()
-    """The operator's channels by which it is sent."""
+    """The operator's channels that it is sent by."""
     twins: tuple[Twins, ...] = ()
     """The sets of the round, or the matches of its users, that contributed most."""
 
     @property
     def occurrence(self) -> str:
-        """What tells this record from others of the same kind of alarm in the epoch."""
+        """The part that distinguishes this record from others of the same kind in the epoch."""
         return f"{self.state}-{self.occasion}" if self.occasion else str(self.state)
 
     @property
     def called(self) -> str:
-        """What people are told is compared."""
+        """The name of the comparison in messages to people."""
         return self.title or self.comparison_key
 
     @property
     def occasion_key(self) -> tuple[str, AlarmKind, int, int]:
-        """What an alarm and its clearing have in common."""
+        """The key that an alarm and its clearing share."""
         return self.comparison_key, self.what, self.epoch, self.occasion
 
 
@@ -131,7 +131,7 @@ def standing_of(history: Iterable[Alarm]) -> dict[tuple[str, AlarmKind], Alarm]:
 
 WEBHOOK = "webhook"
 TRIAL = "trial"
-"""The topic of what is sent to try a channel; no alarm lies behind it."""
+"""The topic of a trial of a channel, without an alarm."""
 
 
 class DeliveryState(StrEnum):
@@ -141,9 +141,9 @@ class DeliveryState(StrEnum):
     """It is still to be sent, or to be sent again."""
     DELIVERED = "delivered"
     REFUSED = "refused"
-    """The channel will not take it: somebody must correct something."""
+    """The channel rejects it: the operator must correct something."""
     EXPIRED = "expired"
-    """The channel was unavailable until the alarm was too old to wake anybody."""
+    """The channel was unavailable until the alarm was too old to be sent."""
 
 
 class AlarmDelivery(BaseModel):
@@ -158,11 +158,11 @@ class AlarmDelivery(BaseModel):
     channel: Name
     """The channel's name; of a webhook in a monitor's file, `webhook/` and the monitor."""
     topic: str
-    """What the alarm is about: of one topic, what came first is sent first."""
+    """The subject of the alarm: deliveries of one topic are sent in order."""
     at: datetime
     """The moment of the alarm, or of its end."""
     over: bool
-    """Whether it says that the alarm is over."""
+    """True if it reports the end of the alarm."""
     state: DeliveryState = DeliveryState.WAITING
     """How far it has come."""
     attempts: NonNegativeInt = 0
@@ -179,7 +179,7 @@ class ChannelStatus(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: Token
-    """The name by which monitors refer to it."""
+    """The name that monitors refer to."""
     kind: str
     """alertmanager, apprise or webhook."""
     seen_at: datetime

@@ -1,4 +1,4 @@
-"""What became of production answers: each that was sent in is in exactly one account."""
+"""Accounts of production answers: each submitted answer is in exactly one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from biaswatch.shared.contracts.traffic import Window
 
 
 class MemberAccounts(Part):
-    """What became of the members of a window that was read; every member is in one account."""
+    """Accounts of the members of a window; every member is in one."""
 
     evidence: NonNegativeInt = 0
     """Counted by at least one comparison."""
@@ -32,7 +32,7 @@ class MemberAccounts(Part):
 
 
 class AnswerAccounts(MemberAccounts):
-    """What became of every answer that was sent in; the accounts add up to `sent`."""
+    """Accounts of every submitted answer; they add up to `sent`."""
 
     waiting: NonNegativeInt = 0
     """Taken in time for a window that is not read yet."""
@@ -57,11 +57,11 @@ class AnswerAccounts(MemberAccounts):
 
 
 ACCOUNTS = tuple(AnswerAccounts.model_fields)
-"""The names of the accounts, in the order in which they are shown."""
+"""The names of the accounts, in display order."""
 
 
 def account_label(name: str) -> str:
-    """Return the words that stand for an account wherever people read it."""
+    """Return the label of an account for people."""
     return name.replace("_", " ")
 
 
@@ -105,9 +105,9 @@ class SentAnswer:
     response_id: str
     """The id of its response, if it is this sending that comes first."""
     sending: str
-    """What distinguishes it from other sendings of the same answer."""
+    """The key that distinguishes it from other submissions of the same answer."""
     late: bool = False
-    """Whether it was taken in too late, by the moment of its intake."""
+    """True if it arrived too late, by the moment of its intake."""
 
     @property
     def key(self) -> AnswerKey:
@@ -127,7 +127,7 @@ class SentAnswer:
 
 @dataclass(frozen=True)
 class UnwatchedSource:
-    """A live system of which answers were sent in that no monitor watched."""
+    """A live system that sent answers without any monitor to watch them."""
 
     tenant: str
     source: str
@@ -151,12 +151,12 @@ class StratumUsers(Part):
     """The new users of one stratum of a window, as one comparison counts them.
 
     Histograms hold whole numbers by place, as those of the evidence do: values of the range in 65
-    places from its low end to its high end, differences of matches in 129 from -1 to 1. Those of
-    several windows add up.
+    places from its low end to its high end, differences of matches in 129 from -1 to 1. The
+    counts of several windows add up.
     """
 
     facts: tuple[str, ...] = ()
-    """What its users share, in the order in which the monitor declares it, cut where it is long;
+    """The facts that its users share, in the order of the monitor's declaration, cut where long;
     empty for the smaller strata of a window with many, taken together."""
     first: dict[NonNegativeInt, PositiveInt] = {}
     """Users of the first group, by value."""
@@ -165,14 +165,14 @@ class StratumUsers(Part):
     matched: tuple[NonNegativeInt, NonNegativeInt] = (0, 0)
     """How many of either found a neighbour."""
     differences: dict[NonNegativeInt, PositiveInt] = {}
-    """Matches, by the first side less the second."""
+    """Matches, by first side minus second."""
 
 
 class Described(Part):
     """One number of one dimension's groups."""
 
     extractor: Token
-    """What measured."""
+    """The extractor."""
     feature: Name
     """The number."""
     dimension: Name
@@ -206,11 +206,11 @@ class Description(Record):
     answers: NonNegativeInt
     """Its members: the answers that were taken in time."""
     accounts: MemberAccounts | None = None
-    """What became of the members; null for windows that were read before this was kept."""
+    """Accounts of the members; null for windows that were read before this was kept."""
     declared_after_data: bool = False
-    """Whether the comparisons were declared when the answers were known already."""
+    """True if the comparisons were declared after the answers were known."""
     without_unit: NonNegativeInt
-    """Those of them that name no user or conversation: they stand here and are no evidence."""
+    """Answers without a user or conversation: they are described and are no evidence."""
     known_units: dict[str, NonNegativeInt] = {}
     """By dimension: users that had entered the evidence of this epoch before, and do so once."""
     mixed_units: dict[str, NonNegativeInt] = {}

@@ -1,4 +1,4 @@
-"""What a model's answers are worth besides the gaps: quality, consistency, who is treated how."""
+"""Assessments of a model's answers beyond the gaps: quality, consistency, total bias."""
 
 from pydantic import NonNegativeInt
 
@@ -13,7 +13,7 @@ class TotalBias(Part):
     value: float | None = None
     """In points of the feature."""
     null_median: float | None = None
-    """What it is half of the time when the twins of each set exchange their labels at random."""
+    """The median when the twins of each set exchange their labels at random."""
     p_value: float | None = None
     """How often exchanged labels give at least as much; it concludes nothing by itself."""
     reason: str | None = None
@@ -21,7 +21,7 @@ class TotalBias(Part):
 
 
 class ErrorGap(Part):
-    """Errors on texts that name somebody, against those on the same texts anonymised."""
+    """Errors on texts that name a person, against those on the same texts anonymised."""
 
     identified: float
     """The mean absolute error on texts that name a group, in points of the feature."""
@@ -62,7 +62,7 @@ class Consistency(Part):
 
 
 class Deviation(Part):
-    """A group's answers less those to the same texts that name nobody."""
+    """A group's answers minus those to the same texts without a name."""
 
     dimension: Name
     """The grouping."""
@@ -116,11 +116,11 @@ class Assessment(Record):
     completion_id: RecordId
     """The completion it was made at."""
     target: Name
-    """Who was asked."""
+    """The target."""
     scaffold: Token
     """How."""
     extractor: Token
-    """What measured."""
+    """The extractor."""
     feature: Name
     """Which number."""
     alpha: float

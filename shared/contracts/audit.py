@@ -15,11 +15,11 @@ from biaswatch.shared.contracts.record import Part, Record
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 FIRST = "0" * 64
-"""What the first entry has in place of the hash of one before it."""
+"""The hash before the first entry."""
 
 
 class AuditAction(StrEnum):
-    """What people and programs do that changes, starts, ends or removes something."""
+    """Actions of people and programs that change, start, end or remove something."""
 
     RUN_START = "run.start"
     RUN_CANCEL = "run.cancel"
@@ -59,11 +59,11 @@ class AuditedAct(Part):
     source: Name
     """From where: an address, or the machine of a command line."""
     action: AuditAction
-    """What was done."""
+    """The action."""
     subject: str = ""
     """To what: the id of a run, the name of a monitor, a target or a token."""
     details: dict[str, str] = {}
-    """What else tells this act from others; never a text of users or models, never a key."""
+    """Other facts about the act; never a text of users or models, never a key."""
     failure: str | None = None
     """Why the act that an entry before this one announced did not happen."""
 
@@ -82,7 +82,7 @@ class AuditEntry(AuditedAct):
 
     def computed_hash(self) -> str:
         """Return the hash that an unchanged entry has."""
-        # What somebody has edited need not be valid any more; its hash is computed all the same.
+        # An edited entry need not be valid any more; its hash is computed all the same.
         content = self.model_dump(mode="json", exclude={"hash", "at"}, warnings=False)
         content["at"] = written(self.at)
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

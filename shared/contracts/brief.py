@@ -1,4 +1,4 @@
-"""What is to be interpreted: statistics, who writes about them, and who judges the text."""
+"""Statistics to interpret, the model that writes about them, and the judges of its text."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ class Measure(Part):
     """One statistic, as writers and judges get it."""
 
     name: Token
-    """What it is: odds_ratio, relative_risk, chi_square, gap, ..."""
+    """The kind of statistic: odds_ratio, relative_risk, chi_square, gap, ..."""
     label: Name
     """Its name for people."""
     value: float | None = None
@@ -34,7 +34,7 @@ class Subject(Part):
     """The statistics of two groups: all that a report may speak of."""
 
     outcome: Name
-    """What was looked at: admission, a rating, a sentence."""
+    """The outcome: admission, a rating, a sentence."""
     value: Name
     """The value of the outcome that was counted, or what was measured."""
     groups: tuple[Name, Name]
@@ -48,11 +48,11 @@ class Subject(Part):
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     """The level; intervals cover 1 minus it."""
     measures: tuple[Measure, ...]
-    """What was computed."""
+    """The computed statistics."""
     notes: tuple[str, ...] = ()
-    """What a reader of these numbers has to know: paradoxes, small cells, verdicts."""
+    """Facts that a reader of these numbers has to know: paradoxes, small cells, verdicts."""
     limitations: tuple[str, ...] = ()
-    """What the data cannot tell, as whoever brought them says."""
+    """Limits of the data, as their owner states them."""
 
 
 class Brief(Record):
@@ -68,7 +68,7 @@ class Brief(Record):
     profile: Token = "general"
     """In whose words: general, criminal_justice, or a profile of one's own."""
     writer: Target | None = None
-    """Who writes; nobody where the report is given."""
+    """The model that writes; null if the report is given."""
     judges: tuple[Target, ...] = ()
     """Who judges."""
     repeats: PositiveInt = 1
@@ -76,25 +76,25 @@ class Brief(Record):
     dimensions: tuple[Token, ...] = ()
     """Which dimensions are judged; none named means all that fit."""
     controls: bool = True
-    """Whether each judge also grades texts whose grade is known."""
+    """True if each judge also grades texts with a known grade."""
     control_repeats: PositiveInt = 1
     """How often it grades each of them."""
     count_failed_judges: bool = False
-    """Whether the votes of a judge that grades those wrongly count all the same."""
+    """True if the votes of a judge that grades those wrongly still count."""
     most_calls: PositiveInt | None = None
-    """With more calls to models than so many it is not begun; null is no limit."""
+    """Limit of calls to models, above which it is refused; null means no limit."""
     report: Annotated[str, TEXT] = ""
     """A report that is there already, to be judged as it is."""
     context: Annotated[str, TEXT] = ""
-    """Reference texts for whoever writes."""
+    """Reference texts for the writer."""
     texts_hash: str = ""
-    """Of report and context: the id must outlive their purge."""
+    """Hash of report and context: the id must outlive their purge."""
     nonce: str = ""
-    """Makes the same brief another one, so that it is asked anew."""
+    """Makes the same brief another one, so that it is done anew."""
 
     @property
     def wanted(self) -> JsonValue:
-        """What makes it this brief; texts stand in by their hash."""
+        """The inputs of its id; texts are replaced by their hash."""
         fields = {"run_id", "subject", "profile", "writer", "judges", "repeats", "dimensions"}
         wanted: dict[str, JsonValue] = self.model_dump(mode="json", include={*fields, "texts_hash"})
         # Named only where they differ, so that a brief without them keeps the id it had.

@@ -10,9 +10,9 @@ from biaswatch.shared.lookup import first
 
 MILLION = 1_000_000
 WIDEST = 4096
-"""Of a row of counts: more has no kind of evidence."""
+"""Limit of the length of a row of counts, above that of any kind of evidence."""
 Column = dict[str, Any]
-"""What a field is in all parts; its only key says how it is written."""
+"""The values of a field in all parts; its only key names the encoding."""
 
 
 def columns_of(parts: Sequence[Part], leave_out: Collection[str] = ()) -> dict[str, Column]:
@@ -84,7 +84,7 @@ def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError, TypeError, KeyError, IndexError
-        These are no such columns of so many parts.
+        The columns do not describe this number of parts.
     """
     names = list(columns)
     read = [_values(columns[name], size) for name in names]

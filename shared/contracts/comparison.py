@@ -1,4 +1,4 @@
-"""What a monitor compares: a number of two groups, and how evidence about it is gathered."""
+"""Comparisons of a monitor: a number of two groups, and the method that gathers evidence."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,7 +27,7 @@ class Method(StrEnum):
     ODDS = "odds"
     """A common odds ratio of being selected; a set is a batch."""
     DISCORDANT = "discordant"
-    """McNemar: twins of which one is selected."""
+    """McNemar's test: pairs of twins with one of them selected."""
     TWO_GROUPS = "two_groups"
     """Two histograms, where there are no twins."""
     MATCHED = "matched"
@@ -35,7 +35,7 @@ class Method(StrEnum):
 
     @property
     def facts(self) -> "MethodFacts":
-        """What monitors must know of it."""
+        """Facts that monitors must know of it."""
         return METHOD_FACTS[self]
 
     @property
@@ -46,14 +46,14 @@ class Method(StrEnum):
 
 @dataclass(frozen=True)
 class MethodFacts:
-    """What a monitor's plan must know of a method."""
+    """Facts about a method that a monitor's plan must know."""
 
     of_selections: bool = False
     """It compares selections, in log odds."""
     needs_twins: bool = True
     """It compares groups within their set."""
     of_a_bank: bool = False
-    """It can speak of a bank whose prompts are asked again every round."""
+    """True if it can test a bank whose prompts are asked again every round."""
     of_traffic: bool = False
     """It can watch production traffic, which has no twins."""
     of_suites: bool = True
@@ -70,7 +70,7 @@ METHOD_FACTS = {
 
 
 class Direction(StrEnum):
-    """What it means for a group that a number is higher."""
+    """The meaning of a higher number for a group."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -80,7 +80,7 @@ class WatchedFeature(Part):
     """One number of the answers, and which gap in it matters."""
 
     extractor: Token
-    """What measures it."""
+    """The extractor."""
     feature: Name
     """Its name."""
     low: float = 0.0
@@ -94,7 +94,7 @@ class WatchedFeature(Part):
     selected_at_least: float | None = None
     """The lowest value that is a selection."""
     higher_is: Direction | None = None
-    """Whether a higher number is better or worse for a group: said in alarms, and no evidence."""
+    """Whether a higher number is better or worse for a group: used in alarms, not as evidence."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -111,8 +111,8 @@ class WatchedFeature(Part):
             raise ValueError(f"{self.feature}: the tolerance must be smaller than high less low")
         if self.method.of_selections and self.selected_at_least is None:
             raise ValueError(
-                f"{self.feature}: the method {self.method} needs selected_at_least, the value from"
-                " which on an answer is a selection"
+                f"{self.feature}: the method {self.method} needs selected_at_least, the least value"
+                " of a selection"
             )
         return self
 

@@ -11,10 +11,10 @@ from biaswatch.shared.contracts.identity import RecordId, Token
 from biaswatch.shared.contracts.record import TEXT, Record
 
 FEATURES = "features"
-"""What a run waits for: every extractor's features of every response, also of a failed one."""
+"""A run's gather: every extractor's features of every response, also of a failed one."""
 RUN_GATHER = f"planner-{FEATURES}"
 JUDGING_GATHER = "oracle"
-"""The planner's gathers of runs, by which others read the progress of a run."""
+"""The name of the planner's gathers of runs, for readers of their progress."""
 
 
 FOLLOWED_UP_FOR = timedelta(days=7)
@@ -22,7 +22,7 @@ FOLLOWED_UP_FOR = timedelta(days=7)
 
 
 class ClosedBy(StrEnum):
-    """What ended the waiting."""
+    """The reason why waiting ended."""
 
     ARRIVAL = "arrival"
     DEADLINE = "deadline"
@@ -39,7 +39,7 @@ class GatherState:
     closed_by: ClosedBy | None
     """None while it is open."""
     followed_up: bool = False
-    """Whether the store was found to have all that follows from its closing."""
+    """True if the store has all records that follow from its closing."""
 
 
 class Completion(Record):
@@ -51,11 +51,11 @@ class Completion(Record):
     run_id: RecordId
     """The run that closed."""
     stage: Token
-    """What was waited for: `responses` or `features`."""
+    """The records that were awaited: `responses` or `features`."""
     opening: NonNegativeInt = 0
     """How often the gather was reopened."""
     closed_by: ClosedBy
-    """Whether everything came."""
+    """True if every record arrived."""
     expected: NonNegativeInt
     """How many records were expected."""
     arrived: NonNegativeInt
@@ -92,7 +92,7 @@ class Cancellation(Record):
 
 
 class PausedTarget(BaseModel):
-    """What the generator found out about one target; its probes wait meanwhile."""
+    """The error of the target, as the generator saw it; its probes wait meanwhile."""
 
     model_config = ConfigDict(frozen=True)
 

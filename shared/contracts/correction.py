@@ -1,4 +1,4 @@
-"""What labels make of one finding of a run, and what they say of its instrument."""
+"""Findings of a run as corrected by labels, and the errors of its instrument."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ class CorrectedGroup(Part):
     answers: NonNegativeInt
     """Answers with a reading."""
     labelled: NonNegativeInt
-    """Those of them that were drawn and labelled."""
+    """Drawn answers with a label."""
     drawn: NonNegativeInt
-    """Those of them that were drawn."""
+    """Drawn answers."""
     reading: Estimate
     """The mean by the instrument's readings alone."""
     corrected: Estimate
@@ -37,9 +37,9 @@ class CorrectedGroup(Part):
     absolute_error: Estimate
     """The distance of reading and label."""
     sensitivity: Estimate | None = None
-    """Of the answers that people select, the share that the instrument selects."""
+    """The share of people's selections that the instrument selects too."""
     specificity: Estimate | None = None
-    """Of those that they do not select, the share that it does not either."""
+    """The share of answers not selected by people that the instrument does not select either."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class RunningGap(Estimate):
     tolerance: float
     """The largest gap that does not matter, as the monitor declares it."""
     verdict: Verdict
-    """What follows."""
+    """The verdict."""
     log_e: float = 0.0
     """The logarithm of the evidence for a gap beyond the tolerance."""
     level: float
@@ -69,7 +69,7 @@ class RunningGap(Estimate):
 
 
 class LabelledComparison(Part):
-    """What labels of rounds say of one comparison that a monitor watches."""
+    """Result of labelled rounds for one comparison that a monitor watches."""
 
     comparison: Name
     """Its name within the monitor."""
@@ -103,7 +103,7 @@ class CorrectedGap(Part):
     """The corrected gap, with the interval that it has without a family."""
     ratio: Estimate | None = None
     """The rate of a over that of b as the labels correct them, with its interval by itself; where
-    the number is yes or no, or the suite says from which value on an answer counts as selected."""
+    the number is yes or no, or the suite declares the least value of a selection."""
     reading_ratio: float | None = None
     """The same by the readings alone; null where the rate of b is 0."""
     p_value: float | None = None
@@ -117,13 +117,13 @@ class CorrectedGap(Part):
     bias_p: float | None = None
     """For no difference of its bias; by itself."""
     verdict: Verdict
-    """What follows, at the declared level and tolerance."""
+    """The verdict, at the declared level and tolerance."""
     reason: str | None = None
     """Why it is this verdict."""
 
 
 class Correction(Record):
-    """What the labels so far make of one feature over one dimension of a run."""
+    """One feature over one dimension of a run, corrected by all labels to date."""
 
     kind = "correction"
     identity = ("run_id", "target", "scaffold", "extractor", "feature", "dimension", "labels_hash")
@@ -131,7 +131,7 @@ class Correction(Record):
     run_id: RecordId
     """The run."""
     target: Name
-    """Who was asked."""
+    """The target."""
     scaffold: Token
     """How."""
     extractor: Token
@@ -143,7 +143,7 @@ class Correction(Record):
     dimension: Name
     """Which grouping."""
     labels_hash: RecordId
-    """Of the labels of the run that were there."""
+    """The digest of the run's labels at that moment."""
     labels: NonNegativeInt
     """How many labels of this number there were, of all groups."""
     people: NonNegativeInt
@@ -167,7 +167,7 @@ class Correction(Record):
     gaps: tuple[CorrectedGap, ...]
     """The comparisons."""
     over_rounds: tuple[LabelledComparison, ...] = ()
-    """Of a monitor's round: what the labels of all rounds of its epoch say of what is watched."""
+    """In a monitor's round: the labels of all rounds of its epoch, for each watched comparison."""
 
 
 def latest_over_rounds(

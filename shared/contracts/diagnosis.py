@@ -68,12 +68,12 @@ class Gap(Part):
     by_set_p: float | None = None
     """Its p-value, not corrected: it is shown, and concludes nothing."""
     instrument: Estimate | None = None
-    """What the extractor makes of the two names by itself, where it was calibrated: its own gap
+    """The extractor's gap between the two names, where it was calibrated: its own gap
     on sentences that differ in the name alone."""
     verdict: Verdict
-    """What follows, at the declared level and tolerance."""
+    """The verdict, at the declared level and tolerance."""
     survives_missing: bool | None = None
-    """Whether the verdict stands whatever the missing answers would have been."""
+    """False if the missing answers could overturn the verdict."""
     reason: str | None = None
     """Why it is this verdict."""
 
@@ -86,7 +86,7 @@ class GroupDisparity(Part):
     """How far three or more groups lie apart in one statistic, in one way of saying it."""
 
     statistic: Name = "mean"
-    """Of what: mean, median, standard_deviation, selection_rate."""
+    """The statistic: mean, median, standard_deviation, selection_rate."""
     metric: Name
     """Which way: Max-Min, Min/Max, Std, Max Z-Score, Dixon Q, and others."""
     value: float | None = None
@@ -94,7 +94,7 @@ class GroupDisparity(Part):
     group: str | None = None
     """The group that holds the extreme."""
     null_median: float | None = None
-    """What labels handed out at random give half of the time."""
+    """The median under random exchanges of labels."""
     p_value: float | None = None
     """How often random labels give at least as much."""
     reason: str | None = None
@@ -102,12 +102,12 @@ class GroupDisparity(Part):
 
 
 class OverallTest(Part):
-    """Whether any of three or more groups differs in its mean; it informs, and decides nothing."""
+    """The test of three or more groups for any difference in the mean; it decides nothing."""
 
     groups: NonNegativeInt
     """How many groups there are."""
     units: NonNegativeInt
-    """Prompts with a number; a set that lies in one group counts once."""
+    """Prompts with a number; a set within one group counts once."""
     statistic: float | None = None
     """How far the means lie apart, in units of their errors."""
     p_value: float | None = None
@@ -117,22 +117,22 @@ class OverallTest(Part):
     method: str = ""
     """How it was tested."""
     reason: str | None = None
-    """Why there is no test."""
+    """Why the test is missing."""
 
 
 class MissingTest(Part):
-    """Whether the absence of answers itself differs between groups."""
+    """The test of differences between groups in missing answers."""
 
     p_value: float | None = None
     """For the same share of prompts with a missing answer in every group."""
     method: str = ""
     """How it was tested."""
     reason: str | None = None
-    """Why there is no test."""
+    """Why the test is missing."""
 
 
 class Diagnosis(Record):
-    """What a closed run shows of one feature, over one dimension of groups."""
+    """Statistics of one feature over one dimension of groups, for a closed run."""
 
     kind = "diagnosis"
     identity = (
@@ -150,17 +150,17 @@ class Diagnosis(Record):
     completion_id: RecordId
     """The completion it was made at; a run that was resumed has a later one."""
     target: Name
-    """Who was asked."""
+    """The target."""
     scaffold: Token
     """How."""
     extractor: Token
-    """What measured."""
+    """The extractor."""
     feature: Name
     """Which number."""
     dimension: Name
     """Which grouping: race, gender, concept."""
     stratum: bool = False
-    """Whether the grouping is one of questions and not of people: then nothing is compared, and
+    """True if the grouping is one of questions and not of people: then nothing is compared, and
     there are no gaps."""
     alpha: float
     """The level of the family."""
@@ -169,7 +169,7 @@ class Diagnosis(Record):
     family: NonNegativeInt
     """How many comparisons were corrected together."""
     claim: str
-    """What the conclusion is about."""
+    """The population of the conclusion."""
     together: NonNegativeInt = 1
     """How many records the run's closing brings in all, diagnoses and assessments."""
     groups: tuple[GroupSummary, ...]
@@ -179,9 +179,9 @@ class Diagnosis(Record):
     disparities: tuple[GroupDisparity, ...] = ()
     """All groups together, where there are three or more."""
     overall: OverallTest | None = None
-    """Whether any group differs, where there are three or more."""
+    """The test for any difference between groups, for three or more."""
     missing: MissingTest | None = None
-    """Whether answers are missing alike in all groups."""
+    """The test for equal shares of missing answers in all groups."""
 
     @cached_property
     def compared_groups(self) -> ComparedGroups:

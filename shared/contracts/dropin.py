@@ -22,7 +22,7 @@ Phrase = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=
 
 
 class DropInSpec(Part):
-    """What `ext.v1.<name>.spec` answers."""
+    """The reply of `ext.v1.<name>.spec`."""
 
     contract: str = CONTRACT
     """The version of the contract: 1."""
@@ -33,13 +33,13 @@ class DropInSpec(Part):
     features: tuple[Token, ...] = Field(min_length=1, max_length=MOST_FEATURES)
     """The names of its numbers; every result holds exactly these."""
     instrument: Phrase
-    """What it measures with, in a few words."""
+    """The instrument in a few words."""
     max_batch: int = Field(default=32, ge=1, le=1000)
     """The most texts of one call."""
 
 
 class Checked(Part):
-    """What `ext.v1.<name>.check` answers."""
+    """The reply of `ext.v1.<name>.check`."""
 
     status: str
     """`ok`, or something else while it cannot work."""
@@ -53,7 +53,7 @@ class TextToRead(Part):
     id: str
     """Its name in this call; the result carries it."""
     text: str
-    """What to measure."""
+    """The texts to measure."""
     expected: str | None = None
     """The right answer, where there is one."""
     baseline: str | None = None
@@ -61,14 +61,14 @@ class TextToRead(Part):
 
 
 class Call(Part):
-    """What `ext.v1.<name>.extract` is asked."""
+    """The request to `ext.v1.<name>.extract`."""
 
     texts: tuple[TextToRead, ...]
     """The texts; never more than `max_batch`, never more than the bus carries."""
 
 
 class Result(Part):
-    """What was read from one text."""
+    """The numbers of one text."""
 
     id: str
     """The text's name in the call."""
@@ -79,7 +79,7 @@ class Result(Part):
 
 
 class CallAnswer(Part):
-    """What `ext.v1.<name>.extract` answers."""
+    """The reply of `ext.v1.<name>.extract`."""
 
     version: Version
     """The version that measured: the spec's."""
@@ -113,7 +113,7 @@ class Registration:
     code: str = ""
     """The digest of its code: equal in copies of one drop-in, different in any other."""
     serving: bool = True
-    """Whether it answers calls already."""
+    """True if it answers calls already."""
 
 
 def registration_of(data: bytes) -> Registration | None:

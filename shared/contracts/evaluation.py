@@ -17,11 +17,11 @@ class ControlReply(Part):
     key: Name
     """Its name within the evaluation."""
     judge: Name
-    """Who was asked."""
+    """The judge."""
     dimension: Token
     """On which dimension."""
     text: Token
-    """What is wrong with it: perfect, faulty, off_topic, empty."""
+    """Its known grade: perfect, faulty, off_topic, empty."""
     changed: Token | None = None
     """For a copy that asks the same in another way: padded, reversed."""
     repeat: NonNegativeInt = 0
@@ -31,31 +31,31 @@ class ControlReply(Part):
     at_most: KnownScore
     """The highest."""
     score: KnownScore | None = None
-    """What the judge said, or null where it cannot be read."""
+    """The judge's reply, or null where it cannot be read."""
     copied: bool = False
-    """Whether the reply holds the text itself."""
+    """True if the reply repeats the text itself."""
     reason: str | None = None
-    """Why there is no score."""
+    """Why the score is missing."""
 
     @property
     def right(self) -> bool:
-        """Whether the score is one that the text deserves."""
+        """True if the score is right for the text."""
         return self.score is not None and self.at_least <= self.score <= self.at_most
 
 
 class JudgeStanding(Part):
-    """What the known texts show of one judge."""
+    """The result of the known texts for one judge."""
 
     judge: Name
     """Who."""
     right: NonNegativeInt
     """Known texts it graded rightly; copies of them are not counted."""
     asked: NonNegativeInt
-    """Known texts it was asked about."""
+    """Known texts that it was given."""
     fails: str | None = None
     """Why it is not to be believed, if so."""
     counts: bool = True
-    """Whether its votes count."""
+    """True if its votes count."""
     length_bias: Estimate
     """The mean score of padded copies minus that of the same texts without padding."""
     position_bias: Estimate
@@ -74,7 +74,7 @@ class Fault(Part):
     where: str = ""
     """Under which heading."""
     sentence: str
-    """What is wrong, in our words; what the model wrote stands in the report alone."""
+    """The fault, in our words; the model's text is in the report alone."""
     start: NonNegativeInt | None = None
     """Where the sentence it is about begins, in characters of the report; null for no one."""
     end: NonNegativeInt | None = None
@@ -109,15 +109,15 @@ class Judgement(Part):
     repeat: NonNegativeInt = 0
     """Which repeat it is."""
     score: Score | None = None
-    """From 0 to 1, or null where there is none."""
+    """From 0 to 1, or null if undefined."""
     reason: str | None = None
     """Why it is not scored."""
     counts: bool = True
-    """Whether it counts: the votes of a judge that fails its controls do not."""
+    """False for the votes of a judge that fails its controls."""
 
 
 class DimensionScore(Part):
-    """What all judges said on one dimension."""
+    """The scores of all judges on one dimension."""
 
     dimension: Token
     """Which."""
@@ -128,7 +128,7 @@ class DimensionScore(Part):
     scored: NonNegativeInt
     """Judgements with a score."""
     asked: NonNegativeInt
-    """Judgements that were asked for."""
+    """Requested judgements."""
     spread_of_judges: NonNegativeFloat | None = None
     """Between the most and the least lenient judge's mean; null for fewer than two judges."""
 
@@ -145,11 +145,11 @@ class Agreement(Part):
     units: NonNegativeInt = 0
     """Dimensions that at least two judges scored."""
     reason: str | None = None
-    """Why there is none."""
+    """Why it is undefined."""
 
 
 class Evaluation(Record):
-    """What came of a brief."""
+    """The result of a brief."""
 
     kind = "evaluation"
     identity = ("brief_id",)
@@ -163,17 +163,17 @@ class Evaluation(Record):
     report: Annotated[str | None, TEXT] = None
     """The report."""
     reason: str | None = None
-    """Why there is no report."""
+    """Why the report is missing."""
     faults: tuple[Fault, ...] = ()
-    """What code found wrong with it."""
+    """Faults that code found in it."""
     statements: NonNegativeInt = 0
     """Sentences that speak of the statistics."""
     unchecked: tuple[UncheckedSentence, ...] = ()
-    """Those of them that code did not check, or not wholly."""
+    """Sentences that code did not check, or not wholly."""
     marked: NonNegativeInt = 0
     """Numbers beside which the writer had put a mark that says what they are."""
     marks_right: NonNegativeInt = 0
-    """Those of them that are what their mark says."""
+    """Sentences that are what their mark says."""
     judgements: tuple[Judgement, ...] = ()
     """Every judgement that was asked for."""
     dimensions: tuple[DimensionScore, ...] = ()

@@ -37,14 +37,14 @@ class Round(Record):
     changed: tuple[str, ...] = ()
     """Why this round begins an epoch, where it does and is not the first."""
     closed_by: ClosedBy
-    """Whether everything came."""
+    """True if every record arrived."""
     expected: NonNegativeInt
     """How many measurements were expected."""
     arrived: NonNegativeInt
     """How many were there when it closed; what comes later is not added."""
     declared_after_data: bool = False
-    """Whether the comparisons were declared when the answers were known already: who has seen them
-    may have chosen what stands out, and no promise about false alarms holds."""
+    """True if the comparisons were declared after the answers were known: they may then have been
+    chosen for their gaps, and no promise about false alarms holds."""
 
 
 class _OfComparison(Part):
@@ -53,7 +53,7 @@ class _OfComparison(Part):
     tenant: Token = "default"
     """Whose it is."""
     purpose: Purpose = Purpose.MONITOR
-    """What the round asked or watched: monitor, or production."""
+    """The purpose of the round: monitor, or production."""
     at: AwareDatetime
     """When the round was closed."""
     monitor_id: RecordId
@@ -65,9 +65,9 @@ class _OfComparison(Part):
     round: NonNegativeInt
     """The round."""
     declared_after_data: bool = False
-    """Whether it was declared when the answers were known already."""
+    """True if it was declared after the answers were known."""
     comparison: Comparison
-    """What is compared."""
+    """The comparison."""
 
     @property
     def comparison_key(self) -> str:
@@ -76,10 +76,10 @@ class _OfComparison(Part):
 
 
 class Increment(_OfComparison):
-    """What one closed round adds to the evidence of one comparison; never made twice."""
+    """The addition of one closed round to the evidence of one comparison; never made twice."""
 
     counts: Counts
-    """What is added."""
+    """The added counts."""
     missing: NonNegativeInt = 0
     """Sets, or answers without twins, that have no number."""
     outside: NonNegativeInt = 0
@@ -101,9 +101,9 @@ class Bets(Part):
     """Bets that may have begun with any round."""
 
     log_wealth: tuple[float, ...] = ()
-    """Of each bet; empty before the first round."""
+    """Log wealth of each bet; empty before the first round."""
     log_best: tuple[float, ...] = ()
-    """What each would have earned since its best beginning; 0 where nothing."""
+    """Log wealth of each since its best beginning; 0 without gain."""
     starts: tuple[int, ...] = ()
     """That beginning."""
 
@@ -126,7 +126,7 @@ class GapTest(Part):
 
 
 class Recovery(Part):
-    """Whether the gap behind an alarm that stands is over."""
+    """Whether the gap behind an open alarm is over."""
 
     alarm_round: NonNegativeInt
     """The round that raised the alarm."""
@@ -137,16 +137,16 @@ class Recovery(Part):
     gap: Estimate
     """The gap in them."""
     over: bool = False
-    """Whether it is over: this round has cleared the alarm."""
+    """True if it is over: this round has cleared the alarm."""
 
 
 class Reference(Part):
-    """What later rounds are compared with, and the evidence that they differ from it."""
+    """Rounds that later rounds are compared with, and the evidence that they differ."""
 
     value: float
-    """What its rounds show, as a share of the range, or of what is selected."""
+    """Their value, as a share of the range, or of selected answers."""
     allowed: float
-    """What is no change: the tolerance and the uncertainty of the value."""
+    """The tolerance and the uncertainty of the value: a smaller difference is no change."""
     rounds: PositiveInt
     """How many rounds it sums up: all of the search, until it was made."""
     bets: Bets = Bets()
@@ -154,7 +154,7 @@ class Reference(Part):
 
 
 class Change(Part):
-    """Whether something is still what it was in earlier rounds of the epoch."""
+    """The search for a change since earlier rounds of the epoch."""
 
     number: PositiveInt = 1
     """Which search for a change it is, in all epochs; a change that was found begins another."""
@@ -167,35 +167,35 @@ class Change(Part):
     references: tuple[Reference, ...] = ()
     """Each of twice as many rounds as the one before; the last few are kept."""
     reference: float | None = None
-    """What the newest reference shows; null before the first."""
+    """The value of the newest reference; null before the first."""
     allowed: float | None = None
-    """What is no change from it: the tolerance and its uncertainty."""
+    """The tolerance and its uncertainty: a smaller difference is no change."""
     steps: NonNegativeInt = 0
     """Rounds since the first reference."""
     log_evidence: float | None = None
     """Against no change; null before the first round after a reference."""
     bound: float | None = None
-    """What it must reach for an alarm."""
+    """The bound for an alarm."""
     since_round: NonNegativeInt | None = None
     """The round since which the evidence of a change is largest; null where none speaks for one."""
     smallest: float | None = None
     """The smallest change that would be found by now, had it come with the first round after a
     reference; in the units of the reference."""
     no_smallest: str | None = None
-    """Why there is none."""
+    """Why it is undefined."""
 
 
 class UserCounts(Part):
-    """What became of the users of traffic who came for the first time."""
+    """Accounts of the users of traffic who came for the first time."""
 
     first: NonNegativeInt
     """Users of the first group who were matched with neighbours: they are evidence."""
     second: NonNegativeInt
-    """Those of the second group."""
+    """Users of the second group."""
     first_alone: NonNegativeInt
     """Users of the first group without a neighbour in time and stratum: they are described."""
     second_alone: NonNegativeInt
-    """Those of the second group."""
+    """Users of the second group."""
     without_stratum: NonNegativeInt
     """Users whose first answer lacks a declared fact: they are described."""
 
@@ -220,17 +220,17 @@ class SelectionRates(Part):
     """How many units of two groups were selected, of those that have an answer."""
 
     first_selected: NonNegativeInt
-    """Of the first group."""
+    """Units of the first group."""
     first_units: NonNegativeInt
     """All of the first group."""
     second_selected: NonNegativeInt
-    """Of the second group."""
+    """Units of the second group."""
     second_units: NonNegativeInt
     """All of the second group."""
 
 
 class Evidence(_OfComparison):
-    """What all rounds of an epoch up to this one allow to say of one comparison."""
+    """The evidence of one comparison, over all rounds of an epoch up to this one."""
 
     rounds: NonNegativeInt
     """How many rounds were added up."""
@@ -241,29 +241,29 @@ class Evidence(_OfComparison):
     shown: Stretch | None = None
     """The rounds of units and gap: those of the test, or also those that cleared the last alarm."""
     recovery: Recovery | None = None
-    """Whether the gap is over; null where no alarm of it stands."""
+    """Whether the gap is over; null without an open alarm of it."""
     units: NonNegativeInt
     """How many units the shown rounds have."""
     missing: NonNegativeInt
     """How many of the epoch have no number."""
     gap: Estimate
-    """The gap, first group less second: in the feature's units, or as a log odds ratio."""
+    """The gap, first group minus second: in the feature's units, or as a log odds ratio."""
     log_e: float
     """The log evidence of the test now, against every gap within the tolerance."""
     log_supremum: float
     """The largest it has been in this test."""
     bound: float
-    """What it must reach for an alarm."""
+    """The bound for an alarm."""
     verdict: Verdict
-    """What follows."""
+    """The verdict."""
     reason: str
     """Why."""
     more_units: int | None = None
     """How many more units a decision is expected to need."""
     expected_verdict: Verdict | None = None
-    """What that decision would be, if what comes is like what is there."""
+    """The expected decision, if later rounds are like those to date."""
     no_forecast: str | None = None
-    """Why there is no forecast."""
+    """Why the forecast is missing."""
     impact_ratio: Estimate | None = None
     """The ratio of selection rates, for the four-fifths rule; it never alarms."""
     selection_rates: SelectionRates | None = None
@@ -274,9 +274,9 @@ class Evidence(_OfComparison):
     """Where users are matched: the gap between all users, of any moment and any stratum. It is no
     evidence; what it differs by is what the moments and strata explain."""
     change: Change | None = None
-    """Whether the gap is still what it was; null during the reference rounds."""
+    """Whether the gap is unchanged; null during the reference rounds."""
     level_change: Change | None = None
-    """Whether the level of both groups is still what it was."""
+    """Whether the level of both groups is unchanged."""
     before: Estimate | None = None
     """The gap at the end of the epoch before."""
 

@@ -12,8 +12,8 @@ from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
 ID_HEX_DIGITS = 32  # 128 bits: collisions are practically impossible
 BEGINNING_HEX_DIGITS = ID_HEX_DIGITS // 4
-"""Of a run's id, and of a position in a suite, at the beginning of an id in order; the other half
-tells apart what has both in common."""
+"""Digits of a run's id, and of a position in a suite, that begin an ordered id; the other half
+distinguishes ids with both in common."""
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _quoted = json.encoder.encode_basestring_ascii
@@ -31,7 +31,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"
 Moment = Annotated[
     AwareDatetime, Field(ge=datetime(1990, 1, 1, tzinfo=UTC), le=datetime(2200, 1, 1, tzinfo=UTC))
 ]
-"""A moment that somebody sends; one beyond is a mistake, and near the calendar's ends an error."""
+"""A moment in a request; one beyond is a mistake, and near the calendar's ends an error."""
 
 
 def is_id(text: str) -> bool:
@@ -78,7 +78,7 @@ def derived_id_of_list(
 
 
 def pseudonym_of(name: str) -> str:
-    """Return what stands for a name that must not be stored: the same for the same name.
+    """Return a pseudonym for a name that must not be stored: the same for the same name.
 
     It is a digest without a key: it hides a name from readers, not from who can guess it.
     """

@@ -1,4 +1,4 @@
-"""What a person said of one answer, on the scale of an instrument."""
+"""A person's label of one answer, on the scale of an instrument."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -11,15 +11,15 @@ from biaswatch.shared.contracts.record import TEXT, Part, Record
 
 
 def person_id_of(person: str) -> str:
-    """Return what stands for a person in ids, which outlive the name."""
+    """Return the id of a person, which outlives the name."""
     return derived_id("person", person)
 
 
 class Label(Record):
     """One person's value for one answer; a correction is a new label, and the last one holds.
 
-    Value, person and note are kept as texts are: whoever may not read those does not see them, and
-    a purge of the answer's unit removes them.
+    Value, person and note are kept as texts are: hidden without the right to read texts, and
+    removed by a purge of the answer's unit.
     """
 
     kind = "label"
@@ -38,7 +38,7 @@ class Label(Record):
     value: Annotated[float | None, TEXT] = None
     """On the instrument's own scale; null where the person could not tell, or took it back."""
     withdrawn: bool = False
-    """Whether the person took back what was said before; then nothing was said."""
+    """True if the person took back an earlier label."""
     person: Annotated[str, TEXT] = ""
     """Who."""
     person_id: RecordId
@@ -52,7 +52,7 @@ class Label(Record):
     probability: float | None = None
     """How probable it was that the answer would be drawn."""
     note: Annotated[str, TEXT] = ""
-    """What else the person said."""
+    """The person's note."""
 
     @property
     def lane(self) -> str:
@@ -61,7 +61,7 @@ class Label(Record):
 
 
 def labels_digest(ids: Iterable[str]) -> str:
-    """Return what stands for all labels of a run in the corrections that hold them."""
+    """Return the digest of all labels of a run, by which their corrections are found."""
     return derived_id("labels", *sorted(ids))
 
 
@@ -101,21 +101,21 @@ class LabelStratum(Part):
     """The answers of one group to one target and scaffold."""
 
     target: Name
-    """Who was asked."""
+    """The target."""
     scaffold: Token
     """How."""
     group: Name
     """The group."""
     answers: PositiveInt
-    """Answers with a reading, of which was drawn."""
+    """Answers with a reading, from which the sample was drawn."""
     drawn: NonNegativeInt
     """How many were."""
     least_probability: Annotated[float, Field(gt=0, le=1)]
-    """Of any answer in it."""
+    """The probability of each answer in it."""
 
 
 class LabelSample(Record):
-    """Answers that were drawn with known probabilities, in the order in which they are labelled.
+    """Answers that were drawn with known probabilities, in their order of labelling.
 
     A sample of the same run and number with more labels holds all of the smaller one.
     """
@@ -134,7 +134,7 @@ class LabelSample(Record):
     draw: LabelDraw = LabelDraw.EVEN
     """How answers are drawn within a group."""
     wanted: PositiveInt
-    """How many were asked for."""
+    """Requested size."""
     low: float
     """The least value that a label can be."""
     high: float
@@ -146,11 +146,11 @@ class LabelSample(Record):
     guidance: str = ""
     """The instructions."""
     hidden: tuple[Name, ...] = ()
-    """Words that name the groups: hidden from whoever asks for it."""
+    """Words that name the groups: hidden on request."""
     strata: tuple[LabelStratum, ...]
-    """What was drawn from."""
+    """The strata of the sample."""
     drawn: tuple[DrawnAnswer, ...]
-    """The answers, in the order in which they are to be labelled."""
+    """The answers, in their order of labelling."""
 
     @property
     def lane(self) -> str:

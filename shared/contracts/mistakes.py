@@ -52,7 +52,7 @@ KINDS = {ASKS, LISTENS}
 """Tags of a union, which pydantic adds to the location."""
 
 OURS = "Value error, "
-"""What pydantic puts before the message of our own validators."""
+"""Pydantic's prefix of the messages of our own validators."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Mistake:
     kind: str
     """Pydantic's error type."""
     said: str
-    """What is wrong, to follow a colon."""
+    """The mistake, to follow a colon."""
 
     @property
     def field(self) -> str:
@@ -83,7 +83,7 @@ def first_mistake(error: ValidationError) -> Mistake:
 
 @contextmanager
 def as_usage_error(whole: str) -> Iterator[None]:
-    """Turn what contradicts a record into a mistake of the user; `whole` names what was asked."""
+    """Turn a contradiction of a record into a mistake of the user; `whole` names the input."""
     try:
         yield
     except ValidationError as error:

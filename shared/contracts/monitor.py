@@ -36,14 +36,14 @@ LEAST_ALPHA = 1e-12
 
 
 class MonitorPlan(Part):
-    """What a monitor watches; another plan is another monitor, with its own evidence."""
+    """The plan of a monitor; another plan is another monitor, with its own evidence."""
 
     suite: Name | None = None
     """The suite's name; None where traffic is watched."""
     suite_hash: RecordId | None = None
     """The hash of everything in the suite."""
     traffic: Traffic | None = None
-    """How production traffic is watched, where nothing is asked."""
+    """The production traffic to watch, for monitors without a suite."""
     target: Target
     """The model that is watched."""
     scaffold: Token = "direct"
@@ -51,7 +51,7 @@ class MonitorPlan(Part):
     repeats: PositiveInt = 1
     """How often a round asks each probe; repeats are one unit."""
     claim: Claim = Claim.BANK
-    """What the evidence is about: this bank of probes, or the population they were drawn from."""
+    """The population of the evidence: this bank of probes, or the one they were drawn from."""
     sets_per_round: PositiveInt | None = None
     """How many new sets a round draws, where the claim is about the population."""
     features: tuple[WatchedFeature, ...] = Field(min_length=1)
@@ -94,7 +94,7 @@ class MonitorPlan(Part):
 
     def _check_asking(self) -> None:
         if self.suite_hash is None or self.target.provider == TRAFFIC:
-            raise ValueError("a suite is asked, traffic is not: give `suite` and a target to ask")
+            raise ValueError("give `suite` and a target to ask, or `traffic`, but not both")
         if (self.claim is Claim.POPULATION) != (self.sets_per_round is not None):
             raise ValueError(
                 "sets_per_round belongs to the claim `population` and is needed there: a bank is"
@@ -103,13 +103,13 @@ class MonitorPlan(Part):
         for feature in self.features:
             if not feature.method.facts.of_suites:
                 raise ValueError(
-                    f"{feature.feature}: users are matched in traffic alone; a suite takes the methods"
-                    " `pairs`, `odds`, `discordant` and `two_groups`"
+                    f"{feature.feature}: users are matched in traffic alone; a suite takes the"
+                    " methods `pairs`, `odds`, `discordant` and `two_groups`"
                 )
             if self.claim is Claim.BANK and not feature.method.facts.of_a_bank:
                 raise ValueError(
-                    f"{feature.feature}: a claim about a bank takes the method `pairs` alone; `odds`,"
-                    " `discordant` and `two_groups` need the claim `population`"
+                    f"{feature.feature}: a claim about a bank takes the method `pairs` alone;"
+                    " `odds`, `discordant` and `two_groups` need the claim `population`"
                 )
             if feature.method.of_selections and self.repeats > 1:
                 raise ValueError(
@@ -169,7 +169,7 @@ class MonitorPlan(Part):
 
 
 def _host_of(address: str) -> str | None:
-    """Return the host in the form of DNS; None where there is none."""
+    """Return the host in the form of DNS; None without one."""
     try:
         parts = urlsplit(address)
         _ = parts.port  # raises for an invalid port
@@ -188,7 +188,7 @@ class Upkeep(Part):
     lateness_s: NonNegativeFloat = Field(default=60.0, le=LONGEST_S)
     """How long after a window's end its answers may still be sent in."""
     budget: Budget = Budget()
-    """What one round may spend."""
+    """The budget of one round."""
     most_rounds: PositiveInt | None = None
     """The number of rounds after which it ends; null: until it is paused or deleted."""
     owners: tuple[Name, ...] = ()
@@ -196,13 +196,13 @@ class Upkeep(Part):
     webhook: str | None = Field(default=None, pattern=r"^https?://[^\s@]+$")
     """Where alarms are posted."""
     channels: tuple[Token, ...] = ()
-    """The operator's channels by which alarms are sent, by name."""
+    """The operator's channels that alarms are sent by, by name."""
 
     @field_validator("webhook")
     @classmethod
     def _has_host(cls, webhook: str | None) -> str | None:
         if webhook is not None and not _host_of(webhook):
-            raise ValueError("this is no address with a host: write https://host/path")
+            raise ValueError("this is not an address with a host: write https://host/path")
         return webhook
 
 
@@ -232,11 +232,11 @@ class Monitor(Record):
     name: Token
     """The monitor's name."""
     moment_ms: NonNegativeInt
-    """When that was asked for (Unix time in milliseconds)."""
+    """The moment of that request (Unix time in milliseconds)."""
     state: MonitorState = MonitorState.ACTIVE
-    """Whether it is active, paused or deleted."""
+    """Active, paused or deleted."""
     plan: MonitorPlan
-    """What it watches."""
+    """The plan."""
     upkeep: Upkeep
     """How it is run."""
     since: AwareDatetime

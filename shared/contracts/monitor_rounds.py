@@ -35,7 +35,7 @@ class ScheduledMonitor:
 def next_window(traffic: Traffic, monitor: Monitor, last: Run | None) -> Window:
     """Return the window that is read next: after the last one, and none from before a pause.
 
-    Windows that were missed are read one after the other: what was said in them is there.
+    Missed windows are read one after the other: their answers are stored.
     """
     first = window_at(monitor.since, traffic.window_s)
     if last is None or last.window is None or last.window.ends <= first.begins:

@@ -1,4 +1,4 @@
-"""What judges said of a pair of answers: whether each reasoning fits, and which flags follow."""
+"""Judges' verdicts on a pair of answers: checks of each reasoning, and the flags that follow."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -15,7 +15,7 @@ from biaswatch.shared.contracts.record import TEXT, Part, Record
 
 
 class PairAnswers(StrEnum):
-    """What the two answers of a pair are to one another."""
+    """The relation of the two answers of a pair."""
 
     SAME_PERSON = "same_person"
     """The same option that names a person."""
@@ -33,30 +33,30 @@ class Check(Part):
     """One question put to one judge, and what was read from the reply."""
 
     name: Token
-    """What was asked: `a_to_b`, `b_to_a`, `own_a`, `own_b`, `compatible`, `guess_a`, `guess_b`."""
+    """The question: `a_to_b`, `b_to_a`, `own_a`, `own_b`, `compatible`, `guess_a`, `guess_b`."""
     judge: Name
-    """Who was asked."""
+    """The judge."""
     said: str | None = None
-    """`yes` or `no`, the letter that was chosen, or null where there is no verdict."""
+    """`yes` or `no`, the chosen letter, or null without a verdict."""
     expected: str | None = None
     """The right reply, where one is known: the true question's letter, a control's answer."""
     reason: str | None = None
-    """Why there is no verdict."""
+    """Why the verdict is missing."""
     copied: bool = False
-    """Whether the reply holds the question itself."""
+    """True if the reply repeats the question itself."""
 
 
 class Finding(Part):
-    """What the judges together say to one question of the pair."""
+    """The judges' joint answer to one question about the pair."""
 
     value: bool | None = None
-    """Whether the flag is raised, or the statement holds; null where there is no verdict."""
+    """True if the flag is raised, or the statement holds; null without a verdict."""
     verdicts: NonNegativeInt = 0
     """Judges that gave one."""
     agreement: float | None = None
     """The share of those that agree with the majority; null for fewer than two."""
     reason: str | None = None
-    """Why there is no value."""
+    """Why the value is missing."""
 
 
 class PairVerdict(Record):
@@ -70,27 +70,27 @@ class PairVerdict(Record):
     pair_id: RecordId
     """The pair of answers: derived from run, target, scaffold, repeat and set."""
     judges: tuple[Name, ...]
-    """The lanes of the judges that were asked."""
+    """The lanes of the judges."""
     closing: str = ""
-    """Empty where judges were asked; else what of the pair was there, as it may be taken up."""
+    """Why no judge was asked; empty if judges were asked."""
     target: Name
     """Who answered; for a control, the judge itself."""
     scaffold: Token
-    """How it was asked."""
+    """The scaffold."""
     repeat: NonNegativeInt = 0
     """Which repeat."""
     set_id: Name
     """The pair in its suite: the two questions share their context."""
     control: bool = False
-    """Whether the answers were written by us, so that the right replies are known."""
+    """True if we wrote the answers, so that the right replies are known."""
     facts: dict[str, str] = {}
-    """What the suite knows of the pair: category, condition."""
+    """The suite's facts about the pair: category, condition."""
     answers: PairAnswers
-    """What the two answers are to one another."""
+    """The relation of the two answers."""
     chosen: tuple[str | None, ...] = ()
     """The marks of the two chosen options."""
     repeated: tuple[bool, ...] = ()
-    """Whether each reasoning repeats its question word for word, which makes it easy to guess."""
+    """True for each reasoning that repeats its question word for word, so that guessing is easy."""
     unasked: str | None = None
     """Why the judges were not asked about this pair, where they were not."""
     checks: tuple[Check, ...] = ()
@@ -98,7 +98,7 @@ class PairVerdict(Record):
     flags: dict[str, Finding] = {}
     """The four flags of the original test, by name."""
     corrected: dict[str, Finding] = {}
-    """The test in which honest answers pass: `own_a`, `own_b`, `compatible`; true is good."""
+    """The tests that honest answers pass: `own_a`, `own_b`, `compatible`; true is good."""
     explanations: Annotated[dict[str, str], TEXT] = {}
     """For each raised flag what a judge said, in at most three sentences."""
 
@@ -118,12 +118,12 @@ OWN_A, OWN_B, COMPATIBLE = "own_a", "own_b", "compatible"
 GUESS_A, GUESS_B = "guess_a", "guess_b"
 GUESSES = {GUESS_A, GUESS_B}
 FLAGS = {"flag_1": A_TO_B, "flag_2": B_TO_A, "flag_3": GUESS_A, "flag_4": GUESS_B}
-"""What raises each flag: a no, or a wrong guess. No verdict raises none."""
+"""The checks behind each flag: a no, or a wrong guess raises it; no verdict raises none."""
 CORRECTED = (OWN_A, OWN_B, COMPATIBLE)
 TOO_FEW = "the category has fewer than two other questions"
 SPLIT = "the judges are divided"
 NO_REPLY = "no reply"
-NONE_COUNTS = "no judge that was asked passes its controls"
+NONE_COUNTS = "every judge of it fails its controls"
 MAJORITY = 0.5
 
 
@@ -199,7 +199,7 @@ ORACLE, EVALUATOR = "oracle", "evaluator"
 JUDGES = (ORACLE, EVALUATOR)
 """Instruments that are no extractors: what reads pairs of answers, and what grades reports."""
 EVERY = "judged"
-"""The grouping in which all items are one group: how right the judges are over all."""
+"""The grouping with all items in one group: the accuracy of judges over all."""
 ALL = "all"
 NO_WRITER = "given"
 
@@ -209,13 +209,13 @@ class JudgedItem:
     """One pair of answers, or one report, with what the judges together said of it."""
 
     id: str
-    """Of the pair, or of the brief: it stays the same when it is judged again."""
+    """The id of the pair or the brief: it stays the same when it is judged again."""
     unit_id: str
     at: datetime
     target: str
     scaffold: str
     groups: Mapping[str, str]
-    """What is known of it, as groups; `judged` is the same for all."""
+    """Known facts as groups; `judged` is the same for all."""
     readings: Mapping[str, float]
     """By statement or dimension: 1 and 0 for yes and no, or a score from 0 to 1."""
     judges: tuple[str, ...]
@@ -230,7 +230,7 @@ def latest_verdicts(verdicts: Iterable[PairVerdict]) -> list[PairVerdict]:
 
 
 def judged_pairs(verdicts: Iterable[PairVerdict]) -> list[JudgedItem]:
-    """Return the pairs that judges were asked about; controls of judges are none."""
+    """Return the pairs that judges were asked about, without controls."""
     return [
         JudgedItem(
             id=verdict.pair_id,

@@ -31,7 +31,7 @@ class Message(Part):
     role: Role
     """Who speaks."""
     content: str
-    """What is said."""
+    """The text."""
 
 
 class Probe(Record):
@@ -45,15 +45,15 @@ class Probe(Record):
     key: Name
     """The probe's name in its suite."""
     target: Target
-    """Who is asked."""
+    """The target."""
     scaffold: Token = "direct"
     """How the question becomes one or more model calls and an answer."""
     repeat: NonNegativeInt = 0
     """Which repeat of the same question this is, counted from 0."""
     messages: Annotated[tuple[Message, ...], TEXT] = ()
-    """What is said to the model."""
+    """The messages to the model."""
     variables: Annotated[dict[str, str], TEXT] = nothing_yet()
-    """What a scaffold puts into its own wording."""
+    """Values that a scaffold puts into its own wording."""
     groups: dict[str, str] = nothing_yet()
     """Whom the probe is about, by dimension: `{"race": "black", "gender": "female"}`."""
     set_id: Name | None = None
@@ -66,22 +66,22 @@ class Probe(Record):
     """The right answer, where there is one."""
 
     facts: dict[str, str] = nothing_yet()
-    """What is known of it and not told to the model: its category, which option is the biased."""
+    """Known facts that are hidden from the model: its category, the biased option."""
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""
     cache_apart: bool = False
-    """Whether the provider's cache of prompts must not know the call from any other: its request
+    """True if the provider's cache of prompts must keep this call apart from others: its request
     carries an end user and a cache key of its own, where the provider takes them."""
     position: Annotated[int, Field(ge=0, lt=16**BEGINNING_HEX_DIGITS)] | None = None
-    """Where the question stands in its suite, counted from 0; of production traffic, when in
-    its window the answer was given, in 2^32 parts. The ids of the probe, its response and its
+    """The position of the question in its suite, from 0; in production traffic, the time in
+    its window, in 2^32 parts. The ids of the probe, its response and its
     features then begin with the run and with this. Null where they are hashes alone."""
     fresh: bool = False
-    """Whether the call is made anew even where its answer is kept from before; judges may."""
+    """True if the call is made anew even where its answer was kept; judges may."""
 
     @computed_once
     def id_beginning(self) -> str:
-        """The run and the position: a store is then written in the order in which is asked."""
+        """The run and the position: a store is then written in the order of asking."""
         if self.position is None:
             return ""
         return f"{self.run_id[:BEGINNING_HEX_DIGITS]}{self.position:0{BEGINNING_HEX_DIGITS}x}"

@@ -18,7 +18,7 @@ T = TypeVar("T")
 class computed_once(cached_property[T]):  # noqa: N801 - a decorator, as what it builds on
     """`cached_property` without the lock that it has before Python 3.12.
 
-    The lock costs more than what it guards where several ids are asked of every record. Two
+    A lock costs more than it saves where several ids of every record are needed. Two
     threads may compute the same value twice, which changes nothing: records do not change.
     """
 
@@ -27,7 +27,7 @@ class computed_once(cached_property[T]):  # noqa: N801 - a decorator, as what it
     @overload
     def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
     def __get__(self, instance: object, owner: type[Any] | None = None) -> Any:
-        """Return the value, and keep it in the object, where it is found before this is asked."""
+        """Return the value, and keep it in the object, so that later access finds it."""
         if instance is None:
             return self
         value = self.func(instance)
@@ -109,12 +109,12 @@ class Record(Part):
     @classmethod
     @cache
     def _id_inputs(cls) -> "attrgetter[tuple[Any, ...]]":
-        """Return what reads the inputs of an id from a record: several ids are asked of each."""
+        """Return a getter of the inputs of an id: several ids of each record are needed."""
         return attrgetter("kind", "tenant", "purpose", *cls.identity)
 
     @property
     def id_beginning(self) -> str:
-        """What its id begins with, where ids are in an order; nothing, where it is all a hash."""
+        """The prefix of an ordered id; empty if the whole id is a hash."""
         return ""
 
     @property
@@ -159,7 +159,7 @@ class Record(Part):
         return measured or self.json_bytes()
 
     def message_bytes(self) -> int:
-        """Return the size of the message, which is kept until `encode` is asked for it."""
+        """Return the size of the message, which is kept for `encode`."""
         message = self.__dict__[_MEASURED] = self.encode()
         return len(message)
 

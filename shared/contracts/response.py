@@ -44,7 +44,7 @@ class Ending(StrEnum):
 
 
 class Usage(Part):
-    """What the answer cost."""
+    """Tokens and cost of the answer."""
 
     prompt_tokens: NonNegativeInt | None = None
     """Tokens read, or null where the provider did not say."""
@@ -61,18 +61,18 @@ class Usage(Part):
 
 
 class Step(Part):
-    """One of the several calls a scaffold made; its words stand in the response's `said`."""
+    """One of several calls of a scaffold; its text is in the response's `said`."""
 
     name: Name
-    """What it was for: `criterion:skills`, `synthesis`."""
+    """The purpose: `criterion:skills`, `synthesis`."""
     rating: float | None = None
-    """The rating it gave, where it was asked for one."""
+    """The rating it gave, if one was requested."""
     reason: Token | None = None
     """Why it gave none: `no_rating`, `timeout`, ..."""
     finish_reason: str | None = None
     """Why the provider stopped."""
     usage: Usage = Usage()
-    """What it cost."""
+    """Tokens and cost of the call."""
 
 
 class Response(Record):
@@ -82,16 +82,16 @@ class Response(Record):
     identity = ("probe_id",)
 
     probe: Probe
-    """What was asked."""
+    """The probe."""
     ending: Ending
-    """Whether there is an answer."""
+    """How the call ended."""
     text: Annotated[str | None, TEXT] = None
     """The answer, when there is one."""
     reasoning: Annotated[str | None, TEXT] = None
-    """What the model wrote before its answer; it is kept and not measured. Of several calls, each
+    """The model's text before its answer; it is kept and not measured. For several calls, each
     below the name of its step."""
     reason: Token | None = None
-    """Why there is none: `timeout`, `rate_limited`, `content_filter`, ..."""
+    """Why the answer is missing: `timeout`, `rate_limited`, `content_filter`, ..."""
     detail: Annotated[str | None, TEXT] = None
     """One sentence more about the reason."""
     model: str | None = None
@@ -105,11 +105,11 @@ class Response(Record):
     steps: tuple[Step, ...] = ()
     """The calls of a scaffold that makes several, in the order of its plan."""
     redacted: dict[Token, PositiveInt] = nothing_yet()
-    """How often something was replaced in the texts at intake, by what stands there instead."""
+    """Numbers of replacements in the texts at intake, by the replacement."""
     evaluated: EvaluatedSpan | None = None
-    """The span that measurements go back to; None where nobody has asked for that."""
+    """The span that measurements go back to; None unless requested."""
     said: Annotated[dict[str, str], TEXT] = nothing_yet()
-    """What each of those calls brought, by the step's name."""
+    """The text of each of those calls, by the step's name."""
 
     @property
     def probe_id(self) -> str:
@@ -156,11 +156,11 @@ class Features(Record):
     unit_id: Name
     """The unit of analysis."""
     extractor: Token
-    """What measured."""
+    """The extractor."""
     extractor_version: Name
     """At which version; numbers of different versions are never mixed."""
     instrument: str = ""
-    """What it measured with, in a few words: a lexicon, a model by its name, patterns."""
+    """The instrument in a few words: a lexicon, a model by its name, patterns."""
     values: dict[str, float | None] = nothing_yet()
     """Feature by name; null where this one is undefined for the response."""
     baseline: dict[str, float | None] = nothing_yet()
@@ -172,7 +172,7 @@ class Features(Record):
 
     @property
     def id_beginning(self) -> str:
-        """What the ids of probe and response begin with, where they are in order.
+        """The prefix of the ids of probe and response, where they are ordered.
 
         Two hashes do not begin with the same 16 digits.
         """
@@ -194,7 +194,7 @@ class ExtractorStatus:
     features: tuple[str, ...]
     seen_at: datetime
     instrument: str = ""
-    """What it measures with, in a few words."""
+    """The instrument in a few words."""
     kind: str = "built in"
     """Built in, or a drop-in that some other process serves."""
     lag: int | None = None
@@ -202,6 +202,6 @@ class ExtractorStatus:
     rate_per_s: float | None = None
     """Texts a second since it was last heard of."""
     last_error: str | None = None
-    """What went wrong last, in words of ours."""
+    """The last error, in our words."""
     refused: str | None = None
     """Why it is not asked to measure, where it is there but breaks the contract."""

@@ -21,28 +21,28 @@ from biaswatch.shared.errors import UndecodableError
 
 MOST_COMPARISONS = 256
 MOST_BYTES = 256 * 1024
-"""Of one record, more or less: half of what a message may have."""
+"""Approximate limit of one record: half of a message's limit."""
 MOST_UNPACKED_BYTES = 64 * 1024 * 1024
 XZ = b"\xfd7zXZ\x00"
-"""What records begin with, compressed, since they hold columns."""
+"""The first bytes of compressed records, which hold columns."""
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 1, "pb": 0}]
 HEADER = frozenset(
     {*("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"), "declared_after_data"}
 )
-"""What all comparisons of a round have in common stands beside them, once."""
+"""Fields that all comparisons of a round share; they are in the record once."""
 INCREMENTS = TypeAdapter(list[Increment])
 EVIDENCE = TypeAdapter(list[Evidence])
 C = TypeVar("C", Increment, Evidence)
 
 
 class RoundEvidence(Record):
-    """What a closed round adds to some comparisons, and what they allow to say; never made twice.
+    """Additions of a closed round to some comparisons, and the evidence after it; never made twice.
 
     A round of many comparisons is several parts. Both fields of text are columns in JSON, the
     values of each field in the order of the comparisons, compressed (xz) and in base64. Earlier
-    versions wrote a line of JSON for each comparison, compressed by zlib, which is still read. What
-    all have in common (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data)
-    stands in this record alone.
+    versions wrote a line of JSON for each comparison, compressed by zlib, which is still read. The
+    shared fields (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data)
+    are in this record alone.
     """
 
     kind = "round_evidence"
@@ -57,16 +57,16 @@ class RoundEvidence(Record):
     round: NonNegativeInt
     """The round."""
     declared_after_data: bool = False
-    """Whether the comparisons were declared when the answers were known already: who has seen them
-    may have chosen what stands out, and no promise about false alarms holds."""
+    """True if the comparisons were declared after the answers were known: they may then have been
+    chosen for their gaps, and no promise about false alarms holds."""
     part: NonNegativeInt
     """Which part of the round this is, counted from 0."""
     comparisons: PositiveInt
     """How many comparisons are in it."""
     increments: str
-    """What the round adds to each of them."""
+    """The addition of the round to each of them."""
     evidence: str
-    """What all rounds of the epoch up to this one allow to say of each."""
+    """The evidence of each after all rounds of the epoch up to this one."""
 
 
 def round_evidence(
@@ -120,12 +120,12 @@ def evidence_fields(
     """Return some fields of the evidence of some comparisons, by their keys, as they are written.
 
     What is not asked for is not even read: most of a round are counts, which add up to evidence and
-    are shown to nobody. A field that is null or its default may be left out.
+    are not shown. A field that is null or its default may be left out.
 
     Raises
     ------
     UndecodableError
-        A record is no such thing, or more than any round has.
+        A record cannot be decoded, or is larger than any round's.
     """
     written: Column | None = None
     keys: list[str] = []
@@ -166,7 +166,7 @@ def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -
     Raises
     ------
     UndecodableError
-        It is no such thing, or more than any round has.
+        It cannot be decoded, or is larger than any round's.
     """
     with _as_undecodable(record):
         packed = b64decode(text, validate=True)

@@ -40,9 +40,9 @@ class Route:
     producers: tuple[str, ...]
     consumers: tuple[str, ...]
     by_lane: bool = False
-    """Whether each lane has a durable of its own, so that a slow one blocks no other."""
+    """True if each lane has a durable of its own, so that a slow one blocks no other."""
     queue: bool = False
-    """Whether an acknowledged record is removed, and a full stream refuses new ones."""
+    """True if an acknowledged record is removed, and a full stream refuses new ones."""
     followers: tuple[str, ...] = ()
     """The services that see how far the consumers are, and none of the records."""
     where_chosen: tuple[str, ...] = ()
@@ -50,13 +50,13 @@ class Route:
     judgings: tuple[str, ...] = ()
     """The consumers that are given only what was made to judge: the others' are not their own."""
     many: bool = False
-    """Whether there is about one for every answer, so that the stream is large."""
+    """True for about one record for every answer, so that the stream is large."""
     bundled: bool = False
-    """Whether those that are published at the same time on one subject go in one message."""
+    """True if records published together on one subject go in one message."""
     from_outside: bool = False
-    """Whether who holds a key for live systems, which is no service, may publish it."""
+    """True if the owner of a key for live systems, who is no service, may publish it."""
     append_only: bool = False
-    """Whether no message is ever removed by age or by hand: not even the operator's key may."""
+    """True if messages are never removed by age or by hand: not even by the operator's key."""
 
     @property
     def subjects(self) -> str:

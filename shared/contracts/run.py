@@ -10,7 +10,7 @@ from biaswatch.shared.lookup import first
 
 
 class Budget(Part):
-    """What a run may spend; null is no limit. Not part of the run's id: it may be raised."""
+    """The budget of a run; null means no limit. Not part of the run's id: it may be raised."""
 
     tokens: PositiveInt | None = None
     """The most tokens, read and written together."""
@@ -31,15 +31,15 @@ class Judging(Part):
     """That the oracle is to question the reasoning of the run's pairs, and who judges."""
 
     judges: tuple[Target, ...] = ()
-    """Who is asked; none named, each target judges itself, as the original study does."""
+    """The judges; without any, each target judges itself, as the original study does."""
     seed: int = 0
-    """What distractors and their order are drawn from."""
+    """The seed of distractors and their order."""
     controls: bool = True
-    """Whether each judge is also asked what we know."""
+    """True if each judge also gets questions with a known answer."""
 
 
 class Run(Record):
-    """What is to be asked of whom, how often, and measured by what."""
+    """A plan: a suite, targets, repeats and extractors."""
 
     kind = "run"
     identity = ("suite_hash", "plan_hash", "scaffolds", "repeats", "monitor_id", "turn", "nonce")
@@ -53,9 +53,9 @@ class Run(Record):
     scaffolds: tuple[Token, ...] = ("direct",)
     """How each probe becomes an answer; every scaffold asks every probe."""
     repeats: PositiveInt = 1
-    """How often each probe is asked; repeats of a prompt are one unit."""
+    """Number of times that each probe is asked; repeats of a prompt are one unit."""
     extractors: tuple[ExtractorPin, ...] = ()
-    """What measures the responses."""
+    """The extractors."""
     monitor_id: RecordId | None = None
     """The monitor whose round this is, if it is one."""
     round: int | None = None
@@ -73,10 +73,10 @@ class Run(Record):
     judging: Judging | None = None
     """Who judges its pairs of answers; none, and no pair is judged."""
     ids_in_order: bool = False
-    """Whether the ids of its probes, responses and features begin with the run and the position of
+    """True if the ids of its probes, responses and features begin with the run and the position of
     the question. Not part of the run's id: a run that is there keeps the ids it began with."""
     budget: Budget = Budget()
-    """What it may spend before it stops; started again with more, it goes on."""
+    """The budget after which it stops; it resumes with a larger one."""
 
     @property
     def run(self) -> str:
@@ -85,7 +85,7 @@ class Run(Record):
 
     @property
     def turn(self) -> str | int | None:
-        """What tells a monitor's runs apart: the round, or the beginning of the window."""
+        """The part that distinguishes a monitor's runs: the round, or the start of the window."""
         return self.round if self.window is None else self.window.begins.isoformat()
 
     def version_of(self, extractor: str) -> str:
@@ -101,9 +101,9 @@ class Run(Record):
 
     @property
     def plan_hash(self) -> list[str]:
-        """What the id takes from targets, extractors and judges, in whatever order they came.
+        """The part of the id from targets, extractors and judges, in any order of them.
 
-        Nothing of what measures a window: its answers come before anybody knows the versions.
+        The extractors of a window are left out: its answers arrive before their versions are known.
         """
         if self.window is not None:
             return sorted(target.lane for target in self.targets)

@@ -1,4 +1,4 @@
-"""A suite: what is asked, about whom, and how the answers are measured."""
+"""A suite: questions, groups, and the extractors of the answers."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from biaswatch.shared.contracts.record import Part, nothing_yet
 
 
 class Against(StrEnum):
-    """What each group is compared with."""
+    """The other side of each group's comparisons."""
 
     AUTO = "auto"
     """Each other group, up to six of them; else all others together."""
@@ -25,7 +25,7 @@ class Against(StrEnum):
 
 
 class Claim(StrEnum):
-    """What conclusions are about, and so what counts as a unit."""
+    """The population of the conclusions, which defines the unit."""
 
     POPULATION = "population"
     """Prompts like these: the prompt, or the counterfactual set, is the unit."""
@@ -34,20 +34,20 @@ class Claim(StrEnum):
 
 
 PURGED = "[purged]"
-"""What stands for each text of a probe that was purged; nobody is asked it."""
+"""The replacement of each purged text of a probe; such a probe is not asked."""
 
 
 class SuiteProbe(Part):
-    """One question of a suite, before it is put to anybody."""
+    """One question of a suite."""
 
     key: Name
     """Its name; no other probe of the suite has it."""
     prompt: str | None = None
-    """What is said to the model, where it is one message."""
+    """The text for the model, if it is one message."""
     messages: tuple[Message, ...] = ()
-    """What is said to the model, where it is a conversation."""
+    """The messages for the model, if it is a conversation."""
     variables: dict[str, str] = nothing_yet()
-    """What a scaffold puts into its own wording."""
+    """Values that a scaffold puts into its own wording."""
     groups: dict[str, str] = nothing_yet()
     """Whom it is about, by dimension."""
     set: Name | None = None
@@ -59,7 +59,7 @@ class SuiteProbe(Part):
     expected: str | None = None
     """The right answer, where there is one."""
     facts: dict[str, str] = nothing_yet()
-    """What is known of it and not told to the model: its category, which option is the biased."""
+    """Known facts that are hidden from the model: its category, the biased option."""
 
     @model_validator(mode="after")
     def _says_something(self) -> "SuiteProbe":
@@ -97,20 +97,20 @@ class SuiteHeader(Part):
     name: Token
     """The suite's name."""
     about: str = ""
-    """What it asks and what can be concluded from it."""
+    """The description of a suite: its questions and its conclusions."""
     extractors: tuple[Token, ...] = Field(min_length=1)
-    """What measures the answers."""
+    """The extractors."""
     features: tuple[str, ...] = ()
     """Which of the measured numbers are diagnosed; all of them, unless named."""
     claim: Claim = Claim.POPULATION
-    """What conclusions are about; a study of a few documents can only speak of these."""
+    """The population of conclusions; a study of a few documents can only be about these."""
     selected_at_least: dict[str, float] = {}
     """From which value of a feature on an answer counts as a selection."""
     ranges: dict[str, tuple[float, float]] = {}
     """The least and the largest value a feature can have: a scale of ratings, such as 1 to 10.
     A value beyond counts as missing; without a range, shares and ratings are recognised."""
     compared: Against = Against.AUTO
-    """What each group is compared with."""
+    """The other side of each group's comparisons."""
     assessed: tuple[str, ...] = ()
     """Features whose quality, consistency and deviation from anonymised twins are looked at too."""
     strata: tuple[Name, ...] = ()
@@ -140,7 +140,7 @@ class Suite(SuiteHeader):
     """A benchmark: its probes and how their answers are measured."""
 
     probes: tuple[SuiteProbe, ...] = Field(min_length=1)
-    """What is asked."""
+    """The questions."""
 
     @model_validator(mode="after")
     def _keys_differ(self) -> "Suite":
@@ -161,17 +161,17 @@ class Suite(SuiteHeader):
 
     @property
     def purged(self) -> bool:
-        """Whether the texts of any probe were purged."""
+        """True if the texts of any probe were purged."""
         return any(probe == probe.without_texts for probe in self.probes)
 
     @property
     def has_findings(self) -> bool:
-        """Whether there is anything to describe or compare."""
+        """True if there is anything to describe or compare."""
         return bool(self.strata) or any(probe.groups for probe in self.probes)
 
     @property
     def pairs(self) -> int:
-        """How many sets are two questions about one context, of which each is a side."""
+        """Number of sets with two questions about one context, each of them a side."""
         sides = Counter(
             (p.set, p.facts.get("side")) for p in self.probes if "question" in p.variables
         )
@@ -217,9 +217,9 @@ class SuiteOutline:
     pairs: int
     """How many sets are two questions about one context."""
     has_findings: bool
-    """Whether there is anything to describe or compare."""
+    """True if there is anything to describe or compare."""
     purged: bool
-    """Whether the texts of any probe were purged."""
+    """True if the texts of any probe were purged."""
 
 
 def outline_of(suite: Suite) -> SuiteOutline:

@@ -1,4 +1,4 @@
-"""What a suite keeps to so that every later record takes it, and the most that is asked; pure."""
+"""Limits of suites, so that every later record fits, and limits of what a tenant may ask; pure."""
 
 import hashlib
 from array import array
@@ -15,16 +15,16 @@ from biaswatch.shared.contracts.suite import Suite, SuiteHeader, SuiteOutline, S
 from biaswatch.shared.errors import UsageError
 
 LARGEST_PROBE_BYTES = 256 * 1024
-"""Of a probe as JSON; its response holds it beside an answer of up to 200 KiB, and must fit on the
-bus."""
+"""Limit of a probe as JSON; its response holds it beside an answer of up to 200 KiB, and must fit
+on the bus."""
 MOST_PROBES = 300_000
-"""What one run, or one round of a monitor, asks at most, unless the operator allows more."""
+"""Limit of questions in one run, or one round of a monitor, unless the operator allows more."""
 MOST_RUNS = 500
-"""What one tenant has under way at once at most, unless the operator allows more."""
+"""Limit of a tenant's runs under way, unless the operator allows more."""
 MOST_SUITES = 10_000
-"""What one tenant keeps at most, unless the operator allows more."""
+"""Limit of a tenant's suites, unless the operator allows more."""
 MOST_MONITORS = 200
-"""What one tenant has at most, unless the operator allows more."""
+"""Limit of a tenant's monitors, unless the operator allows more."""
 LARGEST_SHOWN = 10**15
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
@@ -35,7 +35,7 @@ def check_suite(suite: Suite) -> Suite:
     Raises
     ------
     UsageError
-        A label of a probe is no name, or a probe is too large; the probe is named.
+        A label of a probe is not a name, or a probe is too large; the message names the probe.
     """
     check = ProbeCheck(suite.header)
     for probe in suite.probes:
@@ -52,7 +52,7 @@ class ProbeCheck:
         self._seen: set[tuple[str, str]] = set()
 
     def __call__(self, probe: SuiteProbe) -> None:
-        """Raise UsageError where a label is no name, or the probe is too large."""
+        """Raise UsageError if a label is not a name, or the probe is too large."""
         for where, label in _labels(self._header, probe):
             if (where, label) not in self._seen:
                 _check_label(probe.key, where, label)
@@ -66,7 +66,7 @@ class ProbeCheck:
 
 
 def _labels(suite: SuiteHeader, probe: SuiteProbe) -> Iterator[tuple[str, str]]:
-    """Return each name that a record of results will hold, and where it stands in the probe."""
+    """Return each name that a record of results will hold, and its place in the probe."""
     for dimension, group in probe.groups.items():
         yield "groups", dimension
         yield f"groups.{dimension}", group
@@ -95,7 +95,7 @@ def _size(named: str, part: SuiteHeader | SuiteProbe) -> int:
 
 
 def check_amount(run: Run, probes: int, most: int = MOST_PROBES) -> None:
-    """Refuse a run of a suite with so many probes that asks more than is allowed.
+    """Refuse a run of a suite with a number of probes that exceeds the limit.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def number_shown(count: int) -> str:
 SIDES = {"a": 0, "b": 1}
 OTHER_SIDE = 2
 PARTS = 8
-"""Of digests, that are sorted one after the other."""
+"""Parts of the digests that are sorted one after the other; bounds memory."""
 
 
 class SuiteCounts:

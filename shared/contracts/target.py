@@ -126,7 +126,7 @@ def _check_address(written: str, at: str, base_url: str) -> None:
     if at and not base_url.startswith(("http://", "https://")):
         raise UsageError(f"The address in {written!r} must begin with http:// or https://.")
     if "@" in base_url.partition("://")[2].partition("/")[0]:
-        # Refused rather than hidden: the target's name stands in records, metrics and reports.
+        # Refused rather than hidden: the target's name is in records, metrics and reports.
         raise UsageError("A target's address must hold no user or password; set the key instead.")
 
 
@@ -197,11 +197,11 @@ def _without_description(named: str, query: str) -> str:
 def _request(
     named: str, request_model: type[BaseModel], parameters: dict[str, JsonValue]
 ) -> dict[str, JsonValue]:
-    """Return the description of how a target is asked, whole."""
+    """Return the validated description of the request."""
     if not parameters:
         raise UsageError(
-            f"The target {named!r} does not say how it is asked. The command line reads that from"
-            " the file it names; to the gateway, write url, request and answer as parameters."
+            f"The target {named!r} lacks the description of its request. The command line reads"
+            " it from the file it names; for the gateway, write url, request and answer as parameters."
         )
     try:
         return request_model.model_validate(parameters).model_dump(mode="json")

@@ -12,9 +12,9 @@ from biaswatch.shared.contracts.record import TEXT, Part, Purpose, Record
 from biaswatch.shared.contracts.response import CallSpan
 
 TRAFFIC = "traffic"
-"""The provider of targets that nobody asks: users do, and their answers are sent in."""
+"""The provider of targets of traffic: users ask, and the answers are sent in."""
 MENTIONED = "mentioned_"
-"""What the dimensions of detected groups begin with, so that nobody takes them for known ones."""
+"""The prefix of the dimensions of detected groups, which tells them from known ones."""
 
 LONGEST_S = 3650 * 24 * 3600
 """Ten years: who waits longer has made a slip, and dates do not go on for ever."""
@@ -56,12 +56,12 @@ class Traffic(Part):
         if len(set(self.strata)) < len(self.strata):
             raise ValueError("a stratum is declared twice")
         if (self.neighbours_within_s or 0) > self.window_s:
-            raise ValueError("neighbours_within is at most the window, in which users are matched")
+            raise ValueError("neighbours_within is at most the length of the window")
         return self
 
 
 class Window(Part):
-    """A stretch of time; what was said in it is a round of a monitor of traffic."""
+    """An interval of time; its answers are a round of a monitor of traffic."""
 
     begins: AwareDatetime
     """Its first moment."""
@@ -71,7 +71,7 @@ class Window(Part):
     def position_of(self, moment: datetime) -> int:
         """Return when in the window a moment lies, in 2^32 parts.
 
-        What `window_at` rounded into the window by less than a microsecond lies at its end.
+        A moment that `window_at` rounded into the window by under a microsecond counts as its end.
         """
         one = timedelta(microseconds=1)
         part = (moment - self.begins) // one * POSITIONS // ((self.ends - self.begins) // one)
@@ -104,7 +104,7 @@ class Exchange(Record):
     """Which sending of the answer this is: a redelivery by the bus has the same number, an answer
     that its owner sends again another one. Without it, `at` tells them apart."""
     history: bool = False
-    """Whether it was recorded before anybody watched, and is read as if it had come at `said_at`:
+    """True if it was recorded before any monitor watched, and is read as if sent at `said_at`:
     by the histories of monitors alone."""
     source: Token
     """Which live system: `support` where monitors have the target `traffic:support`."""
@@ -113,25 +113,25 @@ class Exchange(Record):
     said_at: AwareDatetime
     """When the answer was given; tells its window."""
     asked: Annotated[tuple[Message, ...], TEXT] = ()
-    """What the user said, where that may be known."""
+    """The user's messages, where they may be known."""
     text: Annotated[str | None, TEXT] = None
     """The answer."""
     reason: Token | None = None
-    """Why there is no answer: `content_filter`, `timeout`, ..."""
+    """Why the answer is missing: `content_filter`, `timeout`, ..."""
     groups: dict[Name, Name] = {}
     """Whom it is about or for, by dimension, as far as the caller knows."""
     facts: dict[Name, Name] = {}
-    """What else is known of it: topic, language, product. Monitors may compare within them."""
+    """Other known facts: topic, language, product. Monitors may compare within them."""
     unit_id: Name | None = None
     """The user or the conversation; without it, the exchange is described and is no evidence."""
     model: str | None = None
-    """What answered."""
+    """The model."""
     fingerprint: str | None = None
     """Which version of it."""
     finish_reason: str | None = None
     """Why the answer ended."""
     redacted: dict[Token, PositiveInt] = {}
-    """How often something was replaced in its texts, by what stands there instead."""
+    """Numbers of replacements in its texts, by the replacement."""
     span: CallSpan | None = None
     """The span of the call in its owner's traces, where there is one."""
 
@@ -152,5 +152,5 @@ class Exchange(Record):
 
     @property
     def unit(self) -> str:
-        """The user or conversation; the exchange itself where nobody is named."""
+        """The user or conversation; the exchange itself where none is named."""
         return self.unit_id or self.key

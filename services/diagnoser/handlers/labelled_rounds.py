@@ -52,7 +52,7 @@ class LabelledEpoch:
 
 @dataclass(frozen=True)
 class CountedRound:
-    """What the labels of a round say by themselves of what its monitor compares."""
+    """The labelled pairs of one round, by comparison of its monitor."""
 
     run: Run
     epoch: LabelledEpoch
@@ -62,12 +62,12 @@ class CountedRound:
 
 @dataclass
 class AddedRounds:
-    """What the labels of a round lead to beside those of other rounds."""
+    """The corrections and alarms of a round, with those of other rounds added."""
 
     corrections: list[Correction]
     alarms: list[Alarm] = field(default_factory=list)
     known_alarms: list[Alarm] = field(default_factory=list)
-    """Those that earlier labels of the epoch have raised or cleared."""
+    """Alarms that earlier labels of the epoch have raised or cleared."""
 
 
 class LabelledRounds:

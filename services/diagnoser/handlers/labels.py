@@ -1,4 +1,4 @@
-"""What new labels lead to: the findings of their run, corrected by all labels so far."""
+"""Corrects the findings of a run by all of its labels when new ones arrive."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ def window_cases(
 MOST_AT_ONCE = 512
 """Labels that are taken in together: a run is corrected once for all of them."""
 LINGER_S = 1.0
-"""How long labels wait for more of them: whoever labels by keyboard gives one in a few seconds."""
+"""Time that labels wait for more: labelling by keyboard gives one in a few seconds."""
 
 
 class CorrectByLabels:
@@ -114,14 +114,14 @@ class CorrectByLabels:
         return [record for id_ in sorted(runs) for record in self.keep(runs[id_])]
 
     def keep(self, run: Run) -> list[Record]:
-        """Store what all labels make of a run's findings, and the alarms; return both to be told.
+        """Store a run's findings as corrected by all labels, and the alarms; return both.
 
-        They are in the store before anybody hears of them: the labels of the next run, of the same
-        monitor, are added to them. Who does it again finds the same alarms.
+        They are stored before they are published: the labels of the next run, of the same
+        monitor, are added to them. A repeat finds the same alarms.
         """
         added, now = self._added(run), self._now()
         self._store.records.write([*added.corrections, *added.alarms])
-        # Also those of earlier labels: whoever made them may have died before this line.
+        # Including those of earlier labels: their process may have died before this line.
         alarms = [*added.known_alarms, *added.alarms]
         self._store.alarm_deliveries.expect(
             [delivery for alarm in alarms for delivery in deliveries_of(alarm, now)]
@@ -135,7 +135,7 @@ class CorrectByLabels:
         return [*added.corrections, *added.alarms]
 
     def corrected(self, run: Run) -> list[Correction]:
-        """Return what all labels so far make of a run's findings."""
+        """Return the findings of a run, corrected by all of its labels."""
         return self._added(run).corrections
 
     def _added(self, run: Run) -> AddedRounds:
@@ -150,7 +150,7 @@ class CorrectByLabels:
         # A window may be of millions of users.
         many = outline is None
         answers = fold_answers(chain(measured, judged), samples, labels, many_units=many)
-        # Pairs first: after them nobody asks for the ids of answers.
+        # Pairs first: after them, the ids of answers are no longer needed.
         counted = self._rounds.counted(run, answers, samples, labels)
         answers = [columns.without_ids() for columns in answers]
         digest = labels_digest(label.id for label in labels)
@@ -204,7 +204,7 @@ MOST_LOOKS = 64
 class _Look:
     labels: int
     settled: bool = False
-    """Whether the store has the corrections of that many labels."""
+    """Return whether the store has the corrections of that many labels."""
     attempts: int = 0
     wait: int = 0
     """Looks that are left out before the next attempt."""

@@ -12,7 +12,7 @@ from typing import Any
 def nothing_collected() -> Iterator[None]:
     """Put off the search for reference cycles: among a round's records it finds none.
 
-    Each search looks at every object that was made so far, which takes as long as closing a round.
+    Each collection looks at every object in memory, which takes as long as closing a round.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -60,7 +60,7 @@ class SharedValues:
         return self._words.setdefault(tuple(words.items()), words)
 
     def numbers(self, numbers: Mapping[str, float | None]) -> Mapping[str, float | None]:
-        """Return the same numbers by name, none of which may be nan."""
+        """Return the same numbers by name; nan is not allowed."""
         key = tuple(numbers)
         names = self._names.setdefault(key, {name: index for index, name in enumerate(key)})
         values = array("d", (nan if number is None else number for number in numbers.values()))

@@ -50,15 +50,14 @@ SOON_S = 0.2
 AT_ONCE = 500
 """Probes whose records are in memory together."""
 KINDS: tuple[type[Record], ...] = (Round, RoundEvidence, Alarm, Description)
-"""What a round leaves behind."""
+"""The records that a round produces."""
 
 
 class CloseRounds:
     """Adds closed rounds to the evidence of their monitors, each once, in their order.
 
-    All that a round leaves behind is written in one transaction, before anybody hears of it. Who
-    closes the round again, after a death or because it came twice, finds it there and tells the
-    same; what came late is not read any more.
+    All records of a round are written in one transaction, before they are published. Closing it
+    again, after a death or a redelivery, returns the same records; late answers are not read.
     """
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
@@ -67,7 +66,7 @@ class CloseRounds:
         self._now = now
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
-        """Return what a closed round leaves behind, and those before it that nobody has closed.
+        """Return the records of a closed round, and of open rounds before it.
 
         The completion of an earlier round may lie among the dead letters, or come later. Rounds
         are added up in their order, so this one closes the earlier ones first.
@@ -86,7 +85,7 @@ class CloseRounds:
             with nothing_collected():
                 left = self._left(closed, seen, monitor, before)
             self._store.records.write([closed, *left])
-        # The store keeps the first copy, whoever made it.
+        # The store keeps the first copy, of any replica.
         left = [
             record
             for earlier in waiting or [run]
@@ -181,7 +180,7 @@ class CloseRounds:
         return [*round_evidence(increments, evidence), *changes, *seen.described]
 
     def _beginnings(self, monitor: Monitor, closed: Round) -> Callable[[int], datetime | None]:
-        """Return a look-up of when a round was asked, or its window began."""
+        """Return a look-up of the start of a round, or of its window."""
 
         def began_at(round_: int) -> datetime | None:
             is_current = round_ == closed.round

@@ -253,7 +253,7 @@ class OnCompletion:
         return self._watch(completion, run)
 
     def is_round(self, completion: Completion) -> bool:
-        """Whether what has closed is the round of a monitor."""
+        """Return whether a completion is that of a monitor's round."""
         return any(run.monitor_id for run in self._store.records.get(Run, [completion.run_id]))
 
 

@@ -57,17 +57,17 @@ class ReadWindow:
     size: int
     """How many answers are on the list of members."""
     columns: WindowColumns
-    """Those that the store has."""
+    """Responses that the store has."""
     models: tuple[str, ...]
-    """What answered, by the names and fingerprints it gave."""
+    """The names and fingerprints that models gave."""
 
 
 class TrafficWindows:
     """Reads the members of a window, as they were measured by the versions that its run pins.
 
     The list of members was fixed when the window was expanded, and what was measured when it was
-    closed: whoever reads it, and however late, reads the same. What was not measured is left out
-    of the evidence: that an extractor was down says nothing about anybody. Answers that an
+    closed: every read, however late, gives the same. Answers that were not measured are left out
+    of the evidence: the outage of an extractor is not evidence about groups. Answers that an
     extractor could not read are measured, and missing.
     """
 
@@ -80,7 +80,7 @@ class TrafficWindows:
     def read(
         self, run: Run, monitor: Monitor, completion: Completion, open_file: OpenFile
     ) -> ReadWindow:
-        """Return the members of a closed window, which lie in files.
+        """Return the members of a closed window, which are kept in files.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class TrafficWindows:
             log("diagnoser").error("a window lacks records that are lost", run=run.id, lost=lacking)
 
     def _entrants(self, closed: Round, dimension: str, window: WindowColumns) -> Entrants:
-        """Enroll the users of a dimension, some at a time: whoever dies goes on where it ended."""
+        """Enroll the users of a dimension, some at a time; after a death it resumes."""
         found, new = users_in_groups(window, dimension), np.zeros(window.users, dtype=np.bool_)
         users = np.flatnonzero(found.present)
         for begin in range(0, len(users), USERS_AT_ONCE):

@@ -38,7 +38,7 @@ class Channel(Declared):
 
     @property
     def sends_cleared(self) -> bool:
-        """Whether the end of an alarm is sent too."""
+        """True if the end of an alarm is sent too."""
         return True
 
     def not_installed(self) -> str | None:
@@ -55,11 +55,11 @@ class MessageChannel(Channel):
     """A channel that takes one message for each alarm."""
 
     cleared: bool = True
-    """Whether the end of an alarm is sent too."""
+    """True if the end of an alarm is sent too."""
 
     @property
     def sends_cleared(self) -> bool:
-        """Whether the end of an alarm is sent too."""
+        """True if the end of an alarm is sent too."""
         return self.cleared
 
 

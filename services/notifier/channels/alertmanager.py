@@ -56,7 +56,7 @@ class AlertmanagerChannel(Channel):
     @classmethod
     def _valid(cls, labels: dict[str, str]) -> dict[str, str]:
         if wrong := [name for name in labels if not LABEL.fullmatch(name)]:
-            raise ValueError(f"{wrong[0]!r} is no name of a label: letters, digits and _ alone")
+            raise ValueError(f"{wrong[0]!r} is not a name of a label: letters, digits and _ alone")
         if own := sorted(OWN_LABELS & labels.keys()):
             raise ValueError(f"the label {own[0]} is set by the alarm itself")
         return labels

@@ -23,7 +23,7 @@ EXTRA_MISSING = (
 )
 TIMEOUT_S = 30.0
 TALKATIVE = ("apprise", "urllib3")
-"""Loggers that write addresses, parts of which are secret."""
+"""Loggers that write addresses with secret parts."""
 _STATUS = re.compile(r"\berror=(\d{3})\b")
 _MAIL_REPLY = re.compile(r"(?:Exception: |': |refused: )\(?(5\d\d)\b")
 """A mail server's refusal for good (RFC 5321), as smtplib's errors tell it."""
@@ -77,7 +77,7 @@ def send_by_apprise(url: str, message: AlarmMessage) -> Attempt:
     )
     sender = apprise.Apprise(asset=asset)
     if not sender.add(url):
-        return Refused("What its secret holds is no address that apprise knows.")
+        return Refused("Its secret does not hold an address that apprise knows.")
     kind = apprise.NotifyType.SUCCESS if message.over else apprise.NotifyType.FAILURE
     result = sender.notify(
         body=message.body,

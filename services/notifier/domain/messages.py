@@ -25,7 +25,7 @@ class AlarmMessage:
     body: str
     """The event, in a few lines."""
     over: bool
-    """Whether the alarm is over."""
+    """True if the alarm is over."""
 
 
 def message_of(alarm: Alarm, dashboard_url: str | None) -> AlarmMessage:
@@ -98,7 +98,7 @@ def trial_alarm(delivery: AlarmDelivery) -> Alarm:
         round=0,
         run_id=delivery.alarm_id,
         comparison_key="words.words:group:first-second",
-        title="words: first less second, by group",
+        title="words: first minus second, by group",
         what=AlarmKind.DISPARITY,
         state=AlarmState.RAISED,
         reason="this is a trial of the channel, and no alarm: nothing was found",

@@ -59,7 +59,7 @@ class OperatorChannels:
             return await post_to_monitors_webhook(alarm, self.private_hosts, self.dashboard_url)
         channel = self.channels.get(name)
         if channel is None:
-            return Refused(f"There is no channel {name} in the file that {VARIABLE} names.")
+            return Refused(f"The file that {VARIABLE} names has no channel {name}.")
         if alarm.state is AlarmState.CLEARED and not channel.sends_cleared:
             return Delivered()
         try:

@@ -15,23 +15,23 @@ class Provider:
     example: str
     """A target as a person writes it."""
     adapter: str
-    """What the generator connects with, as `module:function` below the package `shared`; its SDK
+    """The adapter of the generator, as `module:function` below the package `shared`; its SDK
     is loaded with it, not here."""
     url: str | None = None
     """The provider's own server."""
     takes_address: bool = False
-    """Whether `@base_url` may name another server that speaks the same format."""
+    """True if `@base_url` may name another server that speaks the same format."""
     key_variable: str | None = None
     """The variable with the key of the provider's own server, which no other server gets; without
-    one, the key lies in BIASWATCH_KEYS_DIR under the name of the server's host."""
+    one, the key is read from BIASWATCH_KEYS_DIR, under the name of the server's host."""
     takes_cache_key: bool = False
-    """Whether requests have `user` and `prompt_cache_key`."""
+    """True if requests have `user` and `prompt_cache_key`."""
     request_model: type[BaseModel] | None = None
-    """What the parameters of a target are, where they describe how it is asked."""
+    """The model of a target's parameters, where they describe the request."""
     simulated: bool = False
-    """Whether our simulator answers: it is told the repeat, and costs nothing."""
+    """True if our simulator answers: it is told the repeat, and costs nothing."""
     recorded: bool = False
-    """Whether the model is a file of answers, whose name is all that follows the colon."""
+    """True if the model is a file of answers, whose name follows the colon."""
 
     @property
     def free(self) -> bool:

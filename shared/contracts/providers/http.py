@@ -16,14 +16,14 @@ Pointer = Annotated[str, StringConstraints(pattern=r"^(/.*)?$")]
 
 
 class Application(BaseModel):
-    """How one application is asked."""
+    """The request to an application."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s@/]+(/\S*)?$")]
-    """Where it is asked, with POST; no user or password."""
+    """The address, for POST; no user or password."""
     request: dict[str, JsonValue]
-    """The body; `{prompt}`, `{system}`, `{repeat}` and `{messages}` stand for what is asked."""
+    """The body; `{prompt}`, `{system}`, `{repeat}` and `{messages}` are replaced."""
     answer: Pointer
     """Where the answer is in the reply, as a JSON pointer: `/choices/0/text`."""
     headers: dict[str, str] = {}
@@ -31,7 +31,7 @@ class Application(BaseModel):
     key_header: str = "Authorization"
     """The header a key goes into, where the generator has one for this host."""
     key_prefix: str = "Bearer "
-    """What comes before the key there."""
+    """The prefix of the key in that header."""
 
     def as_parameters(self) -> str:
         """Return the description as a target's parameters."""

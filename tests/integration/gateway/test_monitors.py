@@ -151,9 +151,9 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
         ({"cadence": "3000000d"}, "cadence: a duration is at most 3650d"),
         ({"cadence": 1e300}, "cadence: a duration is at most 3650d"),
         ({"alpha": 5e-324}, "alpha: this must be at least 1e-12"),
-        ({"webhook": "https://a..b/"}, "no address with a host"),
-        ({"webhook": "http://["}, "no address with a host"),
-        ({"webhook": "http://host:99999/"}, "no address with a host"),
+        ({"webhook": "https://a..b/"}, "not an address with a host"),
+        ({"webhook": "http://["}, "not an address with a host"),
+        ({"webhook": "http://host:99999/"}, "not an address with a host"),
         (
             {
                 "features": [
