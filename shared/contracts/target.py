@@ -201,7 +201,8 @@ def _request(
     if not parameters:
         raise UsageError(
             f"The target {named!r} lacks the description of its request. The command line reads"
-            " it from the file it names; for the gateway, write url, request and answer as parameters."
+            " it from the file it names; for the gateway, write url, request and answer as"
+            " parameters."
         )
     try:
         return request_model.model_validate(parameters).model_dump(mode="json")

@@ -103,7 +103,7 @@ def test_nothing_is_reachable_unless_said_and_outside_by_whom_it_is_for(overlay:
         if "0.0.0.0/0" in to.get("ipBlock", {}).get("cidr", "")
     }  # fmt: skip
     by_choice = {
-        "production-channels": {"channels": {"diagnoser"}},
+        "production-channels": {"channels": {"notifier"}},
         "production-backup": {"backup": {"backup"}},
         "production-files": {"answer-files": READ_FILES},
     }

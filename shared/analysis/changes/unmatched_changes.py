@@ -218,7 +218,7 @@ def _gap_tests(whole: WholeRuns) -> Iterator[ChangeTest]:
         groups = grouping(whole.answers, (dimension,))
         for pair in groups.compared(whole.plan.against):
             for index, feature in enumerate(whole.answers.features):
-                change = GapChange(whole, groups, pair, index)
+                change = IndependentGapChange(whole, groups, pair, index)
                 rows = np.flatnonzero(np.isin(groups.codes, list(chain(*groups.members(pair)))))
                 yield ChangeTest(
                     gap_subject(groups, pair, feature),
@@ -231,7 +231,7 @@ def _gap_tests(whole: WholeRuns) -> Iterator[ChangeTest]:
 
 
 @dataclass(frozen=True)
-class GapChange:
+class IndependentGapChange:
     """The change of the gap of two groups, as a difference of two independent gaps."""
 
     whole: WholeRuns
