@@ -120,7 +120,7 @@ def measured(
         started = _ok(api.post("/v1/runs", json={**request, "suite_hash": hash_}))
         run_id = started["run"]["id"]
         progress: dict[str, Any] = {}
-        while progress.get("stand") not in {"complete", "incomplete", "cancelled"}:
+        while progress.get("state") not in {"complete", "incomplete", "cancelled"}:
             time.sleep(POLL_S)
             progress = _ok(api.get(f"/v1/runs/{run_id}"))
             if sys.stderr.isatty():
@@ -130,7 +130,7 @@ def measured(
         expected = store.gathers(RUN_GATHER).look(run_id)
         progress_ms = _progress_ms(RunQueries(store), run_id)
     print(
-        f"{probes:,} probes: {progress['stand']} after {duration_s:.0f} s;"
+        f"{probes:,} probes: {progress['state']} after {duration_s:.0f} s;"
         f" {progress['responses']:,} answers, {progress['features']:,} features"
         f" of {expected.expected if expected else 0:,}, {progress['diagnoses']} findings"
     )
@@ -145,7 +145,7 @@ def measured(
     ]
     if large:
         print(f"Over the bar: {', '.join(large)}")
-    return len(large) + (progress_ms > PROGRESS_BAR_MS) + bool(progress["stand"] != "complete")
+    return len(large) + (progress_ms > PROGRESS_BAR_MS) + bool(progress["state"] != "complete")
 
 
 def _progress_ms(queries: RunQueries, run_id: str) -> float:

@@ -83,7 +83,7 @@ def study_in(
         progress: dict[str, Any] = platform.ask("GET", f"/v1/runs/{started['run']['id']}")
         if sys.stderr.isatty():
             print(f"\r{progress['features']:,} features", end="", file=sys.stderr)
-        if progress["stand"] in ENDED:
+        if progress["state"] in ENDED:
             return progress
 
 
@@ -138,14 +138,14 @@ def main() -> int:
             began = time.monotonic()
             progress = study_in(platform, study, request)
             print(
-                f"{progress['probes']:,} probes: {progress['stand']} after"
+                f"{progress['probes']:,} probes: {progress['state']} after"
                 f" {time.monotonic() - began:.0f} s; {progress['responses']:,} answers,"
                 f" {progress['features']:,} features of {progress['features_expected']:,}"
             )
             missed = shown(platform, allowed)
     if not missed:
         print("Each container stayed within the memory limit of deploy/k8s.")
-    return int(missed > 0 or progress["stand"] != "complete")
+    return int(missed > 0 or progress["state"] != "complete")
 
 
 if __name__ == "__main__":

@@ -202,9 +202,9 @@ class AsyncPlatform:
 
 async def _finished(client: GatewayClient, run_id: str) -> FinishedRun:
     found = await run_results(client, run_id)
-    if found.run.stand not in {RunState.COMPLETE, RunState.CANCELLED}:
+    if found.run.state not in {RunState.COMPLETE, RunState.CANCELLED}:
         raise TransientError(
-            f"The run {run_id} is {found.run.stand}: {found.run.responses} of {found.run.probes}"
+            f"The run {run_id} is {found.run.state}: {found.run.responses} of {found.run.probes}"
             " answers are there. The same call goes on."
         )
     runs = await runs_named(client, run_id, None)

@@ -46,7 +46,7 @@ async def show_demo(client: GatewayClient, url: str, say: Say) -> None:
     while True:
         found = await client.monitor(NAME)
         raised = [each for each in found.alarms if each.state is AlarmState.RAISED]
-        if raised or found.stand.ended:
+        if raised or found.status.ended:
             break
         await asyncio.sleep(LOOK_S)
     lines = alarmed(raised[0], monotonic() - began, url) if raised else silent(found)
@@ -78,6 +78,6 @@ def alarmed(alarm: Alarm, after_s: float, url: str) -> Iterator[str]:
 def silent(found: MonitorView) -> Iterator[str]:
     """Say that it has ended without an alarm."""
     yield (
-        f"The monitor {NAME} has ended after {found.stand.rounds} rounds without an alarm"
-        f" ({found.stand.ended}). `biaswatch monitor show {NAME}` shows its evidence."
+        f"The monitor {NAME} has ended after {found.status.rounds} rounds without an alarm"
+        f" ({found.status.ended}). `biaswatch monitor show {NAME}` shows its evidence."
     )

@@ -230,5 +230,5 @@ def _finish(work: Any, as_json: bool, rule: CheckRule | None = None) -> None:
         raise typer.Exit(TransientError.exit_code) from None
     print_results(outcome, as_json=as_json)
     end_check(checked_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
-    if outcome.run.stand is not RunState.COMPLETE:
+    if outcome.run.state is not RunState.COMPLETE:
         raise typer.Exit(TransientError.exit_code)

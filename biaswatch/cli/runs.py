@@ -60,7 +60,7 @@ def runs(
     console = Console(emoji=False)
     for each in found:
         answered = f"{each.responses}/{each.probes}"
-        typer.echo(f"{each.run_id}  {each.stand:<10}  {answered:<13}  {_found(each)}")
+        typer.echo(f"{each.run_id}  {each.state:<10}  {answered:<13}  {_found(each)}")
         about = f"{each.suite}, {each.at:%Y-%m-%d %H:%M} UTC: {', '.join(each.targets)}"
         for said in (about, *(paused.in_words() for paused in each.paused)):
             print_sentence(console, said, bullet="    ")

@@ -78,7 +78,7 @@ def _alarm(each: AlarmLine) -> str:
 
 def _run(each: RunProgress) -> str:
     targets = ", ".join(each.targets)
-    return f"  {each.run_id}  {each.stand}  {each.suite}  {targets}  {each.responses}/{each.probes}"
+    return f"  {each.run_id}  {each.state}  {each.suite}  {targets}  {each.responses}/{each.probes}"
 
 
 def _spent(day: DaySpending) -> str:

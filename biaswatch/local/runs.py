@@ -92,9 +92,9 @@ class RunResults:
     def incomplete(self) -> str | None:
         """Why the run is not complete, in a sentence; None for a complete one."""
         run = self.run
-        if run.stand is RunState.COMPLETE:
+        if run.state is RunState.COMPLETE:
             return None
-        return f"The run is {run.stand}: {run.responses:,} of {run.probes:,} answers came."
+        return f"The run is {run.state}: {run.responses:,} of {run.probes:,} answers came."
 
     @property
     def warnings(self) -> list[str]:

@@ -127,7 +127,7 @@ def run_document(run: RunProgress, impacts: Sequence[RunImpact]) -> ImpactDocume
     if not impacts:
         raise UsageError(f"The run {run.run_id} measures nothing that could be a score.")
     answers = f"{run.responses} of {run.probes} answers"
-    about = f"Run {run.run_id} of {run.at:%Y-%m-%d}, {run.stand}: {answers}. {APPLICANTS_OF_A_RUN}"
+    about = f"Run {run.run_id} of {run.at:%Y-%m-%d}, {run.state}: {answers}. {APPLICANTS_OF_A_RUN}"
     names = ModelNames.among(impacts)
     parts = [(f"{names.of(row)}, {row.feature}", row.impact) for row in impacts]
     return ImpactDocument(run.suite, about, parts, impacts)

@@ -82,11 +82,11 @@ def monitor_line(monitor: MonitorStatus) -> str:
 
 def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
     """Print a monitor: alarms, state, evidence, and the last window if it has any."""
-    status, console = view.stand, Console()
+    status, console = view.status, Console()
     _print_alarms(view, console)
     epoch = "" if status.epoch is None else f", epoch {status.epoch}"
     state = f"{status.name}: {status.state}, {_counted(status.rounds, 'round')}{epoch}"
-    verb = "stands" if status.alarms == 1 else "stand"
+    verb = "stands" if status.alarms == 1 else "status"
     alarms = f"{_counted(status.alarms, 'alarm')} {verb}"
     print_sentence(console, f"{state}, claim {status.claim}, {alarms}.")
     if status.history_of:
@@ -157,7 +157,7 @@ def _print_evidence(view: MonitorView, console: Console, *, everything: bool) ->
     )
     shown = by_urgency if everything else by_urgency[:MAX_ROWS]
     titles = {row.comparison: _title(row) for row in shown}
-    print_table(console, rich_table(evidence_table(view.stand.name, shown, titles)), "")
+    print_table(console, rich_table(evidence_table(view.status.name, shown, titles)), "")
     if left := len(by_urgency) - len(shown):
         print_sentence(console, f"{left} more with less evidence: --all, --json.")
     for row in shown:
@@ -169,7 +169,7 @@ def _print_evidence(view: MonitorView, console: Console, *, everything: bool) ->
         if row.standing:
             print_sentence(console, f"{_title(row)}: {row.reason}.")
     _print_smallest_changes(shown, console)
-    print_sentence(console, _promise(view.stand, labelled=bool(view.labelled)))
+    print_sentence(console, _promise(view.status, labelled=bool(view.labelled)))
 
 
 def _print_smallest_changes(shown: Sequence[EvidenceView], console: Console) -> None:
@@ -197,7 +197,7 @@ def _print_labelled(view: MonitorView, console: Console) -> None:
         alarms = "alarms by labels: " if row.alarmed else ""
         sentence = f"{row.title}: {alarms}{labelled_sentence_of(row)}."
         print_sentence(console, sentence, style="bold red" if row.alarmed else "")
-    print_sentence(console, f"{labelled_promise_in_words(view.stand.alpha)}.")
+    print_sentence(console, f"{labelled_promise_in_words(view.status.alpha)}.")
 
 
 def _promise(status: MonitorStatus, *, labelled: bool) -> str:
@@ -217,8 +217,8 @@ def print_accounts(view: MonitorView, console: Console) -> None:
     print_sentence(
         console, f"{_counted(accounts.sent, 'answer')} {verb} sent in, ever: {accounts.in_words}."
     )
-    if accounts.late and not view.stand.history_of:
-        source = view.stand.target.partition(":")[2]
+    if accounts.late and not view.status.history_of:
+        source = view.status.target.partition(":")[2]
         print_sentence(console, LATE_ANSWERS.format(source=source))
 
 

@@ -32,7 +32,7 @@ def as_markdown(
     """
     run = results.run
     head = (
-        f"Run `{run.run_id}` of {run.at:%Y-%m-%d}, {run.stand}: {run.responses:,} of"
+        f"Run `{run.run_id}` of {run.at:%Y-%m-%d}, {run.state}: {run.responses:,} of"
         f" {run.probes:,} answers by {', '.join(map(escape_md, run.targets))}."
     )
     sections = [

@@ -143,7 +143,7 @@ def _counts(rows: Sequence[VerdictCount], noun: str) -> Iterator[str]:
 def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
     run = results.run
     if run.responses < run.probes:
-        yield f"{run.probes - run.responses:,} of {run.probes:,} answers never came: {run.stand}."
+        yield f"{run.probes - run.responses:,} of {run.probes:,} answers never came: {run.state}."
     yield from (*(paused.in_words() for paused in run.paused), *run.problems())
     yield from _counts(summary.unmeasured, " comparisons")
     for row in summary.missing[:MAX_LINES]:

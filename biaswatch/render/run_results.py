@@ -100,7 +100,7 @@ def _print_run(console: Console, results: RunResults) -> None:
     """Print the state of the run, the gaps it could have found, and where its answers are."""
     run = results.run
     print_sentence(
-        console, f"Run {run.run_id}: {run.stand}, {run.responses} of {run.probes} responses."
+        console, f"Run {run.run_id}: {run.state}, {run.responses} of {run.probes} responses."
     )
     for problem in (*run.problems(), *(paused.in_words() for paused in run.paused)):
         print_sentence(console, problem)

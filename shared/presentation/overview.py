@@ -114,7 +114,7 @@ class LiveNumbers(BaseModel):
 def live_run(run: RunProgress) -> LiveNumbers:
     """Return the numbers of a run's page."""
     counts = f"{run.responses:,} of {run.probes:,} answers"
-    state = run.stand.value
+    state = run.state.value
     return LiveNumbers(
         numbers={"state": state, "answers": f"{run.responses:,}", "of": f"{run.probes:,}"},
         said=f"{state}, {counts}",
@@ -160,7 +160,7 @@ def live_key(run_id: str, what: str) -> str:
 
 def state_words(run: RunProgress) -> str:
     """Return the state of a run for a table."""
-    return f"{run.stand}, {len(run.paused)} paused" if run.paused else run.stand.value
+    return f"{run.state}, {len(run.paused)} paused" if run.paused else run.state.value
 
 
 def _shape(parts: Sequence[str]) -> str:

@@ -153,7 +153,7 @@ class AlarmView(BaseModel):
 class MonitorView(BaseModel):
     """Everything the API shows of a monitor."""
 
-    stand: MonitorStatus
+    status: MonitorStatus
     evidence: list[EvidenceView]
     alarms: list[Alarm]
     labelled: list[LabelledEvidence] = []

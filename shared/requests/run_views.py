@@ -58,7 +58,7 @@ class RunProgress(RunOutcomes):
     suite: str
     targets: list[str]
     at: datetime
-    stand: RunState
+    state: RunState
     opening: int
     """Number of times the run was resumed."""
     features: int
@@ -79,7 +79,7 @@ class RunProgress(RunOutcomes):
     @property
     def ended(self) -> bool:
         """True if the run has ended; it may be resumed."""
-        return self.stand in ENDED
+        return self.state in ENDED
 
 
 class ResumedTarget(BaseModel):

@@ -168,7 +168,7 @@ def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any, scr
     page.get_by_role("link", name="compare with another run").click()
     page.get_by_label("Before").select_option(index=1)
     page.get_by_role("button", name="Compare").click()
-    assert "comparisons stand in both" in main.inner_text()
+    assert "comparisons are in both" in main.inner_text()
     # What alarms, and what was said?
     page.get_by_role("link", name="Overview").first.click()
     page.locator("main a[href^='/monitors/browsed']").first.click()

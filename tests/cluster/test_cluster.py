@@ -249,7 +249,7 @@ def _started(platform: InstalledPlatform, *, repeats: int, nonce: str) -> str:
 def _answered(platform: InstalledPlatform, run_id: str, *, share: float) -> None:
     def enough() -> bool:
         found = platform.ask(f"/v1/runs/{run_id}")
-        return bool(found["responses"] >= share * found["probes"] or found["stand"] != "running")
+        return bool(found["responses"] >= share * found["probes"] or found["state"] != "running")
 
     wait_until(enough, f"{share:.0%} of the answers")
 
@@ -259,10 +259,10 @@ def _finished(platform: InstalledPlatform, run_id: str) -> None:
 
     def ended() -> Any:
         found = platform.ask(f"/v1/runs/{run_id}")
-        return found if found["stand"] in {"complete", "incomplete", "cancelled"} else None
+        return found if found["state"] in {"complete", "incomplete", "cancelled"} else None
 
     found = wait_until(ended, "the end of the study")
-    assert found["stand"] == "complete", found
+    assert found["state"] == "complete", found
     assert found["probes"] == found["responses"], found
     assert found["features"] == found["features_expected"], found
     diagnoses = platform.ask(f"/v1/runs/{run_id}/diagnoses")

@@ -84,11 +84,11 @@ def test_a_study_over_http_is_whole_though_a_container_dies_in_the_middle(
     path = f"/v1/runs/{run_id}"
     until(lambda: platform.ask("GET", path)["responses"] >= 10)
     platform.crash(victim)
-    assert platform.ask("GET", path)["stand"] == "running"
-    until(lambda: platform.ask("GET", path)["stand"] in {"complete", "incomplete"})
+    assert platform.ask("GET", path)["state"] == "running"
+    until(lambda: platform.ask("GET", path)["state"] in {"complete", "incomplete"})
     stand = platform.ask("GET", path)
     probes = len(suite["probes"]) * REPEATS
-    assert (stand["stand"], stand["probes"], stand["responses"]) == ("complete", probes, probes)
+    assert (stand["state"], stand["probes"], stand["responses"]) == ("complete", probes, probes)
     assert stand["features"] == stand["features_expected"] == probes * len(suite["extractors"])
     gaps = {
         (gap["a"], gap["b"]): gap["verdict"]
@@ -105,7 +105,7 @@ def test_three_extractors_share_the_work(
     platform.scale("extractor", 3)
     until(lambda: len(platform.containers("extractor")) == 3)
     run_id = started(platform, suite, "simulator:unbiased", "three")
-    until(lambda: platform.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
+    until(lambda: platform.ask("GET", f"/v1/runs/{run_id}")["state"] == "complete")
 
     def seen() -> bool:
         query = {"query": 'up{service="extractor"} == 1'}
@@ -138,7 +138,7 @@ def test_the_streams_come_back_from_a_copy_of_the_stopped_servers_folder(
         run("docker", "cp", "-a", f"{copied}/.", f"{nats}:/data")
     finally:
         platform.composed("start", "nats")
-    until(lambda: platform.ask("GET", f"/v1/runs/{run_id}")["stand"] == "complete")
+    until(lambda: platform.ask("GET", f"/v1/runs/{run_id}")["state"] == "complete")
 
 
 def test_prometheus_sees_every_service_and_has_the_rules(platform: ContainerPlatform) -> None:

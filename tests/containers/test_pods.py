@@ -96,11 +96,11 @@ def test_a_study_is_whole_though_a_pod_dies_in_the_middle(
     path = f"/v1/runs/{run_id}"
     until(lambda: ask(gateway, "GET", path)["responses"] >= 10)
     pods.crash(victim)
-    assert ask(gateway, "GET", path)["stand"] == "running"
-    until(lambda: ask(gateway, "GET", path)["stand"] in {"complete", "incomplete"})
+    assert ask(gateway, "GET", path)["state"] == "running"
+    until(lambda: ask(gateway, "GET", path)["state"] in {"complete", "incomplete"})
     stand = ask(gateway, "GET", path)
     probes = len(suite["probes"]) * REPEATS
-    assert (stand["stand"], stand["responses"]) == ("complete", probes)
+    assert (stand["state"], stand["responses"]) == ("complete", probes)
     assert stand["features"] == stand["features_expected"] == probes * len(suite["extractors"])
     diagnoses = until(lambda: ask(gateway, "GET", f"{path}/diagnoses"))
     verdicts = {

@@ -89,7 +89,7 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
     said = biaswatch(tmp_path, "run", str(tmp_path), *targets, "--json")
     assert said.returncode == 0, said.stderr
     outcome = json.loads(said.stdout)
-    assert outcome["run"]["stand"] == "complete"
+    assert outcome["run"]["state"] == "complete"
     found = {
         each["target"]: {g["group"]: g["missing_reasons"] for g in each["groups"]}
         for each in outcome["diagnoses"]

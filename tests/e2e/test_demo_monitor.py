@@ -54,5 +54,5 @@ def test_a_monitor_that_found_nothing_says_why_it_ended() -> None:
         target="t", claim=Claim.BANK, rounds=60, comparisons=2, alarms=0, alpha=0.05,
         since=AT,
     )  # fmt: skip
-    [line] = silent(MonitorView(stand=stand, evidence=[], alarms=[]))
+    [line] = silent(MonitorView(status=stand, evidence=[], alarms=[]))
     assert "after 60 rounds without an alarm (all rounds are done)" in line

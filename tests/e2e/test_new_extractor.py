@@ -57,7 +57,7 @@ def test_the_page_can_be_followed_from_an_empty_folder(
             assert row["features"] == ["exclamations"]
             [run] = json.loads(command("runs", "--json").stdout)
             shown = json.loads(command("show", run["run_id"], "--json").stdout)
-            assert shown["run"]["stand"] == "complete"
+            assert shown["run"]["state"] == "complete"
             assert {each["feature"] for each in shown["diagnoses"]} == {"exclamations"}
         finally:
             for process in serving:

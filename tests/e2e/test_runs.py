@@ -94,7 +94,7 @@ def test_ctrl_c_leaves_a_run_that_the_same_command_ends_without_asking_again(
     assert 2 <= len(before) < PROBES
     command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
     code, outcome = run(command, suite)
-    assert (code, outcome["stand"], outcome["responses"]) == (0, "complete", PROBES)
+    assert (code, outcome["state"], outcome["responses"]) == (0, "complete", PROBES)
     assert before.items() <= answered_at(store).items()
     assert len(json.loads(command("runs", "--json").stdout)) == 1
 
@@ -111,13 +111,13 @@ def test_a_cancelled_run_stops_asking_keeps_what_it_has_and_can_be_taken_up_agai
         said, _ = going.communicate()
         assert going.returncode == 3
         outcome = json.loads(said)
-        assert outcome["run"]["stand"] == "cancelled"
+        assert outcome["run"]["state"] == "cancelled"
         missing = [g["missing_reasons"] for d in outcome["diagnoses"] for g in d["groups"]]
         assert all("did not arrive before the run closed" in reasons for reasons in missing)
         assert len(answered_at(store)) < PROBES
     command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
     code, outcome = run(command, suite)
-    assert (code, outcome["stand"], outcome["responses"]) == (0, "complete", PROBES)
+    assert (code, outcome["state"], outcome["responses"]) == (0, "complete", PROBES)
     assert outcome["opening"] == 1
 
 

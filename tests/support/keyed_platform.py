@@ -118,7 +118,7 @@ class KeyedPlatform:
 
         async def there() -> bool:
             progress = await in_thread(self.queries.progress, run.id)
-            return progress.stand is state
+            return progress.state is state
 
         await eventually(there)
         return self.queries.progress(run.id)

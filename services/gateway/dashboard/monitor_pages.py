@@ -77,7 +77,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         shown = page(
             "monitor.html",
             scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE),
-            shape=live_monitor(view.stand).shape,
+            shape=live_monitor(view.status).shape,
             charts_at=_charts_address(name, comparison, span),
             forms=forms,
             reload_s=RELOAD_S if live else None,
@@ -99,7 +99,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             spans=list(RANGES),
             accounts=accounts_table(view.accounts, windows) if view.accounts else None,
             labelled=labelled_table(view.labelled, view.evidence) if view.labelled else None,
-            labels_promise=labelled_promise_in_words(view.stand.alpha),
+            labels_promise=labelled_promise_in_words(view.status.alpha),
             window=window_table(view.window) if view.window else None,
             strata=traffic.strata if traffic else (),
             rounds=overview.rounds(monitor),

@@ -68,7 +68,7 @@ class LabelCommands:
         """Raise UsageError if pairs are still to be judged, as no sample could hold them."""
         progress = self.runs.progress(run_id)
         due = progress.verdicts_expected - progress.verdicts
-        if progress.stand in (RunState.DIAGNOSING, RunState.JUDGING) and due > 0:
+        if progress.state in (RunState.DIAGNOSING, RunState.JUDGING) and due > 0:
             raise UsageError(
                 f"{due} verdicts of judges about the run {run_id} are still to come. Draw then."
             )

@@ -154,7 +154,7 @@ class MonitorQueries:
         flags = e_bh([part.log_e for part in evidence], monitor.plan.alpha) if evidence else []
         windows = self.windows_of(monitor, SEARCHED_WINDOWS)
         return MonitorView(
-            stand=_status(stored, sum(flags)),
+            status=_status(stored, sum(flags)),
             evidence=[
                 evidence_view(part, stands_out=flag, watched=monitor.plan.numbers)
                 for part, flag in zip(evidence, flags, strict=True)

@@ -98,9 +98,9 @@ class RunCommands:
         opening: int | None = 0
         if self.store.gathers(RUN_GATHER).look(run.id) is not None:
             progress = self.queries.progress(run.id)
-            if progress.archived and progress.stand in RESUMABLE:
+            if progress.archived and progress.state in RESUMABLE:
                 raise ArchivedError(f"The run {run.id} cannot go on. {progress.archived}")
-            opening = progress.opening + 1 if progress.stand in RESUMABLE else None
+            opening = progress.opening + 1 if progress.state in RESUMABLE else None
         if opening or (opening == 0 and self.store.records.missing(Run, [run.id])):
             self._check_runs_under_way()
         return opening

@@ -152,7 +152,7 @@ class ProgressQueries:
             suite=run.suite,
             targets=[target.name for target in run.targets],
             at=run.at,
-            stand=state,
+            state=state,
             stopped_by=cancellation.reason if cancellation else None,
             stop_detail=cancellation.detail if cancellation else None,
             opening=stored.gather.opening if stored.gather else 0,

@@ -93,7 +93,7 @@ def _stream_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
         With `opening`, events of earlier openings are left out: the run is about to be resumed.
         """
         last: RunProgress | None = None
-        while last is None or last.stand not in ENDED:
+        while last is None or last.state not in ENDED:
             progress = await in_thread(queries.progress, first.run_id)
             if progress != last and progress.opening >= opening:
                 last = progress

@@ -80,16 +80,16 @@ def decide(wanted: WantedMonitor, view: MonitorView | None, status: Status) -> l
     it is resumed.
     """
     if wanted.paused:
-        running = view is not None and view.stand.state == "active"
+        running = view is not None and view.status.state == "active"
         return [MonitorAct.PAUSE] if running else []
     applied = (
         view is not None
         and status.get("applied") == wanted.fingerprint
-        and status.get("monitorId") == view.stand.monitor_id
+        and status.get("monitorId") == view.status.monitor_id
     )
     if not applied:
         return [MonitorAct.APPLY]
-    return [MonitorAct.RESUME] if view is not None and view.stand.state == "paused" else []
+    return [MonitorAct.RESUME] if view is not None and view.status.state == "paused" else []
 
 
 def is_owner(meta: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> bool:
@@ -109,15 +109,15 @@ def monitor_conditions(view: MonitorView, at: datetime) -> list[ResourceConditio
         message = "Rounds have closed, but no comparison has a gap: nothing was measured."
         alarming = ResourceCondition(ALARMING, Truth.UNKNOWN, "NotMeasured", message)
     else:
-        message = "No alarm is raised." if view.stand.rounds else "No round has closed yet."
+        message = "No alarm is raised." if view.status.rounds else "No round has closed yet."
         alarming = ResourceCondition(ALARMING, Truth.FALSE, "Quiet", message)
-    return [alarming, _overdue(view.stand.next_round_at, at)]
+    return [alarming, _overdue(view.status.next_round_at, at)]
 
 
 def _is_unmeasured(view: MonitorView) -> bool:
     """Return whether rounds have closed and none of them measured any gap."""
     gaps = [evidence.gap.value for evidence in view.evidence]
-    return bool(view.stand.rounds and gaps) and all(gap is None for gap in gaps)
+    return bool(view.status.rounds and gaps) and all(gap is None for gap in gaps)
 
 
 def _overdue(due: datetime | None, at: datetime) -> ResourceCondition:
@@ -129,9 +129,9 @@ def _overdue(due: datetime | None, at: datetime) -> ResourceCondition:
 
 def ready_condition(view: MonitorView) -> ResourceCondition:
     """Return the state of a monitor that the gateway has."""
-    if view.stand.state == "ended":
-        return ResourceCondition(READY, Truth.TRUE, "Ended", str(view.stand.ended))
-    if view.stand.state == "paused":
+    if view.status.state == "ended":
+        return ResourceCondition(READY, Truth.TRUE, "Ended", str(view.status.ended))
+    if view.status.state == "paused":
         return ResourceCondition(READY, Truth.TRUE, "Paused", "It asks nothing while it is paused.")
     return ResourceCondition(READY, Truth.TRUE, "Watching", "The gateway has it as it is here.")
 
@@ -166,7 +166,7 @@ def monitor_status(
     at: datetime,
 ) -> dict[str, Any]:
     """Return the status of a BiasMonitor that the gateway has, without unknown fields."""
-    monitor, strongest = view.stand, _strongest(view.evidence)
+    monitor, strongest = view.status, _strongest(view.evidence)
     alarms = sorted(standing_of(view.alarms).values(), key=lambda alarm: (alarm.at, alarm.id))
     fields = {
         "observedGeneration": meta.get("generation"),

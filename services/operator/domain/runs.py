@@ -46,7 +46,7 @@ def run_conditions(
     progress: RunProgress, diagnoses: Sequence[Diagnosis]
 ) -> list[ResourceCondition]:
     """Return whether a run is accepted, is complete, and found a disparity."""
-    state = progress.stand
+    state = progress.state
     answered = f"{progress.responses} of {progress.probes} questions are answered."
     disparity = ResourceCondition(DISPARITY, Truth.UNKNOWN, "NotDiagnosed")
     return [
@@ -93,7 +93,7 @@ def run_events(
     status: Status, progress: RunProgress, conditions: Iterable[ResourceCondition]
 ) -> list[ResourceEvent]:
     """Return an event if a run has ended since its last reconciliation."""
-    state = progress.stand
+    state = progress.state
     if state not in ENDED or status.get("state") == state:
         return []
     by_type = {condition.type: condition for condition in conditions}
@@ -113,7 +113,7 @@ def run_status(
     fields: dict[str, Any] = {
         "observedGeneration": meta.get("generation"),
         "run": progress.run_id,
-        "state": progress.stand.value,
+        "state": progress.state.value,
         "answered": f"{progress.responses}/{progress.probes}",
         "conditions": merged(status, run_conditions(progress, diagnoses), at),
     }

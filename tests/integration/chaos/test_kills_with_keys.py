@@ -63,7 +63,7 @@ async def kill_and_compare(
         state = RunQueries(platform.store).progress(refused.id)
         assert platform.needed_a_person == []
         assert [each.reason for each in await platform.dead()] == []
-    assert (state.stand, state.responses) == (RunState.RUNNING, 0)
+    assert (state.state, state.responses) == (RunState.RUNNING, 0)
     assert [each.lane for each in state.paused] == [refusing.lane]
     return (
         f"\n{platform.deaths.total()} kills in {time.monotonic() - began:.0f} s"

@@ -78,7 +78,7 @@ async def test_one_refused_key_pauses_one_target_until_it_is_resumed(
 
         await eventually(held)
         progress = await client.progress(run_id)
-        assert (progress.stand, progress.held) == (RunState.RUNNING, 6)
+        assert (progress.state, progress.held) == (RunState.RUNNING, 6)
         [paused] = await client.paused_targets()
         assert paused == progress.paused[0]
         assert "The target refused the key (HTTP 401)" in paused.in_words()
@@ -95,14 +95,14 @@ async def test_one_refused_key_pauses_one_target_until_it_is_resumed(
         assert resumed.exit_code == 0, resumed.output
         async for each in client.follow(run_id):
             progress = each
-        assert (progress.stand, progress.responses, progress.paused) == ("complete", 12, [])
+        assert (progress.state, progress.responses, progress.paused) == ("complete", 12, [])
         await client.close()
 
 
 def test_a_run_is_left_once_nothing_but_targets_tried_in_vain_remains() -> None:
     given = {"lane": "a", "target": "openai:a", "why": "No.", "since": AT, "next_try_at": AT}
     tried = [PausedTarget.model_validate({**given, "refusals": n}) for n in (2, 3)]
-    waiting = {"stand": "running", "probes": 10, "responses": 4}
+    waiting = {"state": "running", "probes": 10, "responses": 4}
     _end_where_all_waits(make_progress(**waiting, held=6, paused=[tried[0]]))
     _end_where_all_waits(make_progress(**waiting, held=5, paused=[tried[1]]))
     with pytest.raises(TransientError, match=r"6 of 10 answers .* targets resume 'openai:a'"):

@@ -69,7 +69,7 @@ def test_a_rejected_run_stops_early_and_the_same_command_asks_all_once_it_can(
     again = command(*words, "--json")
     assert again.returncode == 0, again.stderr
     run = json.loads(again.stdout)["run"]
-    assert (run["stand"], run["responses"], run["unanswered"]) == ("complete", PROMPTS, [])
+    assert (run["state"], run["responses"], run["unanswered"]) == ("complete", PROMPTS, [])
 
 
 def test_a_short_run_that_is_rejected_shows_the_sentence_once(

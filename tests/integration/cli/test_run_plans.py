@@ -109,12 +109,12 @@ def test_a_run_stops_at_its_budget_and_the_same_command_with_more_goes_on(run: R
     first = run(*words, "--max-tokens", "900", **slow)
     assert first.returncode == 3, first.stderr
     stopped = json.loads(first.stdout)["run"]
-    assert (stopped["stand"], stopped["stopped_by"]) == ("cancelled", "budget_spent")
+    assert (stopped["state"], stopped["stopped_by"]) == ("cancelled", "budget_spent")
     assert 0 < stopped["responses"] < 12
     more = run(*words, "--max-tokens", "1000000", **slow)
     assert more.returncode == 0, more.stderr
     whole = json.loads(more.stdout)["run"]
-    assert (whole["run_id"], whole["stand"], whole["responses"]) == (
+    assert (whole["run_id"], whole["state"], whole["responses"]) == (
         stopped["run_id"], "complete", 12,
     )  # fmt: skip
     assert whole["stopped_by"] is None

@@ -105,7 +105,7 @@ async def test_a_run_is_followed_until_it_ends_and_cancelling_takes_the_run_toke
         assert reply.headers["content-type"].startswith("text/event-stream")
         async for line in reply.aiter_lines():
             if line.startswith("data:"):
-                stands.append(json.loads(line.removeprefix("data:"))["stand"])
+                stands.append(json.loads(line.removeprefix("data:"))["state"])
                 await asyncio.to_thread(gathers.arrive, ["f1"], now)
                 store.records.write([make_completion(run_id=run_id, closed_by=ClosedBy.ARRIVAL)])
                 [completion] = store.records.read(Completion, run_id=run_id)

@@ -223,8 +223,8 @@ async def test_evidence_and_alarms_are_shown_with_the_answers_side_by_side(
     [words] = [e for e in view["evidence"] if e["comparison"].startswith("words.words")]
     assert words["verdict"] == "disparity"
     assert words["stands_out"]
-    assert view["stand"]["rounds"] == 6
-    assert view["stand"]["alarms"] == 1
+    assert view["status"]["rounds"] == 6
+    assert view["status"]["alarms"] == 1
     assert "counts" not in words
     [alarm] = (await api.get("/v1/monitors/coasts/alarms")).json()
     twins = alarm["twins"][0]

@@ -98,7 +98,7 @@ async def _run(url: str, port: int) -> tuple[str, str]:
         started = await client.start({"suite_hash": hash_, "targets": targets_on(port)})
         state = "never followed"
         async for progress in client.follow(started.run.id):
-            state = progress.stand.value
+            state = progress.state.value
         return started.run.id, state
     finally:
         await client.close()

@@ -185,7 +185,7 @@ async def test_a_run_is_carried_out_once_and_ends_when_its_resource_is_deleted(
     await cluster.until_gone("BiasRun", "long")
 
     async def cancelled() -> bool:
-        return bool((await http.get(f"/v1/runs/{status['run']}")).json()["stand"] == "cancelled")
+        return bool((await http.get(f"/v1/runs/{status['run']}")).json()["state"] == "cancelled")
 
     await eventually(cancelled)
 
@@ -206,4 +206,4 @@ async def _is_there(http: httpx2.AsyncClient, name: str) -> bool:
 
 
 async def _state(http: httpx2.AsyncClient, name: str) -> str:
-    return str((await http.get(f"/v1/monitors/{name}")).json()["stand"]["state"])
+    return str((await http.get(f"/v1/monitors/{name}")).json()["status"]["state"])

@@ -203,7 +203,7 @@ async def test_a_cancelled_run_ends_though_the_bus_loses_its_cancellation(
     assert platform.commands.opening_of(run) == 0
     platform.commands.store_run(run)
     await platform.publish(run)
-    await eventually(lambda: platform.queries.progress(run.id).stand is RunState.RUNNING)
+    await eventually(lambda: platform.queries.progress(run.id).state is RunState.RUNNING)
     await platform.publish(platform.commands.cancellation_of(run.id))
     await lose_and_go_on(platform, Cancellation, "generator")
     await platform.ended(run, RunState.CANCELLED)

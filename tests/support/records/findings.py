@@ -60,7 +60,7 @@ def make_progress(**fields: Any) -> RunProgress:
         "suite": "countries",
         "targets": ["replay:answers"],
         "at": AT,
-        "stand": "complete",
+        "state": "complete",
         "opening": 0,
         "probes": 5,
         "responses": 5,

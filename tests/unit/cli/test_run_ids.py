@@ -24,7 +24,7 @@ class ThreeRuns:
         at, none = datetime(2026, 1, 1, tzinfo=UTC), dict.fromkeys(("probes", "responses"), 0)
         return [
             RunProgress(
-                run_id=id_, suite="hiring", targets=[], at=at, stand=RunState.COMPLETE, opening=1,
+                run_id=id_, suite="hiring", targets=[], at=at, state=RunState.COMPLETE, opening=1,
                 features=0, features_expected=0, diagnoses=0, **none,
             )
             for id_ in found

@@ -48,8 +48,8 @@ def partial_model(model: type[Model], **fields: Any) -> Model:
 
 def seen(state: str = "active", **fields: Any) -> MonitorView:
     status = partial_model(MonitorStatus, monitor_id="m1", state=state, rounds=3, since=AT)
-    status = status.model_copy(update=fields.pop("stand", {}))
-    return partial_model(MonitorView, stand=status, **{"evidence": [], "alarms": [], **fields})
+    status = status.model_copy(update=fields.pop("status", {}))
+    return partial_model(MonitorView, status=status, **{"evidence": [], "alarms": [], **fields})
 
 
 def test_the_file_that_is_applied_is_the_spec_with_the_suites_hash() -> None:
@@ -118,7 +118,7 @@ def test_an_alarm_is_not_ready_events_and_its_end_once() -> None:
 
 def test_a_round_is_overdue_after_as_long_as_the_gateway_says() -> None:
     assert OVERDUE_AFTER == OF_THE_GATEWAY
-    late = seen(stand={"next_round_at": AT})
+    late = seen(status={"next_round_at": AT})
     for past, status in ((timedelta(0), Truth.FALSE), (timedelta(seconds=1), Truth.TRUE)):
         _, overdue = monitor_conditions(late, AT + OVERDUE_AFTER + past)
         assert overdue.status is status
@@ -169,7 +169,7 @@ def test_a_monitor_whose_rounds_measured_nothing_is_not_said_to_be_quiet() -> No
 
 
 def test_before_the_first_round_there_is_no_verdict_and_no_gap() -> None:
-    found = seen(stand={"rounds": 0})
+    found = seen(status={"rounds": 0})
     status = monitor_status(META, {}, found, monitor_conditions(found, AT), AT)
     assert not {"verdict", "gap", "comparison", "lastRound"} & status.keys()
     alarming, _ = monitor_conditions(found, AT)

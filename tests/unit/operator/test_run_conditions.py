@@ -40,7 +40,7 @@ def diagnosis(verdict: str, missing: int, survives: bool | None = None) -> Diagn
 
 def seen(state: str = "complete") -> RunProgress:
     return partial_model(
-        RunProgress, run_id="r", stand=RunState(state), stopped_by=None, probes=20, responses=20
+        RunProgress, run_id="r", state=RunState(state), stopped_by=None, probes=20, responses=20
     )
 
 

@@ -121,7 +121,7 @@ def test_of_several_models_the_headline_names_the_score_farthest_from_0() -> Non
 def test_the_overview_says_in_words_why_a_run_has_no_headline() -> None:
     many = RunScored((), "of more questions than a page computes")
     cases: tuple[tuple[RunProgress, dict[str, RunScored], str, str | None], ...] = (
-        (make_progress(stand="running"), {}, "nothing yet", None),
+        (make_progress(state="running"), {}, "nothing yet", None),
         (make_progress(), {}, "no groups compared", None),
         (make_progress(archived="moved"), {}, "no groups compared", "its answers are archived"),
         (make_progress(), {make_progress().run_id: many}, "bias scores", many.reason),

@@ -27,12 +27,12 @@ def main(gateway: str, suite: str, token: str) -> str:
     kept = ask("/v1/suites", json.loads(Path(suite).read_text()))["hash"]
     asked = {"suite_hash": kept, "targets": ["simulator:biased"], "repeats": 4}
     run = ask("/v1/runs", asked | {"nonce": str(time.time_ns())})["run"]["id"]
-    while (progress := ask(f"/v1/runs/{run}"))["stand"] in UNDER_WAY:
+    while (progress := ask(f"/v1/runs/{run}"))["state"] in UNDER_WAY:
         if time.monotonic() > deadline:
             sys.exit(f"The run {run} has not ended within {PATIENCE_S} s: {progress}")
         time.sleep(LOOK_S)
-    if progress["stand"] != "complete":
-        sys.exit(f"The run {run} ended as {progress['stand']}: {progress}")
+    if progress["state"] != "complete":
+        sys.exit(f"The run {run} ended as {progress['state']}: {progress}")
     diagnoses = ask(f"/v1/runs/{run}/diagnoses")
     found = [gap for each in diagnoses for gap in each["gaps"] if gap["verdict"] == "disparity"]
     if not found:
