@@ -1,4 +1,4 @@
-"""Answers in files on Kubernetes: who reads and writes them has what it takes, and nobody else."""
+"""Answers in files on Kubernetes: their readers and the writer get image, keys and memory."""
 
 from copy import deepcopy
 from typing import Any
@@ -18,13 +18,11 @@ MOST_RESIDENT_MIB = {"planner": 188, "diagnoser": 291, "gateway": 310}
 """Measured where answers are in files: docs/decisions/0031."""
 
 
-def test_production_with_files_gives_four_services_image_and_keys_and_changes_nothing_else() -> (
-    None
-):
+def test_production_with_files_changes_image_keys_and_memory_of_four_services() -> None:
     plain, with_files = _by_name("production"), _by_name("production-files")
     assert with_files.keys() - plain.keys() == {("NetworkPolicy", "answer-files")}
-    for (kind, name), each in plain.items():
-        changed = deepcopy(each)
+    for (kind, name), resource in plain.items():
+        changed = deepcopy(resource)
         if kind == "Deployment" and name in READ_FILES:
             [before] = changed["spec"]["template"]["spec"]["containers"]
             [after] = with_files[kind, name]["spec"]["template"]["spec"]["containers"]
@@ -37,9 +35,11 @@ def test_production_with_files_gives_four_services_image_and_keys_and_changes_no
         assert with_files[kind, name] == changed, name
 
 
-def test_files_are_reached_by_https_at_public_addresses_alone_as_models_are() -> None:
-    made = _by_name("production-files")
-    files, models = (made["NetworkPolicy", name]["spec"] for name in ("answer-files", "models"))
+def test_files_are_reached_by_https_at_public_addresses_like_models() -> None:
+    resources = _by_name("production-files")
+    files, models = (
+        resources["NetworkPolicy", name]["spec"] for name in ("answer-files", "models")
+    )
     assert files["policyTypes"] == ["Egress"]
     assert files["egress"] == models["egress"]
     assert [rule["ports"] for rule in files["egress"]] == [[{"protocol": "TCP", "port": 443}]]
@@ -48,7 +48,7 @@ def test_files_are_reached_by_https_at_public_addresses_alone_as_models_are() ->
 def test_a_reader_of_files_has_the_memory_that_was_measured_and_a_fifth_to_spare() -> None:
     plain, with_files = _by_name("production"), _by_name("production-files")
     for name in READ_FILES:
-        before, after = (_memory(made["Deployment", name]) for made in (plain, with_files))
+        before, after = (_memory(overlay["Deployment", name]) for overlay in (plain, with_files))
         assert after["limits"] > 1.2 * MOST_RESIDENT_MIB.get(name, 0)
         if name != "diagnoser":  # which has enough for a window
             assert after["limits"] == before["limits"] + 128
@@ -61,10 +61,10 @@ def test_the_services_are_those_that_the_error_without_pyarrow_names() -> None:
 
 
 def _by_name(overlay: str) -> dict[tuple[str, str], Any]:
-    return {(each["kind"], each["metadata"]["name"]): each for each in objects(overlay)}
+    return {(o["kind"], o["metadata"]["name"]): o for o in objects(overlay)}
 
 
 def _memory(deployment: dict[str, Any]) -> dict[str, int]:
     [container] = deployment["spec"]["template"]["spec"]["containers"]
-    given = {which: each["memory"] for which, each in container["resources"].items()}
-    return {which: int(each[:-2]) * MEBIBYTES[each[-2:]] for which, each in given.items()}
+    amounts = {kind: resources["memory"] for kind, resources in container["resources"].items()}
+    return {kind: int(text[:-2]) * MEBIBYTES[text[-2:]] for kind, text in amounts.items()}

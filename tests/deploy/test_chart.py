@@ -1,4 +1,4 @@
-"""The Helm chart applies what the overlays apply, takes what it says it takes, and nothing else."""
+"""The Helm chart equals the overlays, accepts the values of its schema, and refuses others."""
 
 import re
 import shutil
@@ -115,33 +115,31 @@ CHOICES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("overlay", AS_OVERLAY)
-def test_the_chart_applies_what_the_overlay_applies(overlay: str) -> None:
-    ours = _by_name(chart_objects(AS_OVERLAY[overlay]))
-    theirs = _by_name([each for each in objects(overlay) if each["kind"] != "Namespace"])
-    assert ours.keys() == theirs.keys()
-    for name, each in theirs.items():
-        assert ours[name] == each, name
+def test_the_chart_equals_the_overlay(overlay: str) -> None:
+    chart = _by_name(chart_objects(AS_OVERLAY[overlay]))
+    kustomized = _by_name([o for o in objects(overlay) if o["kind"] != "Namespace"])
+    assert chart.keys() == kustomized.keys()
+    for name, resource in kustomized.items():
+        assert chart[name] == resource, name
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_what_the_chart_applies_holds_to_the_schemas_of_kubernetes(
-    choice: str, tmp_path: Path
-) -> None:
+def test_the_rendering_fits_the_schemas_of_kubernetes(choice: str, tmp_path: Path) -> None:
     path = tmp_path / "rendered.yaml"
     path.write_text(yaml.safe_dump_all(chart_objects(CHOICES[choice])))
     clean("kubernetes-validate", "--strict", str(path))
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_the_linter_finds_nothing_but_that_there_is_no_icon(choice: str) -> None:
+def test_the_linter_only_misses_an_icon(choice: str) -> None:
     assert chart_findings(CHOICES[choice]) == ["icon is recommended"]
 
 
-def test_an_image_is_named_by_its_digest_where_one_is_given() -> None:
-    given = {**CHOICES["outside"], "gpu": {"enabled": True}}
+def test_an_image_has_its_digest_where_one_is_given() -> None:
+    values = {**CHOICES["outside"], "gpu": {"enabled": True}}
     pods = {
-        name: each["spec"]["template"]["spec"]
-        for (kind, name), each in _by_name(chart_objects(given)).items()
+        name: workload["spec"]["template"]["spec"]
+        for (kind, name), workload in _by_name(chart_objects(values)).items()
         if kind == "Deployment"
     }
     images = {name: pod["containers"][0]["image"] for name, pod in pods.items()}
@@ -152,7 +150,7 @@ def test_an_image_is_named_by_its_digest_where_one_is_given() -> None:
     assert chart_refusal({"images": {"digests": {"planner": "0.2.0"}}})
 
 
-def test_choices_are_where_they_belong() -> None:
+def test_values_reach_their_objects() -> None:
     fixed = _by_name(chart_objects(CHOICES["fixed"]))
     spec = fixed["Deployment", "generator"]["spec"]
     pod = spec["template"]["spec"]
@@ -162,8 +160,8 @@ def test_choices_are_where_they_belong() -> None:
     assert pod["priorityClassName"] == "high"
     assert ("Deployment", "oracle") not in fixed
     assert not [kind for kind, _ in fixed if kind == "HorizontalPodAutoscaler"]
-    scraped = spec["template"]["metadata"]["annotations"]["prometheus.io/scrape"]
-    assert scraped == "true"
+    annotations = spec["template"]["metadata"]["annotations"]
+    assert annotations["prometheus.io/scrape"] == "true"
     outside = _by_name(chart_objects(CHOICES["outside"]))
     pod = outside["Deployment", "diagnoser"]["spec"]["template"]["spec"]
     assert pod["containers"][0]["image"] == "registry.example.com/team/biaswatch-diagnoser:0.2.0"
@@ -174,47 +172,47 @@ def test_choices_are_where_they_belong() -> None:
     assert not brought & {"StatefulSet", "NetworkPolicy"}
 
 
-def test_files_of_answers_are_read_on_where_none_are_written_any_more() -> None:
-    given = {"uri": "s3://ours/live?region=eu-west-1&scheme=https", "secret": "ours"}
+def test_answer_files_are_still_read_where_none_are_written() -> None:
+    files = {"uri": "s3://ours/live?region=eu-west-1&scheme=https", "secret": "ours"}
     for write in (True, False):
-        made = _by_name(chart_objects({"answerFiles": {**given, "write": write}}))
-        pod = made["Deployment", "recorder"]["spec"]["template"]["spec"]
+        resources = _by_name(chart_objects({"answerFiles": {**files, "write": write}}))
+        pod = resources["Deployment", "recorder"]["spec"]["template"]["spec"]
         [container] = pod["containers"]
-        env = {each["name"]: each["value"] for each in container["env"]}
+        env = {variable["name"]: variable["value"] for variable in container["env"]}
         place = env.get("BIASWATCH_RECORDER_ANSWER_FILES")
-        assert place == (given["uri"] if write else None)
+        assert place == (files["uri"] if write else None)
         assert container["image"] == "biaswatch-recorder:dev-parquet"
-        [keys] = [each for each in pod["volumes"] if each["name"] == "answer-files"]
+        [keys] = [volume for volume in pod["volumes"] if volume["name"] == "answer-files"]
         assert keys["secret"] == {"secretName": "ours", "optional": True, "defaultMode": 0o440}
-        assert ("NetworkPolicy", "answer-files") in made
+        assert ("NetworkPolicy", "answer-files") in resources
 
 
-def test_a_drop_in_is_what_the_example_applies_and_a_few_lines_change_it() -> None:
-    made = _by_name(chart_objects(CHOICES["drop-ins"]))
+def test_a_drop_in_equals_the_example_and_takes_its_own_image() -> None:
+    resources = _by_name(chart_objects(CHOICES["drop-ins"]))
     example = _kustomized(ROOT / "deploy/k8s/examples/drop-in")
     hashed = {
-        each["metadata"]["name"]: "drop-in-exclaims"
-        for each in example if each["kind"] == "ConfigMap"
+        resource["metadata"]["name"]: "drop-in-exclaims"
+        for resource in example if resource["kind"] == "ConfigMap"
     }  # fmt: skip
-    for each in example:
-        plain = _without_hashes(each, hashed)
-        assert made[plain["kind"], plain["metadata"]["name"]] == plain
-    pod = made["Deployment", "drop-in-other"]["spec"]["template"]["spec"]
+    for resource in example:
+        plain = _without_hashes(resource, hashed)
+        assert resources[plain["kind"], plain["metadata"]["name"]] == plain
+    pod = resources["Deployment", "drop-in-other"]["spec"]["template"]["spec"]
     [container] = pod["containers"]
     assert container["image"] == "registry.example.com/other:3"
     assert container["command"] == ["/other"]
     assert container["resources"]["limits"]["memory"] == "1Gi"
     assert {"secretName": "other-key", "defaultMode": 288} in [
-        each.get("secret") for each in pod["volumes"]
+        volume.get("secret") for volume in pod["volumes"]
     ]
 
 
 def test_a_drop_in_has_the_name_of_its_key() -> None:
     file = {"extractor": EXCLAIMS}
-    made = chart_objects({"dropIns": dict.fromkeys(("one", "the-other"), file)})
+    resources = chart_objects({"dropIns": dict.fromkeys(("one", "the-other"), file)})
     names = {
         resource["metadata"]["name"]: _extractor_name(resource)
-        for resource in made
+        for resource in resources
         if resource["kind"] == "Deployment" and resource["metadata"]["name"].startswith("drop-in")
     }
     assert names == {"drop-in-one": "one", "drop-in-the-other": "the-other"}
@@ -225,8 +223,8 @@ def test_a_drop_in_joins_the_bus_that_the_settings_name() -> None:
     several = "tls://one:4222,tls://two:4222"
     drop_ins = {"one": {"extractor": EXCLAIMS}}
     values = {"dropIns": drop_ins, "settings": {"BIASWATCH_NATS_URL": several}}
-    made = _by_name(chart_objects(values))
-    [container] = made["Deployment", "drop-in-one"]["spec"]["template"]["spec"]["containers"]
+    resources = _by_name(chart_objects(values))
+    [container] = resources["Deployment", "drop-in-one"]["spec"]["template"]["spec"]["containers"]
     assert {"name": "BIASWATCH_NATS_URL", "value": several} in container["env"]
 
 
@@ -248,10 +246,10 @@ def test_a_copy_of_the_example_has_the_name_of_its_folder(tmp_path: Path) -> Non
 
 def test_changed_code_of_a_drop_in_makes_a_new_pod_and_ends_the_old_one_first() -> None:
     def spec_of(code: str) -> Any:
-        made = chart_objects({"dropIns": {"exclaims": {"extractor": code}}})
+        resources = chart_objects({"dropIns": {"exclaims": {"extractor": code}}})
         [deployment] = [
             resource["spec"]
-            for resource in made
+            for resource in resources
             if resource["kind"] == "Deployment"
             and resource["metadata"]["name"] == "drop-in-exclaims"
         ]
@@ -282,17 +280,17 @@ def _extractor_name(deployment: dict[str, Any]) -> str:
 
 
 def test_secrets_may_come_from_a_vault() -> None:
-    made = _by_name(chart_objects({"externalSecrets": {"enabled": True, "path": "team/bias"}}))
-    found = {name: each for (kind, name), each in made.items() if kind == "ExternalSecret"}
+    resources = _by_name(chart_objects({"externalSecrets": {"enabled": True, "path": "team/bias"}}))
+    external = {name: o for (kind, name), o in resources.items() if kind == "ExternalSecret"}
     wanted = {
         volume["secret"]["secretName"]
-        for (kind, _), each in made.items()
+        for (kind, _), workload in resources.items()
         if kind in {"Deployment", "StatefulSet"}
-        for volume in each["spec"]["template"]["spec"]["volumes"]
+        for volume in workload["spec"]["template"]["spec"]["volumes"]
         if "secret" in volume
     }
-    assert found.keys() == wanted
-    [first, *_] = found["biaswatch-generator"]["spec"]["data"]
+    assert external.keys() == wanted
+    [first, *_] = external["biaswatch-generator"]["spec"]["data"]
     assert first["remoteRef"] == {"key": "team/bias/biaswatch-generator", "property": "nats.seed"}
 
 
@@ -308,31 +306,29 @@ def test_secrets_may_come_from_a_vault() -> None:
         ({"answerFiles": {"uri": "/answers"}}, "uri"),
     ],
 )
-def test_a_misspelt_choice_is_refused_by_name(values: dict[str, Any], word: str) -> None:
+def test_a_misspelt_value_is_refused_by_name(values: dict[str, Any], word: str) -> None:
     assert word in chart_refusal(values)
 
 
-def _by_name(made: list[dict[str, Any]]) -> dict[tuple[str, str], Any]:
-    """Return objects by kind and name, without what differs by how a changed setting rolls out."""
-    names = [each["metadata"]["name"] for each in made if each["kind"] == "ConfigMap"]
-    found = [
-        re.fullmatch(r"(biaswatch|nats)-(?!dashboards|backup)[a-z0-9]{10}", name) for name in names
-    ]
-    hashed = {each[0]: each[1] for each in found if each}
-    plain = [_without_hashes(each, hashed) for each in made]
-    return {(each["kind"], each["metadata"]["name"]): each for each in plain}
+def _by_name(resources: list[dict[str, Any]]) -> dict[tuple[str, str], Any]:
+    """Return objects by kind and name, without the hashes of settings."""
+    names = [o["metadata"]["name"] for o in resources if o["kind"] == "ConfigMap"]
+    pattern = re.compile(r"(biaswatch|nats)-(?!dashboards|backup)[a-z0-9]{10}")
+    hashed = {match[0]: match[1] for match in map(pattern.fullmatch, names) if match}
+    plain = [_without_hashes(resource, hashed) for resource in resources]
+    return {(o["kind"], o["metadata"]["name"]): o for o in plain}
 
 
 def _without_hashes(part: Any, hashed: dict[str, str]) -> Any:
     if isinstance(part, dict):
-        # A file is what it says; how it is written may differ.
+        # The formatting of a file may differ.
         part = {k: yaml.safe_load(v) if k == "channels.yaml" else v for k, v in part.items()}
         kept = {k: _without_hashes(v, hashed) for k, v in part.items() if k[:9] != "checksum/"}
         return {k: v for k, v in kept.items() if not (k == "annotations" and not v)}
     if isinstance(part, list):
-        items = [_without_hashes(each, hashed) for each in part]
-        named = all(isinstance(each, dict) and "name" in each for each in items)
-        return sorted(items, key=lambda each: str(each["name"])) if named else items
+        items = [_without_hashes(item, hashed) for item in part]
+        named = all(isinstance(item, dict) and "name" in item for item in items)
+        return sorted(items, key=lambda item: str(item["name"])) if named else items
     if isinstance(part, str):
         return hashed.get(part, part).rstrip("\n")
     return part

@@ -10,7 +10,7 @@ from tests.support.manifests import SERVICES, run
 CLUSTER_WIDE = {"Namespace", "ClusterRole", "CustomResourceDefinition"}
 
 
-def test_all_of_it_is_in_a_namespace_of_its_own_under_the_images_that_were_named(
+def test_all_objects_are_in_a_namespace_of_their_own_with_the_named_images(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("kubectl", "version", "--client")  # skips where there is none
@@ -18,24 +18,22 @@ def test_all_of_it_is_in_a_namespace_of_its_own_under_the_images_that_were_named
     monkeypatch.setenv("BIASWATCH_CLUSTER_TAG", "0.2.0")
     monkeypatch.setenv("BIASWATCH_CLUSTER_NATS", "registry.example.com/nats:2")
     platform = InstalledPlatform(tmp_path)
-    made = platform.rendered()
-    spaces = {
-        each["metadata"].get("namespace") for each in made if each["kind"] not in CLUSTER_WIDE
-    }
+    resources = platform.rendered()
+    spaces = {o["metadata"].get("namespace") for o in resources if o["kind"] not in CLUSTER_WIDE}
     assert spaces == {platform.namespace}
-    names = {each["metadata"]["name"] for each in made if each["kind"] in CLUSTER_WIDE}
+    names = {o["metadata"]["name"] for o in resources if o["kind"] in CLUSTER_WIDE}
     definitions = {f"{plural}.biaswatch.io" for plural in DEFINITIONS}
     assert names == {platform.namespace, "biaswatch-view", "biaswatch-edit", *definitions}
     images = {
         container["image"]
-        for each in made if each["kind"] in {"Deployment", "StatefulSet"}
-        for container in each["spec"]["template"]["spec"]["containers"]
+        for workload in resources if workload["kind"] in {"Deployment", "StatefulSet"}
+        for container in workload["spec"]["template"]["spec"]["containers"]
     }  # fmt: skip
-    ours = {f"registry.example.com/team/biaswatch-{each}:0.2.0" for each in SERVICES}
+    ours = {f"registry.example.com/team/biaswatch-{name}:0.2.0" for name in SERVICES}
     assert images == ours | {"registry.example.com/nats:2", "postgres:17-alpine"}
 
 
-def test_a_changed_setting_changes_the_pods_and_nothing_else_does(tmp_path: Path) -> None:
+def test_only_a_changed_setting_changes_the_pods(tmp_path: Path) -> None:
     run("kubectl", "version", "--client")
     platform = InstalledPlatform(tmp_path)
     before, again = platform.rendered(), platform.rendered()

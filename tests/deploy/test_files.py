@@ -23,7 +23,7 @@ def test_the_yaml_is_clean() -> None:
     clean("yamllint", "--strict", "--config-file", ".yamllint.yml", "deploy", "docker-compose.yml")
 
 
-def test_compose_holds_to_its_schema() -> None:
+def test_compose_fits_its_schema() -> None:
     clean("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml")
 
 
@@ -47,10 +47,10 @@ def test_the_bus_accepts_its_settings(folder: str, tmp_path: Path) -> None:
 
 
 def test_the_bus_has_room_for_all_that_its_streams_reserve() -> None:
-    reserved = sum(each.max_bytes for each in streams(StreamLimits()))
+    reserved = sum(stream.max_bytes for stream in streams(StreamLimits()))
     settings = ROOT / "deploy" / "k8s" / "components" / "nats" / "nats-server.conf"
     [stored] = re.findall(r"max_file_store: (\d+)GB", settings.read_text())
-    [bus] = [each for each in objects("dev", "StatefulSet") if each["metadata"]["name"] == "nats"]
+    [bus] = [s for s in objects("dev", "StatefulSet") if s["metadata"]["name"] == "nats"]
     [claim] = bus["spec"]["volumeClaimTemplates"]
     volume = int(claim["spec"]["resources"]["requests"]["storage"].removesuffix("Gi")) * 1024**3
     assert reserved < int(stored) * 1000**3 < volume

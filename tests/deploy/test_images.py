@@ -1,4 +1,4 @@
-"""The tool that builds images tells the engine what was asked for; an engine is not needed."""
+"""The tool that builds images passes its options to the engine; no engine is needed."""
 
 import os
 import subprocess
@@ -10,11 +10,11 @@ import pytest
 
 from tests.support.manifests import ROOT
 
-ENGINE = '#!/bin/sh\necho "$@" >>"$(dirname "$0")/asked.txt"\n'
+ENGINE = '#!/bin/sh\necho "$@" >>"$(dirname "$0")/command.txt"\n'
 
 
 @pytest.mark.parametrize(
-    ("words", "tag", "told"),
+    ("words", "tag", "arguments"),
     [
         ([], "biaswatch-planner:dev", set()),
         (["--extras", "parquet"], "biaswatch-planner:dev-parquet", {"EXTRAS=parquet"}),
@@ -26,19 +26,18 @@ ENGINE = '#!/bin/sh\necho "$@" >>"$(dirname "$0")/asked.txt"\n'
         (["--base", "python:3.12"], "biaswatch-planner:dev", {"BASE=python:3.12"}),
     ],
 )
-def test_an_image_is_built_and_named_by_what_was_asked_for(
-    words: list[str], tag: str, told: set[str], tmp_path: Path
+def test_an_image_is_built_and_tagged_by_the_options(
+    words: list[str], tag: str, arguments: set[str], tmp_path: Path
 ) -> None:
-    asked = _build(tmp_path, "planner", *words)
-    assert asked[asked.index("--tag") + 1] == tag
-    given = {value for word, value in pairwise(asked) if word == "--build-arg"}
-    chosen = {each for each in given if each.startswith(("BASE=", "TORCH", "EXTRAS="))}
-    assert chosen == told
-    assert "SERVICE=planner" in given
+    command = _build(tmp_path, "planner", *words)
+    assert command[command.index("--tag") + 1] == tag
+    passed = {value for word, value in pairwise(command) if word == "--build-arg"}
+    assert {v for v in passed if v.startswith(("BASE=", "TORCH", "EXTRAS="))} == arguments
+    assert "SERVICE=planner" in passed
 
 
 def _build(folder: Path, *words: str) -> list[str]:
-    """Return what the engine was asked while one image was built."""
+    """Return the command of the engine that builds one image."""
     engine = folder / "docker"
     engine.write_text(ENGINE)
     engine.chmod(0o755)
@@ -49,5 +48,5 @@ def _build(folder: Path, *words: str) -> list[str]:
         capture_output=True,
         env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"},
     )
-    [line] = (folder / "asked.txt").read_text().splitlines()
+    [line] = (folder / "command.txt").read_text().splitlines()
     return line.split()

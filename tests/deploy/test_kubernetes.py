@@ -1,4 +1,4 @@
-"""The manifests render, hold to Kubernetes' schemas, and keep the restricted standard."""
+"""The manifests render, fit Kubernetes' schemas, and keep the restricted standard."""
 
 import json
 import re
@@ -24,24 +24,25 @@ from tests.support.manifests import (
 
 CUSTOM = json.loads((Path(__file__).parent / "custom_resources.json").read_text())
 WAIVED = {
-    "CKV_K8S_43": "who deploys names the digests of their registry, under `images`",
-    "CKV_K8S_15": "a version's image never changes, so it is not fetched again",
+    "CKV_K8S_43": "an installation sets the digests of its registry under `images`",
+    "CKV_K8S_15": "the image of a version never changes",
 }
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_an_overlay_holds_to_the_schemas_of_kubernetes(overlay: str, tmp_path: Path) -> None:
+def test_an_overlay_fits_the_schemas_of_kubernetes(overlay: str, tmp_path: Path) -> None:
     path = tmp_path / "rendered.yaml"
     path.write_text(rendered(overlay))
     clean("kubernetes-validate", "--strict", str(path))
-    for each in objects(overlay):
-        if schema := CUSTOM.get(f"{each['apiVersion']} {each['kind']}"):
-            jsonschema.validate(each["spec"], schema)
+    for resource in objects(overlay):
+        kind = f"{resource['apiVersion']} {resource['kind']}"
+        if schema := CUSTOM.get(kind):
+            jsonschema.validate(resource["spec"], schema)
         else:
-            assert each["apiVersion"].split("/")[0] in {
+            assert resource["apiVersion"].split("/")[0] in {
                 "v1", "apps", "autoscaling", "policy", "networking.k8s.io",
                 "batch", "scheduling.k8s.io", "rbac.authorization.k8s.io", "apiextensions.k8s.io",
-            }, f"no schema knows {each['apiVersion']} {each['kind']}"  # fmt: skip
+            }, f"no schema knows {kind}"  # fmt: skip
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
@@ -85,16 +86,16 @@ def test_a_pod_is_given_longer_to_end_than_its_service_takes(overlay: str) -> No
     for name in BUS_SERVICES:
         pod = pods(overlay)[name]
         [container] = pod["containers"]
-        env = {each["name"]: each["value"] for each in container["env"]}
+        env = {variable["name"]: variable["value"] for variable in container["env"]}
         takes_s = float(env["BIASWATCH_UNREADY_S"]) + float(env["BIASWATCH_GRACE_S"])
         assert pod["terminationGracePeriodSeconds"] > takes_s
         assert float(env["BIASWATCH_UNREADY_S"]) > container["readinessProbe"]["periodSeconds"]
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_nothing_is_reachable_unless_said_and_outside_by_whom_it_is_for(overlay: str) -> None:
+def test_connections_are_denied_unless_a_policy_allows_them(overlay: str) -> None:
     policies = {
-        each["metadata"]["name"]: each["spec"] for each in objects(overlay, "NetworkPolicy")
+        policy["metadata"]["name"]: policy["spec"] for policy in objects(overlay, "NetworkPolicy")
     }
     assert policies["nothing"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     outside = {
@@ -112,7 +113,7 @@ def test_nothing_is_reachable_unless_said_and_outside_by_whom_it_is_for(overlay:
 
 
 def _named(selector: dict[str, Any]) -> set[str]:
-    """Return the names of whom a selector chooses, which it does by name alone."""
+    """Return the names that a selector by name chooses."""
     label = "app.kubernetes.io/name"
     if "matchLabels" in selector:
         assert selector.keys() == {"matchLabels"}
@@ -123,67 +124,67 @@ def _named(selector: dict[str, Any]) -> set[str]:
     return set(one["values"])
 
 
-def test_a_scaler_looks_at_durables_that_are_there() -> None:
-    known = {(each.stream, each.name) for each in durables()}
-    asked = [
+def test_scalers_read_durables_that_exist() -> None:
+    known = {(durable.stream, durable.name) for durable in durables()}
+    used = [
         (trigger["metadata"]["stream"], trigger["metadata"]["consumer"])
         for scaler in objects("production", "ScaledObject")
         for trigger in scaler["spec"]["triggers"]
         if trigger["type"] == "nats-jetstream"
     ]
-    assert asked
-    assert set(asked) <= known
-    assert {stream for stream, _ in asked} <= {each.name for each in streams(StreamLimits())}
+    assert used
+    assert set(used) <= known
+    assert {stream for stream, _ in used} <= {stream.name for stream in streams(StreamLimits())}
 
 
-def test_a_gpu_extractor_runs_extractors_there_are_and_scales_to_zero() -> None:
+def test_a_gpu_extractor_runs_existing_extractors_and_scales_to_zero() -> None:
     [container] = pods("production-gpu")["extractor"]["containers"]
-    env = {each["name"]: each["value"] for each in container["env"]}
+    env = {variable["name"]: variable["value"] for variable in container["env"]}
     names = set(env["BIASWATCH_EXTRACTOR_NAMES"].split(","))
     folder = ROOT / "services" / "extractor" / "extractors"
     assert names <= {path.stem for path in folder.glob("[a-z]*.py")}
     assert names > set(ExtractorSettings.model_fields["extractor_names"].default.split(","))
     assert container["resources"]["limits"]["nvidia.com/gpu"] == "1"
     least = {
-        each["metadata"]["name"]: each["spec"]["minReplicaCount"]
-        for each in objects("production-gpu", "ScaledObject")
+        scaler["metadata"]["name"]: scaler["spec"]["minReplicaCount"]
+        for scaler in objects("production-gpu", "ScaledObject")
     }
     assert least["extractor"] == 0
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_an_apply_leaves_replicas_to_whoever_scales_and_changes_no_job(overlay: str) -> None:
+def test_an_apply_leaves_replicas_to_the_autoscaler_and_has_no_job(overlay: str) -> None:
     assert not objects(overlay, "Job")
-    for each in objects(overlay, "Deployment"):
-        assert "replicas" not in each["spec"], each["metadata"]["name"]
-    scaled = [each["spec"] for each in objects(overlay, "ScaledObject", "HorizontalPodAutoscaler")]
-    names = [each["scaleTargetRef"]["name"] for each in scaled]
+    for deployment in objects(overlay, "Deployment"):
+        assert "replicas" not in deployment["spec"], deployment["metadata"]["name"]
+    scalers = objects(overlay, "ScaledObject", "HorizontalPodAutoscaler")
+    names = [scaler["spec"]["scaleTargetRef"]["name"] for scaler in scalers]
     assert len(names) == len(set(names))
     assert not names or set(BUS_SERVICES) <= set(names)
 
 
-def test_the_plain_overlay_needs_nothing_that_a_bare_cluster_lacks() -> None:
-    kinds = {f"{each['apiVersion']} {each['kind']}" for each in objects("plain")}
+def test_the_plain_overlay_needs_no_operator() -> None:
+    kinds = {f"{resource['apiVersion']} {resource['kind']}" for resource in objects("plain")}
     assert not kinds & CUSTOM.keys()
     assert {"nats", "postgres"} <= pods("plain").keys()
 
 
 def test_the_development_overlay_fits_a_node_of_two_cores() -> None:
-    asked = [
+    requests = [
         container["resources"]["requests"]["cpu"]
         for pod in pods("dev").values()
         for container in pod["containers"]
     ]
-    cores = sum(float(each.removesuffix("m")) / 1000 for each in asked)
-    assert cores < 1.5, asked
+    cores = sum(float(cpu.removesuffix("m")) / 1000 for cpu in requests)
+    assert cores < 1.5, requests
 
 
 def test_production_builds_with_our_database_too(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "deploy" / "k8s", tmp_path / "k8s")
     path = tmp_path / "k8s" / "overlays" / "production" / "kustomization.yaml"
     path.write_text(path.read_text().replace("components/own-database", "components/postgres"))
-    said = clean("kubectl", "kustomize", str(path.parent))
-    assert "name: postgres" in said
+    output = clean("kubectl", "kustomize", str(path.parent))
+    assert "name: postgres" in output
     path.write_text(
         path.read_text().replace(
             "  - ../../components/nats\n",
@@ -196,7 +197,7 @@ def test_production_builds_with_our_database_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_a_changed_setting_rolls_the_pods_out(overlay: str) -> None:
     maps = objects(overlay, "ConfigMap")
-    [settings] = [each["metadata"]["name"] for each in maps if "BIASWATCH_NATS_URL" in each["data"]]
+    [settings] = [m["metadata"]["name"] for m in maps if "BIASWATCH_NATS_URL" in m["data"]]
     assert re.fullmatch(r"biaswatch-[a-z0-9]{10}", settings)
     for service in BUS_SERVICES:
         [container] = pods(overlay)[service]["containers"]
@@ -204,19 +205,19 @@ def test_a_changed_setting_rolls_the_pods_out(overlay: str) -> None:
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_the_database_is_open_to_what_uses_the_store_and_not_to_drop_ins(overlay: str) -> None:
+def test_the_database_is_open_to_users_of_the_store_and_not_to_drop_ins(overlay: str) -> None:
     client = {"biaswatch.io/store": "client"}
-    for each in objects(overlay, "NetworkPolicy"):
+    for policy in objects(overlay, "NetworkPolicy"):
         ports = [
             port["port"]
-            for rule in (*each["spec"].get("egress", ()), *each["spec"].get("ingress", ()))
+            for rule in (*policy["spec"].get("egress", ()), *policy["spec"].get("ingress", ()))
             for port in rule.get("ports", ())
         ]
         if 5432 in ports:
-            chosen = each["spec"]["podSelector"]["matchLabels"]
+            chosen = policy["spec"]["podSelector"]["matchLabels"]
             callers = [
                 peer["podSelector"]["matchLabels"]
-                for rule in each["spec"].get("ingress", ())
+                for rule in policy["spec"].get("ingress", ())
                 for peer in rule["from"]
             ]
             assert client in (chosen, *callers)

@@ -19,7 +19,7 @@ TESTS = sorted(FOLDER.glob("*.test.yml"))
 DASHBOARDS = sorted((CHART_FILES / "dashboards").glob("*.json"))
 ENDINGS = {"counter": ["_total"], "histogram": ["_bucket", "_count", "_sum"], "gauge": [""]}
 FROM_OUTSIDE = {"up": {"job", "service", "instance"}, "process_resident_memory_bytes": {"job"}}
-"""What Prometheus itself and the client library add."""
+"""Metrics of Prometheus itself and of the client library."""
 SELECTOR = re.compile(r"\b(up|process_[a-z_]+|biaswatch_[a-z_]+)(?:\{([^}]*)\})?")
 
 
@@ -30,45 +30,45 @@ def rules() -> Iterator[dict[str, object]]:
 
 
 def expressions() -> dict[str, str]:
-    found = {f"alert {rule['alert']}": str(rule["expr"]) for rule in rules()}
+    result = {f"alert {rule['alert']}": str(rule["expr"]) for rule in rules()}
     for path in DASHBOARDS:
         for panel in json.loads(path.read_text())["panels"]:
             for target in panel["targets"]:
-                found[f"{path.stem}: {panel['title']} {target['refId']}"] = target["expr"]
-    return found
+                result[f"{path.stem}: {panel['title']} {target['refId']}"] = target["expr"]
+    return result
 
 
 def emitted() -> dict[str, set[str]]:
-    """Return the names of what services emit, each with its labels."""
-    found = dict(FROM_OUTSIDE)
+    """Return the labels of every metric by its name."""
+    metrics = dict(FROM_OUTSIDE)
     for metric in vars(telemetry).values():
         if hasattr(metric, "_labelnames"):
             [described] = metric.describe()
             for ending in ENDINGS[described.type]:
-                found[described.name + ending] = set(metric._labelnames) | {"le"}
-    return found
+                metrics[described.name + ending] = set(metric._labelnames) | {"le"}
+    return metrics
 
 
 @pytest.mark.parametrize(("where", "expression"), expressions().items())
-def test_an_expression_asks_for_metrics_and_labels_that_are_emitted(
+def test_an_expression_reads_metrics_and_labels_that_are_emitted(
     where: str, expression: str
 ) -> None:
     known = emitted()
-    asked = SELECTOR.findall(expression)
-    assert asked, where
-    for name, selection in asked:
+    selectors = SELECTOR.findall(expression)
+    assert selectors, where
+    for name, selection in selectors:
         assert name in known, f"{where} asks for {name}"
         labels = set(re.findall(r"([a-z_]+)\s*(?:=~|!~|!=|=)", selection))
         assert labels <= known[name] | {"service", "job", "instance"}, f"{where}: {labels}"
 
 
-def test_label_values_in_expressions_are_ones_that_services_give() -> None:
+def test_label_values_in_expressions_exist() -> None:
     stages = {route.durable(reader) for route in ROUTES for reader in route.consumers}
     records = {route.record.kind for route in ROUTES}
-    given = {"stage": stages, "record": records}
+    known = {"stage": stages, "record": records}
     for where, expression in expressions().items():
         for label, value in re.findall(r'(stage|record)="([^"]+)"', expression):
-            assert value in given[label], where
+            assert value in known[label], where
 
 
 def test_promtool_accepts_settings_and_rules() -> None:
@@ -78,18 +78,18 @@ def test_promtool_accepts_settings_and_rules() -> None:
 
 def test_promtool_accepts_the_expressions_of_the_dashboards(tmp_path: Path) -> None:
     spans = {"$__rate_interval": "5m", "$__range": "1h"}
-    asked = []
+    rules = []
     for number, expression in enumerate(expressions().values()):
         for name, span in spans.items():
             expression = expression.replace(name, span)
-        asked.append({"record": f"dashboard:{number}", "expr": expression})
+        rules.append({"record": f"dashboard:{number}", "expr": expression})
     path = tmp_path / "rules.yml"
-    path.write_text(yaml.safe_dump({"groups": [{"name": "dashboards", "rules": asked}]}))
+    path.write_text(yaml.safe_dump({"groups": [{"name": "dashboards", "rules": rules}]}))
     clean("promtool", "check", "rules", str(path))
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
-def test_alerts_fire_on_what_they_are_for_and_on_nothing_else(path: Path) -> None:
+def test_alerts_fire_for_their_cause_alone(path: Path) -> None:
     clean("promtool", "test", "rules", path.name, cwd=FOLDER)
 
 

@@ -53,7 +53,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 
 def test_an_api_server_compiles_every_rule() -> None:
-    answer = _asked_of_cel({"schemas": list(_specs().values()), "cases": []})
+    answer = _cel_answer({"schemas": list(_specs().values()), "cases": []})
     assert dict(zip(_specs(), answer["mistakes"], strict=True)) == {kind: [] for kind in _specs()}
 
 
@@ -63,7 +63,7 @@ def test_rules_that_an_api_server_refuses_are_recognised() -> None:
          "x-kubernetes-validations": [{"rule": rule, "message": "-"}]}
         for part, rule, _ in REFUSED
     ]  # fmt: skip
-    answer = _asked_of_cel({"schemas": schemas, "cases": []})["mistakes"]
+    answer = _cel_answer({"schemas": schemas, "cases": []})["mistakes"]
     for (part, rule, why), mistakes in zip(REFUSED, answer, strict=True):
         assert any(why in mistake for mistake in mistakes), (part, rule, mistakes)
 
@@ -72,13 +72,13 @@ def test_a_rule_below_a_list_without_a_bound_is_recognised() -> None:
     rule = {"rule": "has(self.part)", "message": "-"}
     item = {"type": "object", "properties": {"part": TEXT}, "x-kubernetes-validations": [rule]}
     listed = {"type": "object", "properties": {"all": {"type": "array", "items": item}}}
-    [[mistake]] = _asked_of_cel({"schemas": [listed], "cases": []})["mistakes"]
+    [[mistake]] = _cel_answer({"schemas": [listed], "cases": []})["mistakes"]
     assert "has no bound" in mistake
 
 
-def test_each_rule_refuses_what_it_is_for_and_nothing_else() -> None:
+def test_each_rule_refuses_its_own_cases_alone() -> None:
     cases = [[_specs()[kind], new, old] for kind, new, old, _ in CASES]
-    answer = _asked_of_cel({"schemas": [], "cases": cases})["broken"]
+    answer = _cel_answer({"schemas": [], "cases": cases})["broken"]
     for (kind, new, _, refusal), messages in zip(CASES, answer, strict=True):
         if refusal is None:
             assert messages == [], (kind, new)
@@ -96,14 +96,14 @@ def _specs() -> dict[str, dict[str, Any]]:
     }
 
 
-def _asked_of_cel(asked: dict[str, Any]) -> dict[str, Any]:
+def _cel_answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return what the library of CEL, in an environment of its own, says of schemas and cases."""
     if (checker := shutil.which("checkov")) is None:
         pytest.skip("checkov is not here: make test-deploy installs it")
     script = Path(__file__).parents[1] / "support" / "cel_rules.py"
     done = subprocess.run(
         [str(Path(checker).parent / "python"), str(script)],
-        input=json.dumps(asked), capture_output=True, text=True, check=False,
+        input=json.dumps(request), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)

@@ -58,8 +58,8 @@ def test_rendered_files_are_up_to_date() -> None:
 @pytest.mark.parametrize("service", BUS_SERVICES)
 def test_a_service_is_in_compose_prometheus_and_the_docs(service: str) -> None:
     assert service in COMPOSE["services"]
-    [found] = PROMETHEUS["scrape_configs"][0]["dns_sd_configs"]
-    assert service in found["names"]
+    [discovery] = PROMETHEUS["scrape_configs"][0]["dns_sd_configs"]
+    assert service in discovery["names"]
     assert f"`{service}`" in (ROOT / "docs" / "operations.md").read_text()
 
 
@@ -72,9 +72,9 @@ def test_compose_and_the_chart_give_a_service_the_same_settings(service: str) ->
         if name not in WITHOUT_COMPOSE:
             assert own[name] == MATCHED_BY_COMPOSE.get(name, value), name
     [settings] = [
-        made["data"]
-        for made in objects("plain", "ConfigMap")
-        if "BIASWATCH_NATS_URL" in made["data"]
+        config["data"]
+        for config in objects("plain", "ConfigMap")
+        if "BIASWATCH_NATS_URL" in config["data"]
     ]
     assert settings["BIASWATCH_LOG_LEVEL"] in own["BIASWATCH_LOG_LEVEL"]
 

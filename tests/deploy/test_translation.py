@@ -1,4 +1,4 @@
-"""The pods that stand in for the workloads where podman runs them are the workloads' own."""
+"""The pods that podman runs are those of the workloads."""
 
 from pathlib import Path
 
@@ -13,27 +13,27 @@ def planned(folder: Path) -> dict[str, PodPlan]:
     secrets = folder / "secrets"
     write_secrets(secrets, "postgres")
     certificates(secrets)
-    found = [*objects("dev"), *yaml.safe_load_all(kubernetes(secrets))]
-    return {plan.name: plan for plan in plans(found, folder / "volumes")}
+    resources = [*objects("dev"), *yaml.safe_load_all(kubernetes(secrets))]
+    return {plan.name: plan for plan in plans(resources, folder / "volumes")}
 
 
 def test_every_workload_becomes_a_pod_with_its_security_contexts(tmp_path: Path) -> None:
-    found, workloads = planned(tmp_path), pods("dev")
+    planned_pods, workloads = planned(tmp_path), pods("dev")
     del workloads["operator"]  # it talks to the API of Kubernetes
-    assert set(found) == set(workloads)
+    assert set(planned_pods) == set(workloads)
     for name, spec in workloads.items():
-        made = found[name].pod["spec"]
-        assert made["securityContext"] == spec["securityContext"]
-        theirs_all = spec.get("initContainers") or spec["containers"]
-        for ours, theirs in zip(made["containers"], theirs_all, strict=True):
+        pod = planned_pods[name].pod["spec"]
+        assert pod["securityContext"] == spec["securityContext"]
+        workload_containers = spec.get("initContainers") or spec["containers"]
+        for ours, theirs in zip(pod["containers"], workload_containers, strict=True):
             assert ours["securityContext"] == theirs["securityContext"]
             assert ours["image"] == f"localhost/{theirs['image']}"
 
 
 def test_a_service_is_a_name_of_its_pod(tmp_path: Path) -> None:
-    found = planned(tmp_path)
-    assert set(found["nats"].aliases) == {"nats", "nats-headless"}
-    assert found["gateway"].aliases == ("gateway",)
+    planned_pods = planned(tmp_path)
+    assert set(planned_pods["nats"].aliases) == {"nats", "nats-headless"}
+    assert planned_pods["gateway"].aliases == ("gateway",)
 
 
 def test_a_pod_sees_its_own_secrets_and_settings(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_pod_sees_its_own_secrets_and_settings(tmp_path: Path) -> None:
         "user-names": {"passwd"},
     }  # fmt: skip
     [container] = recorder.pod["spec"]["containers"]
-    env = {each["name"]: each["value"] for each in container["env"]}
+    env = {variable["name"]: variable["value"] for variable in container["env"]}
     assert env["BIASWATCH_NATS_URL"] == "tls://nats:4222"
     assert env["BIASWATCH_GRACE_S"] == "30"
 

@@ -14,20 +14,23 @@ NAMESPACE = "biaswatch"
 
 
 def chart_objects(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what the chart would apply with these values, hooks left out."""
+    """Return the objects of the chart with these values, without hooks."""
     text = _helm("render", values)
-    found = [each for each in yaml.safe_load_all(text) if each]
-    return [each for each in found if "helm.sh/hook" not in each["metadata"].get("annotations", {})]
+    return [
+        resource
+        for resource in yaml.safe_load_all(text)
+        if resource and "helm.sh/hook" not in resource["metadata"].get("annotations", {})
+    ]
 
 
 def chart_refusal(values: dict[str, Any]) -> str:
-    """Return what Helm says of values that it refuses; empty where it takes them."""
+    """Return Helm's message about refused values; empty where it accepts them."""
     return _helm("check", values)
 
 
 def chart_findings(values: dict[str, Any]) -> list[str]:
-    """Return what Helm's linter says."""
-    return [str(each["error"]) for each in json.loads(_helm("lint", values))]
+    """Return the findings of Helm's linter."""
+    return [str(finding["error"]) for finding in json.loads(_helm("lint", values))]
 
 
 def _helm(verb: str, values: dict[str, Any]) -> str:

@@ -9,20 +9,20 @@ from helm_python import Chart, HelmError, lint
 NAMESPACE = "biaswatch"
 
 
-def said(path: str, verb: str, values: dict[str, Any]) -> str:
-    """Return what the linter says as JSON, why the values are refused, or what is rendered."""
+def answer(path: str, verb: str, values: dict[str, Any]) -> str:
+    """Return the linter's findings as JSON, the refusal of the values, or the rendering."""
     if verb == "lint":
         return json.dumps(lint(path, values=values, strict=True)["messages"])
     with Chart.load(path) as chart:
         if verb == "render":
-            made = chart.render(values, name=NAMESPACE, namespace=NAMESPACE)
-            return "\n---\n".join(text for name, text in made.items() if name.endswith(".yaml"))
+            files = chart.render(values, name=NAMESPACE, namespace=NAMESPACE)
+            return "\n---\n".join(text for name, text in files.items() if name.endswith(".yaml"))
         try:
             chart.validate_schema(values)
-        except HelmError as refused:
-            return str(refused)
+        except HelmError as error:
+            return str(error)
     return ""
 
 
 if __name__ == "__main__":
-    sys.stdout.write(said(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))
+    sys.stdout.write(answer(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))

