@@ -1,4 +1,4 @@
-"""How long answers, texts and numbers are kept, by tenant: a file, and what is due by it."""
+"""Retention of answers, texts and numbers by tenant: a file, and what is due by it."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,30 +16,30 @@ EXPECTED = "a retention file is a mapping with `default` and, by name, `tenants`
 
 
 class RetentionDays(BaseModel):
-    """How many days each kind of thing is kept; what is not named is kept until somebody acts."""
+    """Days of retention of each kind of data; None keeps it until a person acts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     store: PositiveInt | None = None
-    """Answers and measurements in the store; then they are archived."""
+    """Days of answers and measurements in the store, until they are archived."""
     texts: PositiveInt | None = None
-    """What people and models wrote, in the store and in the archive; then it is purged."""
+    """Days of texts in the store and in the archive, until they are purged."""
     numbers: PositiveInt | None = None
-    """Answers and measurements in the archive, by their day; then their files are removed."""
+    """Days of answers and measurements in the archive, until their files are removed."""
 
 
 class Retention(BaseModel):
-    """What a retention file says."""
+    """Content of a retention file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     default: RetentionDays = RetentionDays()
-    """For every tenant that is not named."""
+    """For tenants that are not listed."""
     tenants: dict[Token, RetentionDays] = {}
-    """By tenant; nothing of the default holds for those that are named."""
+    """By tenant; listed tenants inherit nothing from the default."""
 
     def days_of(self, tenant: str) -> RetentionDays:
-        """Return what holds for a tenant."""
+        """Return the retention of a tenant."""
         return self.tenants.get(tenant, self.default)
 
 
@@ -49,30 +49,30 @@ def retention_of(path: Path) -> Retention:
     Raises
     ------
     UsageError
-        It cannot be read, says nothing, or would keep numbers for less time than the store.
+        It cannot be read, is empty, or would keep numbers for less time than the store.
     """
     fields = yaml_mapping(read_text(path, "retention file"), path, EXPECTED)
-    found = checked(Retention, fields, path)
-    for name, days in {"default": found.default, **found.tenants}.items():
+    retention = checked(Retention, fields, path)
+    for name, days in {"default": retention.default, **retention.tenants}.items():
         if days.numbers and (days.store is None or days.numbers <= days.store):
             raise UsageError(
                 f"{path}, {name}: `numbers` has to be more days than `store`, since only what is"
                 " archived is removed."
             )
-    return found
+    return retention
 
 
 def due_by_retention(store: Store, retention: Retention, now: datetime) -> list[ArchivableRun]:
-    """Return the runs that are to be archived now, of every tenant by its own days."""
-    found: list[ArchivableRun] = []
+    """Return the runs of every tenant that are due to be archived."""
+    runs: list[ArchivableRun] = []
     for tenant in store.archived_runs.tenants():
         if days := retention.days_of(tenant).store:
-            found += store.archived_runs.due(now - timedelta(days=days), [tenant])
-    return found
+            runs += store.archived_runs.due(now - timedelta(days=days), [tenant])
+    return runs
 
 
 def texts_due(store: Store, retention: Retention, now: datetime) -> dict[str, datetime]:
-    """Return, by tenant, the moment before which texts are to be purged now."""
+    """Return the time before which texts are due to be purged, by tenant."""
     return {
         tenant: now - timedelta(days=days)
         for tenant in store.archived_runs.tenants()
@@ -83,8 +83,8 @@ def texts_due(store: Store, retention: Retention, now: datetime) -> dict[str, da
 def expired(
     store: Store, retention: Retention, now: datetime
 ) -> list[tuple[ArchivedRun, list[ArchiveFile]]]:
-    """Return the archived runs of which every file is older than its tenant keeps numbers."""
-    found = []
+    """Return the archived runs whose files are all older than their retention, with the files."""
+    expired_runs = []
     for run in store.archived_runs.all():
         days = retention.days_of(run.tenant).numbers
         if run.state is not ArchiveState.ARCHIVED or not days:
@@ -92,5 +92,5 @@ def expired(
         oldest = (now - timedelta(days=days)).date().isoformat()
         files = store.archive_files.of_run(run.run_id)
         if files and all(file.day < oldest for file in files):
-            found.append((run, files))
-    return found
+            expired_runs.append((run, files))
+    return expired_runs

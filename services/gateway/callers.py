@@ -23,7 +23,7 @@ from biaswatch.shared.contracts.access import (
 )
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from biaswatch.shared.telemetry import TOKENS_FILE_WRONG, log
 
 COOKIE = "biaswatch_session"

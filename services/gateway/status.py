@@ -78,7 +78,7 @@ class StatusQueries:
             if monitor.state is not MonitorState.DELETED
         ]
         by_monitor: dict[str, list[Alarm]] = defaultdict(list)
-        for alarm in self.store.records.of_monitors(Alarm, ids):
+        for alarm in self.store.records.by_key(Alarm, "monitor_id", ids):
             by_monitor[alarm.monitor_id].append(alarm)
         raised = [standing_of(alarms).values() for alarms in by_monitor.values()]
         return _latest_first(chain.from_iterable(raised))

@@ -1,1 +1,1 @@
-"""Rows in files of Parquet, in a folder or an object store; whoever needs none never loads it."""
+"""Rows in Parquet files, in a folder or an object store; loaded only where needed."""

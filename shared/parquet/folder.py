@@ -1,4 +1,4 @@
-"""Where Parquet files lie: a folder of this machine, or of an object store that speaks S3."""
+"""Locations of Parquet files: a folder of this machine, or an object store."""
 
 import os
 from collections.abc import Iterator
@@ -14,49 +14,50 @@ from biaswatch.shared.errors import TransientError, UsageError
 KINDS = ("s3", "gs", "file")
 UNFINISHED = ".unfinished"
 REPEAT = "The same command goes on where this one stopped."
-AGAIN = "Once the place of the files works again, so does this."
+RETRY_LATER = "Once the place of the files works again, so does this."
+MAX_REASON_CHARACTERS = 300
 
 
 class ParquetFolder:
-    """Files below one address; a file is there whole or not at all.
+    """Files below one address; a file exists as a whole or not at all.
 
-    Object stores do so by themselves, and a local file gets its name when it is on the disk.
+    Object stores guarantee this; a local file is renamed once it is on the disk.
 
     Parameters
     ----------
     uri
         The address: a path, `file://`, `s3://` or `gs://`.
-    then
-        What follows where a file cannot be written or read now, for whoever reads the error.
+    advice
+        Last sentence of errors of reading and writing.
     """
 
-    def __init__(self, uri: str, then: str = REPEAT) -> None:
+    def __init__(self, uri: str, advice: str = REPEAT) -> None:
         self.uri = checked_uri(uri)
-        self._then = then
+        self._advice = advice
         try:
             self._files, self._base = pyarrow.fs.FileSystem.from_uri(self.uri)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
-            raise UsageError(f"{uri} cannot be opened: {_first_line(error)}.") from None
+            raise UsageError(f"{uri} cannot be opened: {_reason(error)}.") from None
         self._local = isinstance(self._files, pyarrow.fs.LocalFileSystem)
 
     @contextmanager
     def written(self, path: str) -> Iterator[Any]:
-        """Open a file to write; it has its name only once all of it is written.
+        """Open a file to write; it gets its name once it is complete.
 
         Raises
         ------
         TransientError
             It cannot be written now.
         """
-        whole = self._whole(path)
-        name = whole + UNFINISHED if self._local else whole
-        with self._sentences(f"{path} cannot be written to {self.uri}"):
+        full_path = self._full_path(path)
+        name = full_path + UNFINISHED if self._local else full_path
+        with self._readable_errors(f"{path} cannot be written to {self.uri}"):
             if self._local:
-                self._files.create_dir(os.path.dirname(whole), recursive=True)  # noqa: PTH120
+                self._files.create_dir(os.path.dirname(full_path), recursive=True)  # noqa: PTH120
             with self._files.open_output_stream(name) as stream:
                 yield stream
             if self._local:
-                _finish(Path(name), Path(whole))
+                _finish(Path(name), Path(full_path))
 
     @contextmanager
     def opened(self, path: str) -> Iterator[Any]:
@@ -65,37 +66,39 @@ class ParquetFolder:
         Raises
         ------
         TransientError
-            It is not there, or cannot be read now.
+            It does not exist, or cannot be read now.
         """
-        what = f"{path} cannot be read from {self.uri}"
-        with self._sentences(what), self._files.open_input_file(self._whole(path)) as file:
+        with (
+            self._readable_errors(f"{path} cannot be read from {self.uri}"),
+            self._files.open_input_file(self._full_path(path)) as file,
+        ):
             yield file
 
     def remove(self, path: str) -> None:
-        """Remove a file, if it is there."""
-        with self._sentences(f"{path} cannot be removed from {self.uri}"):
-            for name in (self._whole(path), self._whole(path) + UNFINISHED):
+        """Remove a file, if it exists."""
+        with self._readable_errors(f"{path} cannot be removed from {self.uri}"):
+            for name in (self._full_path(path), self._full_path(path) + UNFINISHED):
                 if self._files.get_file_info(name).type is not pyarrow.fs.FileType.NotFound:
                     self._files.delete_file(name)
 
-    def _whole(self, path: str) -> str:
+    def _full_path(self, path: str) -> str:
         return f"{self._base.rstrip('/')}/{path}"
 
     @contextmanager
-    def _sentences(self, what: str) -> Iterator[None]:
+    def _readable_errors(self, problem: str) -> Iterator[None]:
         try:
             yield
         except (OSError, pyarrow.ArrowException) as error:
-            raise TransientError(f"{what}: {_first_line(error)}. {self._then}") from None
+            raise TransientError(f"{problem}: {_reason(error)}. {self._advice}") from None
 
 
 def checked_uri(uri: str) -> str:
-    """Return an address of files as it is kept: a folder by its whole path.
+    """Return an address in the form that the store keeps; a folder as an absolute path.
 
     Raises
     ------
     UsageError
-        It is of another kind, or holds a key.
+        It is of another kind, or contains a key.
     """
     parts = urlsplit(uri)
     if parts.username or parts.password or "key=" in parts.query.lower():
@@ -110,18 +113,18 @@ def checked_uri(uri: str) -> str:
     return uri.rstrip("/")
 
 
-def _finish(unfinished: Path, whole: Path) -> None:
-    """Name a file once it is on the disk, and have the name there too."""
+def _finish(unfinished: Path, final: Path) -> None:
+    """Rename a file once it is on the disk, and sync its folder."""
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
-    unfinished.replace(whole)
-    folder = os.open(whole.parent, os.O_RDONLY)
+    unfinished.replace(final)
+    folder = os.open(final.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
 
 
-def _first_line(error: Exception) -> str:
-    said = str(error).strip().splitlines()
-    return said[0].rstrip(".")[:300] if said else type(error).__name__
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".")[:MAX_REASON_CHARACTERS] if lines else type(error).__name__

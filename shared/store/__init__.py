@@ -8,8 +8,9 @@ from biaswatch.shared.store.monitors import Schedule
 from biaswatch.shared.store.planning import PlannedProbes, PlanningCursor, PlanningCursors
 from biaswatch.shared.store.record_rows import WriteResult
 from biaswatch.shared.store.records import Records
+from biaswatch.shared.store.revisions import migrate
 from biaswatch.shared.store.run_results import CountedRun
-from biaswatch.shared.store.store import Store, migrate
+from biaswatch.shared.store.store import Store
 
 __all__ = [
     "AnswerFilesLocation",

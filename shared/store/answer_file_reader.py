@@ -1,4 +1,4 @@
-"""Parts of files of answers: each file is checked once, some parts of it are kept in memory."""
+"""Row groups of files of answers: each file is checked once, and recent groups are cached."""
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
@@ -8,126 +8,105 @@ from typing import TYPE_CHECKING, Any
 
 from biaswatch.shared.errors import ConfigurationError, TransientError
 from biaswatch.shared.store.archive_files import ArchiveFile
+from biaswatch.shared.store.record_rows import Row
 
 if TYPE_CHECKING:
     import pyarrow
 
     from biaswatch.shared.parquet.folder import ParquetFolder
 
-KEPT_BYTES = 8 * 1024 * 1024
-"""Of parts of files: who goes through a window needs those of one stretch of time."""
-KEPT_BOUNDS = 2000
-"""Files of which it is kept where their parts begin and end."""
-OF_RECORDS = ["id", "tenant", "keys", "body"]
+CACHE_BYTES = 8 * 1024 * 1024
+"""Size of the cache of row groups: a reader of a window needs those of one stretch of time."""
+CACHED_BOUNDS = 2000
+"""Number of files with cached bounds of row groups."""
+RECORD_COLUMNS = ["id", "tenant", "keys", "body"]
+"""Columns that the body does not repeat; reading a cell is expensive."""
 WITHOUT_PARQUET = (
     "Answers of live systems are in files (BIASWATCH_RECORDER_ANSWER_FILES), which takes pyarrow:"
     " install biaswatch with the extra `parquet` (on a laptop: `make extras`), also in the images"
     " of recorder, planner, diagnoser and gateway."
 )
-Row = dict[str, Any]
 IdBounds = tuple[str, str]
-"""The first id of a part of a file, and the last."""
+"""First and last id of a row group."""
 
 
 class AnswerFileReader:
-    """Reads parts of files, which never change; several threads may ask at the same time."""
+    """Reads row groups of files, which never change; safe for use by several threads.
+
+    Every method raises TransientError where a file cannot be read now, or was changed.
+    """
 
     def __init__(self) -> None:
         self._folders: dict[str, ParquetFolder] = {}
         self._bounds: OrderedDict[str, list[IdBounds]] = OrderedDict()
-        self._kept: OrderedDict[tuple[str, int | None], pyarrow.Table] = OrderedDict()
-        self._bytes = 0
+        self._tables: OrderedDict[tuple[str, int | None], pyarrow.Table] = OrderedDict()
+        self._cached_bytes = 0
         self._lock = Lock()
 
-    def ids(self, file: ArchiveFile, among: Collection[str]) -> set[str]:
-        """Return which of some ids a file holds.
-
-        Raises
-        ------
-        TransientError
-            It cannot be read now.
-        """
+    def ids(self, file: ArchiveFile, ids: Collection[str]) -> set[str]:
+        """Return the ids that a file contains."""
         self._bounds_of(file)  # checks the file
-        found = parquet_parts().among(self._table(file, None), among)
-        return set(found.column(0).to_pylist())
+        rows = parquet_files().with_ids(self._table(file, None), ids)
+        return set(rows.column(0).to_pylist())
 
-    def rows(self, file: ArchiveFile, among: Sequence[str]) -> Iterator[Row]:
-        """Return the rows of some ids, which are sorted, that a file holds, in their order.
+    def rows(self, file: ArchiveFile, ids: Sequence[str]) -> Iterator[Row]:
+        """Return a file's rows of sorted ids, in order."""
+        for group, (first, last) in enumerate(self._bounds_of(file)):
+            if in_group := ids[bisect_left(ids, first) : bisect_right(ids, last)]:
+                table = self._table(file, group)
+                is_records = RECORD_COLUMNS[0] in table.column_names
+                narrow = table.select(RECORD_COLUMNS) if is_records else table
+                yield from parquet_files().with_ids(narrow, in_group).to_pylist()
 
-        Of records without what their bodies tell as well: cells are dear.
-
-        Raises
-        ------
-        TransientError
-            It cannot be read now.
-        """
-        for part, (first, last) in enumerate(self._bounds_of(file)):
-            if mine := among[bisect_left(among, first) : bisect_right(among, last)]:
-                table = self._table(file, part)
-                narrow = table.select(OF_RECORDS) if OF_RECORDS[0] in table.column_names else table
-                yield from parquet_parts().among(narrow, mine).to_pylist()
-
-    def beginning(self, file: ArchiveFile, beginnings: Collection[str]) -> Iterator[Row]:
-        """Return the rows of a file whose ids begin with one of these, all of the same length.
-
-        Raises
-        ------
-        TransientError
-            It cannot be read now.
-        """
-        ordered = sorted(beginnings)
+    def with_prefixes(self, file: ArchiveFile, prefixes: Collection[str]) -> Iterator[Row]:
+        """Return a file's rows whose ids start with a prefix; all prefixes have one length."""
+        ordered = sorted(prefixes)
         length = len(ordered[0])
-        for part, (first, last) in enumerate(self._bounds_of(file)):
-            from_, to = bisect_left(ordered, first[:length]), bisect_right(ordered, last[:length])
-            if mine := ordered[from_:to]:
-                table = self._table(file, part)
-                yield from parquet_parts().beginning(table, mine).to_pylist()
+        for group, (first, last) in enumerate(self._bounds_of(file)):
+            start, end = bisect_left(ordered, first[:length]), bisect_right(ordered, last[:length])
+            if in_group := ordered[start:end]:
+                table = self._table(file, group)
+                yield from parquet_files().with_prefixes(table, in_group).to_pylist()
 
     def after(self, file: ArchiveFile, id_: str) -> Iterator[Row]:
-        """Return the rows of a file after an id, in their order.
-
-        Raises
-        ------
-        TransientError
-            It cannot be read now.
-        """
-        for part, (_, last) in enumerate(self._bounds_of(file)):
+        """Return a file's rows after an id, in order."""
+        for group, (_, last) in enumerate(self._bounds_of(file)):
             if last > id_:
-                yield from parquet_parts().after(self._table(file, part), id_).to_pylist()
+                yield from parquet_files().after(self._table(file, group), id_).to_pylist()
 
     def _bounds_of(self, file: ArchiveFile) -> list[IdBounds]:
-        """Return where the parts of a file begin and end; who asks first checks the whole file."""
+        """Return the bounds of a file's row groups; the first call checks the whole file."""
         with self._lock:
-            if (known := self._bounds.get(file.path)) is not None:
-                return known
+            if (cached := self._bounds.get(file.path)) is not None:
+                return cached
         folder = self._folder(file)
-        if parquet_parts().digest_of_bytes(folder, file.path) != file.digest:
+        if parquet_files().digest_of_bytes(folder, file.path) != file.digest:
             raise TransientError(
                 f"{file.path} in {file.uri} does not hold what was written to it. Restore that file"
                 " from a backup."
             )
-        bounds: list[IdBounds] = parquet_parts().id_bounds_of(folder, file.path)
+        bounds: list[IdBounds] = parquet_files().id_bounds_of(folder, file.path)
         with self._lock:
             self._bounds[file.path] = bounds
-            if len(self._bounds) > KEPT_BOUNDS:
+            if len(self._bounds) > CACHED_BOUNDS:
                 self._bounds.popitem(last=False)
         return bounds
 
-    def _table(self, file: ArchiveFile, part: int | None) -> "pyarrow.Table":
-        """Return a part of a file's rows, or the column of all ids, which is its first."""
-        key = (file.path, part)
+    def _table(self, file: ArchiveFile, group: int | None) -> "pyarrow.Table":
+        """Return a row group of a file, or for None the column of all ids."""
+        key = (file.path, group)
         with self._lock:
-            if (kept := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return kept
-        read = parquet_parts().table_of(self._folder(file), file.path, part)
+            if (cached := self._tables.get(key)) is not None:
+                self._tables.move_to_end(key)
+                return cached
+        table = parquet_files().table_of(self._folder(file), file.path, group)
         with self._lock:
-            if key not in self._kept:
-                self._kept[key] = read
-                self._bytes += read.nbytes
-            while self._bytes > KEPT_BYTES:
-                self._bytes -= self._kept.popitem(last=False)[1].nbytes
-        return read
+            if key not in self._tables:
+                self._tables[key] = table
+                self._cached_bytes += table.nbytes
+            while self._cached_bytes > CACHE_BYTES:
+                self._cached_bytes -= self._tables.popitem(last=False)[1].nbytes
+        return table
 
     def _folder(self, file: ArchiveFile) -> "ParquetFolder":
         uri = str(file.uri)
@@ -136,13 +115,13 @@ class AnswerFileReader:
         return self._folders[uri]
 
 
-def parquet_parts() -> Any:
-    """Return the module that reads parts of files, which is loaded where there are any.
+def parquet_files() -> Any:
+    """Return the module of Parquet files, which is loaded where there are any.
 
     Raises
     ------
     ConfigurationError
-        What it takes is not installed.
+        pyarrow is not installed.
     """
     try:
         from biaswatch.shared.parquet import files
@@ -152,15 +131,15 @@ def parquet_parts() -> Any:
 
 
 def open_folder(uri: str) -> "ParquetFolder":
-    """Open a place of files.
+    """Open a folder of files.
 
     Raises
     ------
     ConfigurationError
-        Its address is wrong, or what it takes is not installed.
+        Its address is wrong, or pyarrow is not installed.
     """
     try:
-        from biaswatch.shared.parquet.folder import AGAIN, ParquetFolder
+        from biaswatch.shared.parquet.folder import RETRY_LATER, ParquetFolder
     except ModuleNotFoundError:
         raise ConfigurationError(WITHOUT_PARQUET) from None
-    return ParquetFolder(uri, then=AGAIN)
+    return ParquetFolder(uri, advice=RETRY_LATER)

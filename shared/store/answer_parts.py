@@ -1,4 +1,4 @@
-"""Answers that are incomplete, and counts of answers without a monitor."""
+"""Parts of answers that wait for the rest, and counts of answers without a monitor."""
 
 import json
 from collections import Counter
@@ -6,220 +6,183 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Engine,
-    and_,
-    delete,
-    func,
-    or_,
-    select,
-    tuple_,
-)
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, tuple_
 
 from biaswatch.shared.contracts import UnwatchedSource
-from biaswatch.shared.store.engine import (
-    ScopeNow,
-    everything,
-    insert_new,
-    read_transaction,
-    upsert,
-    write_transaction,
-)
+from biaswatch.shared.store.database import Database, upsert
 from biaswatch.shared.store.monitoring_tables import ANSWER_PARTS, UNWATCHED_ANSWERS
 
-MOST_SOURCES = 1000
-"""Of one tenant, by name: a sender may invent as many names as it likes."""
+MAX_OPERATIONS = 2000
+"""Complete operations that are read together."""
+BATCH_OPERATIONS = 200
+MAX_SOURCES = 1000
+"""Named sources per tenant; a sender may invent any number of names."""
 OTHER_SOURCES, NO_SOURCE_NAMED = "(others)", "(no name)"
-"""In place of a name: of the systems beyond `MOST_SOURCES`, and of answers that name no system."""
-_COLUMNS = UNWATCHED_ANSWERS.c
-
-
-class UnwatchedAnswers:
-    """The counts of all live systems; people see those of their own tenant alone."""
-
-    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
-        self._engine = engine
-        self._scope = scope
-
-    def count(self, tenant: str, by_source: Mapping[str, int], at: datetime) -> None:
-        """Add what was sent in at a moment and nobody watched; an empty name names no system."""
-        with write_transaction(self._engine) as connection:
-            count_unwatched(connection, tenant, by_source, at)
-
-    def read(self) -> list[UnwatchedSource]:
-        """Return every live system of which something came that nobody watched, by name."""
-        query = select(UNWATCHED_ANSWERS).order_by(_COLUMNS.tenant, _COLUMNS.source)
-        if (tenant := self._scope().tenant) is not None:
-            query = query.where(_COLUMNS.tenant == tenant)
-        with read_transaction(self._engine) as connection:
-            return [UnwatchedSource(**row) for row in connection.execute(query).mappings()]
-
-
-def count_unwatched(
-    connection: Connection, tenant: str, by_source: Mapping[str, int], at: datetime
-) -> None:
-    """Add to the counts of a tenant within a transaction."""
-    for source, answers in sorted(_named(connection, tenant, by_source).items()):
-        row = {"tenant": tenant, "source": source, "answers": answers}
-        statement = upsert(connection, UNWATCHED_ANSWERS).values(**row, first_at=at, last_at=at)
-        changed = {"answers": _COLUMNS.answers + statement.excluded.answers, "last_at": at}
-        connection.execute(
-            statement.on_conflict_do_update(index_elements=["tenant", "source"], set_=changed)
-        )
-
-
-def _named(connection: Connection, tenant: str, by_source: Mapping[str, int]) -> dict[str, int]:
-    """Return the counts by the names under which they are kept."""
-    mine = select(_COLUMNS.source).where(_COLUMNS.tenant == tenant)
-    known = set(connection.scalars(mine))
-    found = Counter[str]()
-    for source, answers in by_source.items():
-        name = source or NO_SOURCE_NAMED
-        if name not in known and len(known) >= MOST_SOURCES:
-            name = OTHER_SOURCES
-        known.add(name)
-        found[name] += answers
-    return found
-
-
-MOST_READ = 2000
-AT_ONCE = 200
+"""Names for sources beyond `MAX_SOURCES`, and for answers without a source."""
 Operation = tuple[str, str, str]
-"""Tenant, live system, and what names the operation."""
+"""Tenant, live system, and key of the operation."""
+PARTS = ANSWER_PARTS.c
+OPERATION = (PARTS.tenant, PARTS.source, PARTS.key)
 
 
 @dataclass(frozen=True)
 class WaitingPart:
-    """What one signal tells of an answer, as JSON."""
+    """The content of one signal about an answer, as JSON."""
 
     tenant: str
     source: str
     key: str
     part: str
-    """A digest of the signal: one that is sent again is the same."""
+    """Digest of the signal; a repeated signal has the same."""
     at: datetime
-    """When it was taken in."""
+    """Time of intake."""
     is_span: bool
     answered: bool
-    """Whether it says what became of the question."""
+    """True if the part has the outcome of the question."""
     body: str
 
     @property
     def operation(self) -> Operation:
-        """Return what its parts have in common."""
+        """Key that the parts of an answer share."""
         return self.tenant, self.source, self.key
 
 
+@dataclass(eq=False)
 class AnswerParts:
-    """Keeps parts until the operation they belong to is complete; calls block."""
+    """Keeps parts until their operation is complete."""
 
-    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
-        self._engine = engine
-        self._scope = scope
+    db: Database
 
     def keep(self, parts: Iterable[WaitingPart]) -> int:
-        """Keep parts; return how many were not there already."""
+        """Keep parts; return the number of new ones."""
         rows = [
-            {"tenant": each.tenant, "source": each.source, "key": each.key, "part": each.part,
-             "at": each.at, "spans": int(each.is_span), "answers": int(each.answered),
-             "body": each.body}
-            for each in parts
+            {"tenant": part.tenant, "source": part.source, "key": part.key, "part": part.part,
+             "at": part.at, "spans": int(part.is_span), "answers": int(part.answered),
+             "body": part.body}
+            for part in parts
         ]  # fmt: skip
-        if not rows:
-            return 0
-        with write_transaction(self._engine) as connection:
-            return len(insert_new(connection, ANSWER_PARTS, rows))
+        return len(self.db.insert_new(ANSWER_PARTS, rows)) if rows else 0
 
     def settled(self, quiet_since: datetime, deadline: datetime) -> list[list[WaitingPart]]:
-        """Return the parts of operations that are complete, or were waited for long enough.
+        """Return the parts of operations that are complete or timed out.
 
-        Complete is an operation of which there are a span and an answer, and nothing has come of it
-        since `quiet_since`; of any other, nothing has come since the `deadline`.
+        An operation is complete if it has a span and an answer, and no part arrived since
+        `quiet_since`. It timed out if no part arrived since the `deadline`.
         """
-        columns, operation = ANSWER_PARTS.c, _operation()
-        last = func.max(columns.at)
-        complete = and_(func.sum(columns.spans) > 0, func.sum(columns.answers) > 0)
+        last = func.max(PARTS.at)
+        complete = and_(func.sum(PARTS.spans) > 0, func.sum(PARTS.answers) > 0)
         ended = (
-            select(*operation)
-            .group_by(*operation)
+            select(*OPERATION)
+            .group_by(*OPERATION)
             .having(or_(last < deadline, and_(complete, last < quiet_since)))
-            .order_by(func.min(columns.at))
-            .limit(MOST_READ)
+            .order_by(func.min(PARTS.at))
+            .limit(MAX_OPERATIONS)
             .subquery()
         )
-        same = and_(*(ended.c[each.name] == each for each in operation))
-        found: dict[Operation, list[WaitingPart]] = {}
-        with read_transaction(self._engine) as connection:
-            wanted = select(ANSWER_PARTS).join(ended, same).order_by(columns.at)
-            for row in connection.execute(wanted):
-                part = WaitingPart(
-                    row.tenant, row.source, row.key, row.part, row.at,
-                    bool(row.spans), bool(row.answers), row.body,
-                )  # fmt: skip
-                found.setdefault(part.operation, []).append(part)
-        return list(found.values())
+        same = and_(*(ended.c[column.name] == column for column in OPERATION))
+        by_operation: dict[Operation, list[WaitingPart]] = {}
+        for row in self.db.rows(select(ANSWER_PARTS).join(ended, same).order_by(PARTS.at)):
+            part = WaitingPart(
+                row.tenant, row.source, row.key, row.part, row.at,
+                bool(row.spans), bool(row.answers), row.body,
+            )  # fmt: skip
+            by_operation.setdefault(part.operation, []).append(part)
+        return list(by_operation.values())
 
     def remove(
         self, operations: Sequence[Operation], unwatched: Collection[Operation] = ()
     ) -> None:
-        """Remove all parts of operations; those of `unwatched` are counted as such.
+        """Remove all parts of operations, and count those of `unwatched`.
 
-        Whoever removes them counts them: two gateways that join the same parts count them once.
+        Only the process that removes the parts counts them, so two gateways count them once.
         """
-        if not operations:
-            return
-        gone: dict[Operation, datetime] = {}
-        with write_transaction(self._engine) as connection:
-            for start in range(0, len(operations), AT_ONCE):
-                some = operations[start : start + AT_ONCE]
-                which = tuple_(*_operation()).in_(some)
-                removed = delete(ANSWER_PARTS).where(which)
-                for row in connection.execute(removed.returning(*_operation(), ANSWER_PARTS.c.at)):
-                    gone[row.tenant, row.source, row.key] = row.at
-            counted = gone.keys() & set(unwatched)
-            for tenant in sorted({each[0] for each in counted}):
-                mine = [each for each in counted if each[0] == tenant]
-                sources = Counter(source for _, source, _ in mine)
-                count_unwatched(connection, tenant, sources, max(gone[each] for each in mine))
+        removed: dict[Operation, datetime] = {}
+        with self.db.writing() as connection:
+            for start in range(0, len(operations), BATCH_OPERATIONS):
+                condition = tuple_(*OPERATION).in_(operations[start : start + BATCH_OPERATIONS])
+                statement = delete(ANSWER_PARTS).where(condition).returning(*OPERATION, PARTS.at)
+                for row in connection.execute(statement):
+                    removed[row.tenant, row.source, row.key] = row.at
+            counted = removed.keys() & set(unwatched)
+            for tenant in sorted({tenant for tenant, _, _ in counted}):
+                of_tenant = [operation for operation in counted if operation[0] == tenant]
+                sources = Counter(source for _, source, _ in of_tenant)
+                latest = max(removed[operation] for operation in of_tenant)
+                count_unwatched(connection, tenant, sources, latest)
 
     def purge_units(self, units: Collection[str]) -> int:
-        """Remove every part of the operations that are of these units; return how many parts.
+        """Remove every part of the operations of units; return the number of parts.
 
-        A part is of a unit if it names it, or if the operation is called so.
+        An operation belongs to a unit if a part names the unit, or if its key is the unit.
         """
-        columns = ANSWER_PARTS.c
-        said = [json.dumps(unit, ensure_ascii=False) for unit in units]
-        named = select(*_operation(), columns.body).where(
-            or_(*(columns.body.contains(each, autoescape=True) for each in said))
+        quoted = [json.dumps(unit, ensure_ascii=False) for unit in units]
+        naming = select(*OPERATION, PARTS.body).where(
+            or_(*(PARTS.body.contains(text, autoescape=True) for text in quoted))
         )
-        called = select(*_operation()).where(columns.key.in_(list(units)))
-        with read_transaction(self._engine) as connection:
-            found = {(row.tenant, row.source, row.key) for row in connection.execute(called)}
-            found |= {
-                (row.tenant, row.source, row.key)
-                for row in connection.execute(named)
-                if json.loads(row.body).get("unit") in units
-            }
-        mine = sorted(found)
-        some = (mine[start : start + AT_ONCE] for start in range(0, len(mine), AT_ONCE))
-        return self._purge(*(tuple_(*_operation()).in_(each) for each in some))
+        keyed = select(*OPERATION).where(PARTS.key.in_(list(units)))
+        operations = {(row.tenant, row.source, row.key) for row in self.db.rows(keyed)}
+        operations |= {
+            (row.tenant, row.source, row.key)
+            for row in self.db.rows(naming)
+            if json.loads(row.body).get("unit") in units
+        }
+        ordered = sorted(operations)
+        starts = range(0, len(ordered), BATCH_OPERATIONS)
+        return self._purge(
+            *(tuple_(*OPERATION).in_(ordered[n : n + BATCH_OPERATIONS]) for n in starts)
+        )
 
-    def purge_before(self, moment: datetime) -> int:
-        """Remove the parts that were taken in before a moment; return how many."""
-        return self._purge(ANSWER_PARTS.c.at < moment)
+    def purge_before(self, time: datetime) -> int:
+        """Remove the parts that arrived before a time; return their number."""
+        return self._purge(PARTS.at < time)
 
-    def _purge(self, *which: ColumnElement[bool]) -> int:
-        """Remove what one of the conditions names, in the scope."""
-        tenant = self._scope().tenant
-        mine = [] if tenant is None else [ANSWER_PARTS.c.tenant == tenant]
-        with write_transaction(self._engine) as connection:
-            removals = [delete(ANSWER_PARTS).where(each, *mine) for each in which]
-            return sum(connection.execute(each).rowcount for each in removals)
+    def _purge(self, *conditions: ColumnElement[bool]) -> int:
+        """Remove the parts of the scope that match one of the conditions."""
+        visible = self.db.visible(ANSWER_PARTS)
+        with self.db.writing() as connection:
+            return sum(
+                connection.execute(delete(ANSWER_PARTS).where(condition, *visible)).rowcount
+                for condition in conditions
+            )
 
 
-def _operation() -> tuple[Column[str], ...]:
-    columns = ANSWER_PARTS.c
-    return columns.tenant, columns.source, columns.key
+@dataclass(eq=False)
+class UnwatchedAnswers:
+    """Counts of answers by live system; a reader with a tenant sees that tenant's only."""
+
+    db: Database
+
+    def count(self, tenant: str, by_source: Mapping[str, int], at: datetime) -> None:
+        """Add answers that no monitor watched; an empty name means no source."""
+        with self.db.writing() as connection:
+            count_unwatched(connection, tenant, by_source, at)
+
+    def read(self) -> list[UnwatchedSource]:
+        """Return every live system with unwatched answers, by name."""
+        query = select(UNWATCHED_ANSWERS).where(*self.db.visible(UNWATCHED_ANSWERS))
+        query = query.order_by(UNWATCHED_ANSWERS.c.tenant, UNWATCHED_ANSWERS.c.source)
+        return [UnwatchedSource(**row._asdict()) for row in self.db.rows(query)]
+
+
+def count_unwatched(
+    connection: Connection, tenant: str, by_source: Mapping[str, int], at: datetime
+) -> None:
+    """Add to the counts of a tenant in a transaction."""
+    columns = UNWATCHED_ANSWERS.c
+    known = set(connection.scalars(select(columns.source).where(columns.tenant == tenant)))
+    counts = Counter[str]()
+    for source, answers in by_source.items():
+        name = source or NO_SOURCE_NAMED
+        if name not in known and len(known) >= MAX_SOURCES:
+            name = OTHER_SOURCES
+        known.add(name)
+        counts[name] += answers
+    for name, answers in sorted(counts.items()):
+        row = {"tenant": tenant, "source": name, "answers": answers}
+        statement = upsert(connection, UNWATCHED_ANSWERS).values(**row, first_at=at, last_at=at)
+        total = columns.answers + statement.excluded.answers
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["tenant", "source"], set_={"answers": total, "last_at": at}
+            )
+        )

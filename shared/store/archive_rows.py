@@ -1,99 +1,76 @@
-"""The rows of a run's answers as an archive takes them, and gives them back."""
+"""Rows of a run's answers as an archive takes them, and as it gives them back."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from pydantic_core import to_json
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import delete, select
 
 from biaswatch.shared.contracts import Record
 from biaswatch.shared.store.answer_files import AnswerFiles
-from biaswatch.shared.store.engine import (
-    MOST_PARAMETERS,
-    insert_new,
-    read_transaction,
-    write_transaction,
-)
-from biaswatch.shared.store.statements import among
-from biaswatch.shared.store.tables import KEYS, RECORDS, TEXTS, unit_part_of
+from biaswatch.shared.store.database import MAX_KEYS, Database, insert_new
+from biaswatch.shared.store.record_rows import Row, portable_row, restored_row
+from biaswatch.shared.store.statements import is_in
+from biaswatch.shared.store.tables import RECORDS, TEXTS, unit_part_of
 
-Row = dict[str, Any]
-_OF_TEXTS = [column for column in TEXTS.columns if column is not TEXTS.c.unit_part]
-"""What is archived: the rest follows from it."""
+TEXT_COLUMNS = [column for column in TEXTS.columns if column is not TEXTS.c.unit_part]
+"""Archived columns; the partition is derived from the unit."""
 
 
+@dataclass(eq=False)
 class ArchiveRows:
-    """Reads a run's answers as rows, removes them, and writes them again."""
+    """Reads a run's answers as rows, removes them, and restores them."""
 
-    def __init__(self, engine: Engine, files: AnswerFiles) -> None:
-        self._engine = engine
-        self._files = files
+    db: Database
+    files: AnswerFiles
 
     def records(self, kind: type[Record], run_id: str) -> Iterator[list[Row]]:
-        """Return the rows of a kind of a run, some at a time, then what of them is in files."""
-        table, last = RECORDS[kind.kind], ""
-        while True:
-            query = select(table).where(table.c.run_id == run_id, table.c.id > last)
-            with read_transaction(self._engine) as connection:
-                page = connection.execute(query.order_by(table.c.id).limit(MOST_PARAMETERS))
-                rows = [_portable(kind.kind, row) for row in page.mappings()]
-            if not rows:
-                break
-            last = rows[-1]["id"]
-            yield rows
-        filed = self._files.in_order(kind.kind, run_id)
-        while some := list(islice(filed, MOST_PARAMETERS)):
-            yield some
+        """Return pages of a run's rows of one kind: those of the table, then those of files."""
+        table, last_id = RECORDS[kind.kind], ""
+        query = select(table).where(table.c.run_id == run_id).order_by(table.c.id).limit(MAX_KEYS)
+        while rows := self.db.rows(query.where(table.c.id > last_id)):
+            last_id = rows[-1].id
+            yield [portable_row(kind.kind, row._asdict()) for row in rows]
+        rows_in_files = self.files.in_order(kind.kind, run_id)
+        while page := list(islice(rows_in_files, MAX_KEYS)):
+            yield page
 
     def texts(self, record_ids: Sequence[str]) -> list[Row]:
-        """Return the texts of at most as many records as `records` returns at once."""
-        query = select(*_OF_TEXTS).where(among(TEXTS.c.record_id, record_ids))
-        query = query.order_by(TEXTS.c.record_id, TEXTS.c.field)
-        with read_transaction(self._engine) as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-        return [*rows, *self._files.text_rows(record_ids)]
+        """Return the texts of one page of records."""
+        query = select(*TEXT_COLUMNS).where(is_in(TEXTS.c.record_id, record_ids))
+        rows = self.db.rows(query.order_by(TEXTS.c.record_id, TEXTS.c.field))
+        return [*(row._asdict() for row in rows), *self.files.text_rows(record_ids)]
 
     def remove(self, kind: str, ids: Sequence[str]) -> None:
-        """Remove some records and their texts from the store."""
-        table = RECORDS[kind]
-        with write_transaction(self._engine) as connection:
-            connection.execute(delete(TEXTS).where(among(TEXTS.c.record_id, ids)))
-            connection.execute(delete(table).where(among(table.c.id, ids)))
+        """Remove records and their texts from the tables."""
+        self.db.execute(
+            delete(TEXTS).where(is_in(TEXTS.c.record_id, ids)),
+            delete(RECORDS[kind]).where(is_in(RECORDS[kind].c.id, ids)),
+        )
 
     def put_back(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write records into the store again, those that are there already as they are."""
+        """Restore records; existing ones stay unchanged."""
         by_kind: dict[str, list[Row]] = {}
         for row in rows:
-            kept = {name: value for name, value in row.items() if name not in ("kind", "keys")}
-            by_kind.setdefault(row["kind"], []).append({**kept, **json.loads(row["keys"])})
-        with write_transaction(self._engine) as connection:
-            for kind, found in sorted(by_kind.items()):
-                insert_new(connection, RECORDS[kind], found)
+            restored = restored_row(row)
+            del restored["keys"]
+            by_kind.setdefault(restored.pop("kind"), []).append(restored)
+        with self.db.writing() as connection:
+            for kind, restored_rows in sorted(by_kind.items()):
+                insert_new(connection, RECORDS[kind], restored_rows)
 
     def put_texts_back(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write texts into the store again; leave out what may not be kept any more."""
-        kept = [
-            {
-                **{each.name: row[each.name] for each in _OF_TEXTS},
-                "unit_part": unit_part_of(row["unit_id"]),
-            }
+        """Restore texts."""
+        restored = [
+            {column.name: row[column.name] for column in TEXT_COLUMNS}
+            | {"unit_part": unit_part_of(row["unit_id"])}
             for row in rows
         ]
-        with write_transaction(self._engine) as connection:
-            insert_new(connection, TEXTS, kept)
+        self.db.insert_new(TEXTS, restored)
 
     def count(self, kind: type[Record], run_id: str, ids: Sequence[str]) -> int:
-        """Return how many of these records of a run the store has."""
+        """Return the number of these records that a run has in the tables."""
         table = RECORDS[kind.kind]
-        query = select(table.c.id).where(table.c.run_id == run_id, among(table.c.id, ids))
-        with read_transaction(self._engine) as connection:
-            return len(list(connection.scalars(query)))
-
-
-def _portable(kind: str, row: Mapping[Any, Any]) -> Row:
-    """Return a row with the columns that every kind has; the others as JSON."""
-    keys = {name: row[name] for name in KEYS.get(kind, ())}
-    rest = {name: value for name, value in row.items() if name not in keys}
-    return {"kind": kind, **rest, "keys": to_json(keys).decode()}
+        query = select(table.c.id).where(table.c.run_id == run_id, is_in(table.c.id, ids))
+        return len(self.db.rows(query))

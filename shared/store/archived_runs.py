@@ -1,66 +1,71 @@
-"""Runs whose answers are archived: which are due, where they are, what becomes of late copies."""
+"""Runs whose answers are archived: when they are due, where they are, and their locks."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
-from sqlalchemy import Connection, Engine, bindparam, delete, func, select, update
-
-from biaswatch.shared.contracts import RUN_GATHER, Features, Probe, Record, Response, Run
-from biaswatch.shared.store.engine import (
-    ScopeNow,
-    chunks,
-    everything,
-    insert_new,
-    read_transaction,
-    write_transaction,
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    bindparam,
+    delete,
+    func,
+    select,
+    union,
+    update,
 )
-from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES, ARCHIVED_RUNS, TRAFFIC_WINDOWS
-from biaswatch.shared.store.statements import among
-from biaswatch.shared.store.tables import GATHERS, RECORDS
 
-MOVED: tuple[type[Record], ...] = (Features, Response, Probe)
-"""The kinds of record that an archive takes; findings, rounds and counts stay in the store."""
-MOVED_KINDS = {kind.kind for kind in MOVED}
+from biaswatch.shared.contracts import RUN_GATHER, Response, Run
+from biaswatch.shared.store.database import Database, batches, insert_new
+from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES, ARCHIVED_RUNS, TRAFFIC_WINDOWS
+from biaswatch.shared.store.record_rows import FILE_KINDS, ByKind
+from biaswatch.shared.store.run_tables import GATHERS
+from biaswatch.shared.store.tables import RECORDS
+
+LOCK_HEX_DIGITS = 15
+"""Digits of a run's id in the number of its advisory lock, which has 63 bits."""
 
 
 class ArchiveState(StrEnum):
-    """How far a run's answers are on their way."""
+    """Progress of archiving a run's answers."""
 
     WRITING = "writing"
-    """Files are being written; the store has all of it."""
+    """Files are being written; the store has all answers."""
     REMOVING = "removing"
-    """The files are verified; what they hold leaves the store."""
+    """The files are verified; their content is being removed from the store."""
     ARCHIVED = "archived"
-    """The store has none of it."""
+    """The store has no answers of the run."""
     RESTORING = "restoring"
-    """It is being written into the store again."""
+    """The answers are being written into the store again."""
     EXPIRED = "expired"
-    """Its files are removed too, as the retention says."""
+    """The retention removed the files as well."""
 
 
-LOCK_HEX_DIGITS = 15
-"""Of a run's id: the number of a lock has 63 bits."""
-AWAY = (ArchiveState.REMOVING, ArchiveState.ARCHIVED, ArchiveState.RESTORING, ArchiveState.EXPIRED)
-"""States in which the store does not have all answers of a run, and takes in none."""
+ARCHIVED_STATES = (
+    ArchiveState.REMOVING,
+    ArchiveState.ARCHIVED,
+    ArchiveState.RESTORING,
+    ArchiveState.EXPIRED,
+)
+"""States in which the store lacks some answers of a run and accepts none."""
 
 
 @dataclass(frozen=True)
 class ArchivableRun:
-    """A run that is over, with what its files are sorted by."""
+    """A finished run, with the attributes that its files are sorted by."""
 
     run_id: str
     tenant: str
     source: str
-    """The suite, or the live system, that its answers come from."""
+    """Suite or live system of the answers."""
 
 
 @dataclass(frozen=True)
 class ArchivedRun(ArchivableRun):
-    """A run whose answers are archived, or on their way."""
+    """A run whose answers are archived, or being archived or restored."""
 
     uri: str
     state: ArchiveState
@@ -69,96 +74,89 @@ class ArchivedRun(ArchivableRun):
     measurements: int
 
 
+@dataclass(eq=False)
 class ArchivedRuns:
-    """Finds runs to archive, and those that are archived."""
+    """Finds runs to archive, and archived runs."""
 
-    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
-        self._engine = engine
-        self._scope = scope
+    db: Database
 
     def due(self, before: datetime, tenants: Sequence[str] | None = None) -> list[ArchivableRun]:
-        """Return the runs that closed before a moment and wait for nothing, the oldest first.
+        """Return the runs that closed before a time and wait for nothing, oldest first.
 
-        Windows of traffic that nobody read are among them. Runs on their way come first.
+        Unread windows of traffic are included. Runs whose archiving was interrupted come first.
         """
-        with read_transaction(self._engine) as connection:
-            known = {row.run_id: row for row in connection.execute(select(ARCHIVED_RUNS))}
-            waiting = select(GATHERS.c.key).where(GATHERS.c.closed_at.is_(None))
-            busy = {key.partition("/")[0] for key in connection.scalars(waiting)}
-            found = [*_ended_runs(connection, before), *_unread_windows(connection, before)]
-        begun = [
-            ArchivableRun(row.run_id, row.tenant, row.source)
-            for row in known.values()
-            if row.state in (ArchiveState.WRITING, ArchiveState.REMOVING)
-        ]
-        new = [each for each in found if each.run_id not in known and each.run_id not in busy]
-        return [each for each in (*begun, *new) if tenants is None or each.tenant in tenants]
+        columns = ARCHIVED_RUNS.c
+        interrupted = select(columns.run_id, columns.tenant, columns.source)
+        interrupted = interrupted.where(
+            columns.state.in_((ArchiveState.WRITING, ArchiveState.REMOVING))
+        )
+        open_keys = select(GATHERS.c.key).where(GATHERS.c.closed_at.is_(None))
+        with self.db.reading() as connection:
+            begun = [ArchivableRun(*row) for row in connection.execute(interrupted)]
+            busy = {key.partition("/")[0] for key in connection.scalars(open_keys)}
+            ended = [*_ended_runs(connection, before), *_unread_windows(connection, before)]
+        runs = [*begun, *(run for run in ended if run.run_id not in busy)]
+        return [run for run in runs if tenants is None or run.tenant in tenants]
 
     def find(self, run_id: str) -> ArchivedRun | None:
-        """Return where the answers of a run are, if they are not in the store."""
+        """Return where the answers of a run are archived, or None."""
         return self.among([run_id]).get(run_id)
 
     def among(self, run_ids: Iterable[str]) -> dict[str, ArchivedRun]:
-        """Return, by run, where the answers of these runs are that are not in the store."""
-        found: dict[str, ArchivedRun] = {}
-        with read_transaction(self._engine) as connection:
-            for some in chunks(run_ids):
-                query = select(ARCHIVED_RUNS).where(among(ARCHIVED_RUNS.c.run_id, some))
-                if (tenant := self._scope().tenant) is not None:
-                    query = query.where(ARCHIVED_RUNS.c.tenant == tenant)
-                rows = connection.execute(query).mappings()
-                found |= {row["run_id"]: _archived(row) for row in rows}
-        return {run_id: each for run_id, each in found.items() if each.state in AWAY}
+        """Return the archived ones of these runs, by id."""
+        query = select(ARCHIVED_RUNS).where(*self.db.visible(ARCHIVED_RUNS))
+        query = query.where(ARCHIVED_RUNS.c.state.in_(ARCHIVED_STATES))
+        rows = self.db.rows_in(query, ARCHIVED_RUNS.c.run_id, run_ids)
+        return {row.run_id: _archived(row) for row in rows}
 
     def all(self) -> list[ArchivedRun]:
-        """Return every run in the archive or on its way, by tenant, source and time."""
-        names = ARCHIVED_RUNS.c
-        query = select(ARCHIVED_RUNS).order_by(names.tenant, names.source, names.at, names.run_id)
-        if (tenant := self._scope().tenant) is not None:
-            query = query.where(names.tenant == tenant)
-        with read_transaction(self._engine) as connection:
-            return [_archived(row) for row in connection.execute(query).mappings()]
+        """Return every run that is archived or in progress, by tenant, source and time."""
+        columns = ARCHIVED_RUNS.c
+        query = select(ARCHIVED_RUNS).where(*self.db.visible(ARCHIVED_RUNS))
+        query = query.order_by(columns.tenant, columns.source, columns.at, columns.run_id)
+        return [_archived(row) for row in self.db.rows(query)]
 
     def tenants(self) -> list[str]:
         """Return the tenants that have runs, in the store or in the archive."""
-        runs = RECORDS[Run.kind].c
-        with read_transaction(self._engine) as connection:
-            found = {*connection.scalars(select(runs.tenant).distinct())}
-            found |= {*connection.scalars(select(ARCHIVED_RUNS.c.tenant).distinct())}
-        return sorted(found)
+        stored, archived = RECORDS[Run.kind].c.tenant, ARCHIVED_RUNS.c.tenant
+        return sorted(self.db.scalars(union(select(stored), select(archived))))
 
     def begin(self, run: ArchivableRun, uri: str, now: datetime) -> ArchivedRun:
-        """Note that a run is on its way; return how far it is, perhaps from before."""
+        """Begin to archive a run; return its state, perhaps of an earlier attempt."""
         row = {
             "run_id": run.run_id, "tenant": run.tenant, "source": run.source, "uri": uri,
             "state": ArchiveState.WRITING, "at": now,
         }  # fmt: skip
-        with write_transaction(self._engine) as connection:
+        with self.db.writing() as connection:
             insert_new(connection, ARCHIVED_RUNS, [row])
             query = select(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run.run_id)
-            begun = _archived(connection.execute(query).mappings().one())
-        with write_transaction(self._engine) as connection:
-            # Who is just adding files of answers to it, and did not see this, has done so now.
+            archived = _archived(connection.execute(query).one())
+        with self.db.writing() as connection:
+            # Waits for writers of answer files that did not see the new row.
             lock_run(connection, run.run_id)
-        return begun
+        return archived
 
     def note(self, run_id: str, state: ArchiveState, now: datetime, **amounts: int) -> None:
-        """Note how far a run is."""
-        mine = update(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run_id)
-        with write_transaction(self._engine) as connection:
-            connection.execute(mine.values(state=state, at=now, **amounts))
+        """Record the progress of archiving a run."""
+        statement = update(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run_id)
+        self.db.execute(statement.values(state=state, at=now, **amounts))
 
     def forget(self, run_id: str) -> None:
-        """Forget a run whose answers are all in the store again."""
-        with write_transaction(self._engine) as connection:
-            # Files with an address of their own are left to the sweep, or are being written.
-            mine = (ARCHIVE_FILES.c.run_id == run_id, ARCHIVE_FILES.c.uri.is_(None))
-            connection.execute(delete(ARCHIVE_FILES).where(*mine))
-            connection.execute(delete(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run_id))
+        """Forget a run whose answers were all restored."""
+        # Files with their own address are left to the sweep, or are being written.
+        in_archive = (ARCHIVE_FILES.c.run_id == run_id, ARCHIVE_FILES.c.uri.is_(None))
+        self.db.execute(
+            delete(ARCHIVE_FILES).where(*in_archive),
+            delete(ARCHIVED_RUNS).where(ARCHIVED_RUNS.c.run_id == run_id),
+        )
 
 
-def _archived(row: Mapping[Any, Any]) -> ArchivedRun:
-    return ArchivedRun(**{**row, "state": ArchiveState(row["state"])})
+def _archived(row: Row[tuple[object, ...]]) -> ArchivedRun:
+    return ArchivedRun(**row._asdict() | {"state": ArchiveState(row.state)})
+
+
+def _is_new(run_id: ColumnElement[str]) -> ColumnElement[bool]:
+    return ~select(ARCHIVED_RUNS.c.run_id).where(ARCHIVED_RUNS.c.run_id == run_id).exists()
 
 
 def _ended_runs(connection: Connection, before: datetime) -> list[ArchivableRun]:
@@ -167,7 +165,7 @@ def _ended_runs(connection: Connection, before: datetime) -> list[ArchivableRun]
         select(runs.id, runs.tenant, runs.body)
         .join(GATHERS, GATHERS.c.key == runs.id)
         .where(GATHERS.c.stage == RUN_GATHER, GATHERS.c.closed_at < before)
-        .where(GATHERS.c.recorded_at.is_not(None))
+        .where(GATHERS.c.recorded_at.is_not(None), _is_new(runs.id))
         .order_by(GATHERS.c.closed_at, runs.id)
     )
     return [
@@ -177,58 +175,66 @@ def _ended_runs(connection: Connection, before: datetime) -> list[ArchivableRun]
 
 
 def _unread_windows(connection: Connection, before: datetime) -> list[ArchivableRun]:
-    """Return windows that were passed over: they have answers, and are no runs."""
-    windows, responses = TRAFFIC_WINDOWS.c, RECORDS[Response.kind].c
+    """Return windows that were passed over: they have answers but are no runs."""
+    windows, answers, files = TRAFFIC_WINDOWS.c, RECORDS[Response.kind].c, ARCHIVE_FILES.c
     read = select(GATHERS.c.key).where(
         GATHERS.c.stage == RUN_GATHER, GATHERS.c.key == windows.run_id
     )
-    query = select(windows.run_id).where(
-        windows.fixed_at.is_not(None), windows.ends < before, ~read.exists()
-    )
-    found = []
-    for run_id in connection.scalars(query.order_by(windows.ends)):
-        one = select(responses.tenant, responses.lane).where(responses.run_id == run_id).limit(1)
-        files = ARCHIVE_FILES.c
-        filed = select(files.tenant, files.source).where(
-            files.run_id == run_id, files.kind == Response.kind, files.verified.is_(True)
-        )
-        if row := connection.execute(one).first() or connection.execute(filed.limit(1)).first():
-            found.append(ArchivableRun(run_id, row[0], row[1]))
-    return found
+    in_files = (
+        files.run_id == windows.run_id, files.kind == Response.kind, files.verified.is_(True),
+    )  # fmt: skip
+    query = select(
+        windows.run_id,
+        *(
+            func.coalesce(
+                select(column).where(answers.run_id == windows.run_id).limit(1).scalar_subquery(),
+                select(file_column).where(*in_files).limit(1).scalar_subquery(),
+            ).label(name)
+            for name, column, file_column in (
+                ("tenant", answers.tenant, files.tenant),
+                ("source", answers.lane, files.source),
+            )
+        ),
+    ).where(windows.fixed_at.is_not(None), windows.ends < before)
+    query = query.where(~read.exists(), _is_new(windows.run_id)).order_by(windows.ends)
+    return [
+        ArchivableRun(row.run_id, row.tenant, row.source)
+        for row in connection.execute(query)
+        if row.tenant is not None
+    ]
 
 
 def lock_run(connection: Connection, run_id: str, *, shared: bool = False) -> None:
-    """Wait for who adds files to a run; keep others from it till the transaction ends.
+    """Wait for writers of a run's files, and block others until the transaction ends.
 
-    Who adds rows shares the lock with others who do. SQLite has one writer, which this is.
+    Writers of rows share the lock. SQLite has one writer, which is this transaction.
     """
     if connection.dialect.name == "postgresql":
         lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
         connection.execute(select(lock(int(run_id[:LOCK_HEX_DIGITS], 16))))
 
 
-RUNS_AWAY = select(ARCHIVED_RUNS.c.run_id).where(
-    ARCHIVED_RUNS.c.run_id.in_(bindparam("runs", expanding=True)), ARCHIVED_RUNS.c.state.in_(AWAY)
+SELECT_ARCHIVED = select(ARCHIVED_RUNS.c.run_id).where(
+    ARCHIVED_RUNS.c.run_id.in_(bindparam("runs", expanding=True)),
+    ARCHIVED_RUNS.c.state.in_(ARCHIVED_STATES),
 )
-"""Made once: every write of answers asks it."""
+"""Built once, because every write of answers executes it."""
 
 
-def here(
-    connection: Connection, by_kind: Mapping[str, dict[str, Record]]
-) -> dict[str, dict[str, Record]]:
-    """Return the records that belong into the store: late copies of archived answers do not."""
-    of_answers = (found for kind, found in by_kind.items() if kind in MOVED_KINDS)
-    runs = {each.run for found in of_answers for each in found.values()}
-    away: set[str] = set()
-    for some in chunks(run for run in runs if run):
-        away.update(connection.scalars(RUNS_AWAY, {"runs": some}))
-    if not away:
-        return dict(by_kind)
+def without_archived(connection: Connection, by_kind: ByKind) -> ByKind:
+    """Return records without late copies of archived answers."""
+    answers = (records for kind, records in by_kind.items() if kind in FILE_KINDS)
+    runs = {record.run for records in answers for record in records.values()}
+    archived: set[str | None] = set()
+    for batch in batches(run for run in runs if run):
+        archived.update(connection.scalars(SELECT_ARCHIVED, {"runs": batch}))
+    if not archived:
+        return by_kind
     return {
-        kind: {id_: each for id_, each in found.items() if not (_moves(kind) and each.run in away)}
-        for kind, found in by_kind.items()
+        kind: {
+            id_: record
+            for id_, record in records.items()
+            if kind not in FILE_KINDS or record.run not in archived
+        }
+        for kind, records in by_kind.items()
     }
-
-
-def _moves(kind: str) -> bool:
-    return kind in MOVED_KINDS

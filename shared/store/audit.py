@@ -1,4 +1,4 @@
-"""The audit trail in the store: entries are appended one after the other and never change."""
+"""The audit trail: entries are appended and never change."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, insert, select, text
+from sqlalchemy import Connection, Row, Select, and_, func, insert, select, text
 
 from biaswatch.shared.contracts.audit import (
     AuditAction,
@@ -16,28 +16,22 @@ from biaswatch.shared.contracts.audit import (
     next_entry,
     written,
 )
-from biaswatch.shared.store.engine import (
-    MOST_PARAMETERS,
-    ScopeNow,
-    everything,
-    read_transaction,
-    write_transaction,
-)
-from biaswatch.shared.store.tables import AUDIT
+from biaswatch.shared.store.database import MAX_KEYS, Database
+from biaswatch.shared.store.monitoring_tables import AUDIT
 
-BEGINNING_OF_AN_ID = re.compile("[0-9a-f]{8,32}")
-NEVER = datetime.min.replace(tzinfo=UTC)
-TOKENS = (AuditAction.TOKEN_ADD, AuditAction.TOKEN_REMOVE)
+ID_PREFIX = re.compile("[0-9a-f]{8,32}")
+UNKNOWN_TIME = datetime.min.replace(tzinfo=UTC)
+TOKEN_ACTIONS = (AuditAction.TOKEN_ADD.value, AuditAction.TOKEN_REMOVE.value)
 
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Which entries are wanted; what is None does not matter."""
+    """Selects entries; None selects all."""
 
     subject: str | None = None
     actor: str | None = None
     action: str | None = None
-    """An action, or its first word: `monitor` for all that is done to monitors."""
+    """An action, or its first word: `monitor` for all actions on monitors."""
     since: datetime | None = None
     tenant: str | None = None
 
@@ -45,67 +39,63 @@ class AuditFilter:
 EVERY_ENTRY = AuditFilter()
 
 
+@dataclass(eq=False)
 class AuditTrail:
-    """Appends and reads entries; a scope with a tenant sees that tenant's alone."""
+    """Appends and reads entries; a scope with a tenant sees that tenant's only."""
 
-    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
-        self._engine = engine
-        self._scope = scope
+    db: Database
 
     def append(self, acts: Sequence[AuditedAct], at: datetime) -> list[AuditEntry]:
-        """Append acts in their order, in one transaction; return their entries."""
-        with write_transaction(self._engine) as connection:
+        """Append acts in order, in one transaction; return their entries."""
+        with self.db.writing() as connection:
             _lock(connection)
             return _append(connection, acts, at)
 
     def append_token_changes(
         self, known: Mapping[str, str], change: AuditedAct, at: datetime
     ) -> list[AuditEntry]:
-        """Append what changed of the known tokens since this was last called, in any process.
+        """Append the changes of tokens since the last call, by any process.
 
         Parameters
         ----------
         known
-            What each token may do, in words, by its name and the first digits of its verifier.
+            Permissions of each token in words, by its name and the first digits of its verifier.
         change
-            Who noticed; action, subject and details are filled in.
+            The actor; action, subject and details are filled in.
         at
-            Now.
+            The current time.
         """
-        with write_transaction(self._engine) as connection:
+        with self.db.writing() as connection:
             _lock(connection)
-            before = _tokens_before(connection)
-            gone = [name for name in sorted(before) if known.get(name) != before[name]]
-            new = [name for name in sorted(known) if known[name] != before.get(name)]
-            acts = [_token_act(change, TOKENS[1], name, before[name]) for name in gone]
-            acts += [_token_act(change, TOKENS[0], name, known[name]) for name in new]
+            before = _last_tokens(connection)
+            removed = [name for name in sorted(before) if known.get(name) != before[name]]
+            added = [name for name in sorted(known) if known[name] != before.get(name)]
+            remove, add = AuditAction.TOKEN_REMOVE, AuditAction.TOKEN_ADD
+            acts = [_token_act(change, remove, name, before[name]) for name in removed]
+            acts += [_token_act(change, add, name, known[name]) for name in added]
             return _append(connection, acts, at)
 
-    def latest(self, most: int, wanted: AuditFilter = EVERY_ENTRY) -> list[AuditEntry]:
-        """Return the latest entries that are wanted, the newest first."""
-        query = self._query(wanted).order_by(AUDIT.c.number.desc()).limit(most)
-        with read_transaction(self._engine) as connection:
-            return [_entry(row) for row in connection.execute(query).mappings()]
+    def latest(self, limit: int, wanted: AuditFilter = EVERY_ENTRY) -> list[AuditEntry]:
+        """Return the latest matching entries, newest first."""
+        query = self._query(wanted).order_by(AUDIT.c.number.desc()).limit(limit)
+        return [_entry(row) for row in self.db.rows(query)]
 
     def all(self) -> Iterator[AuditEntry]:
-        """Return every entry of every tenant, by number, as verifying it needs."""
-        rows: Sequence[Mapping[Any, Any]] = ()
+        """Return every entry of every tenant, by number, for verification."""
         last = -1
-        while last < 0 or len(rows) == MOST_PARAMETERS:
-            page = select(AUDIT).where(AUDIT.c.number > last).order_by(AUDIT.c.number)
-            with read_transaction(self._engine) as connection:
-                rows = connection.execute(page.limit(MOST_PARAMETERS)).mappings().all()
-            if not rows:
-                return
+        query = select(AUDIT).order_by(AUDIT.c.number).limit(MAX_KEYS)
+        while rows := self.db.rows(query.where(AUDIT.c.number > last)):
             yield from map(_entry, rows)
-            last = rows[-1]["number"]
+            last = rows[-1].number
 
     def _query(self, wanted: AuditFilter) -> Select[Any]:
         query = select(AUDIT)
-        if (tenant := self._scope().tenant or wanted.tenant) is not None:
+        if (tenant := self.db.tenant or wanted.tenant) is not None:
             query = query.where(AUDIT.c.tenant == tenant)
         if wanted.subject is not None:
-            query = query.where(_is_about(wanted.subject))
+            is_prefix = ID_PREFIX.fullmatch(wanted.subject)
+            starts = AUDIT.c.subject.startswith(wanted.subject)
+            query = query.where(starts if is_prefix else AUDIT.c.subject == wanted.subject)
         if wanted.actor is not None:
             query = query.where(AUDIT.c.actor == wanted.actor)
         if wanted.action is not None:
@@ -115,46 +105,44 @@ class AuditTrail:
         return query
 
 
-def _is_about(subject: str) -> ColumnElement[bool]:
-    """Return the condition that an entry is about it; an id may be given by its first digits."""
-    if BEGINNING_OF_AN_ID.fullmatch(subject):
-        return AUDIT.c.subject.startswith(subject)
-    return AUDIT.c.subject == subject
-
-
 def _lock(connection: Connection) -> None:
-    """Let no other process append before this transaction ends; SQLite has locked already."""
+    """Block other writers until this transaction ends; SQLite has one writer."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("LOCK TABLE audit_entry IN EXCLUSIVE MODE"))
 
 
 def _append(connection: Connection, acts: Sequence[AuditedAct], at: datetime) -> list[AuditEntry]:
-    query = select(AUDIT).order_by(AUDIT.c.number.desc()).limit(1)
-    row = connection.execute(query).mappings().first()
+    row = connection.execute(select(AUDIT).order_by(AUDIT.c.number.desc()).limit(1)).first()
     last = _entry(row) if row else None
-    added: list[AuditEntry] = []
+    entries: list[AuditEntry] = []
     for act in acts:
         last = next_entry(act, last, at)
-        added.append(last)
-    if added:
-        connection.execute(insert(AUDIT), [_row(entry) for entry in added])
-    return added
+        entries.append(last)
+    if entries:
+        connection.execute(insert(AUDIT), [_row(entry) for entry in entries])
+    return entries
 
 
-def _tokens_before(connection: Connection) -> dict[str, str]:
-    query = select(AUDIT.c.action, AUDIT.c.subject, AUDIT.c.details).order_by(AUDIT.c.number)
-    known: dict[str, str] = {}
-    for row in connection.execute(query.where(AUDIT.c.action.in_([t.value for t in TOKENS]))):
-        if row.action == AuditAction.TOKEN_ADD:
-            known[row.subject] = json.loads(row.details).get("may", "")
-        else:
-            known.pop(row.subject, None)
-    return known
+def _last_tokens(connection: Connection) -> dict[str, str]:
+    """Return the permissions of the tokens whose last entry is not a removal."""
+    entries = AUDIT.c
+    latest = (
+        select(func.max(entries.number).label("number"))
+        .where(entries.action.in_(TOKEN_ACTIONS))
+        .group_by(entries.subject)
+        .subquery()
+    )
+    query = select(entries.subject, entries.details).join(
+        latest, and_(latest.c.number == entries.number, entries.action == TOKEN_ACTIONS[0])
+    )
+    return {
+        row.subject: json.loads(row.details).get("may", "") for row in connection.execute(query)
+    }
 
 
 def _token_act(change: AuditedAct, action: AuditAction, name: str, may: str) -> AuditedAct:
-    said = {"action": action, "subject": name, "details": {"may": may}}
-    return change.model_copy(update=said)
+    fields = {"action": action, "subject": name, "details": {"may": may}}
+    return change.model_copy(update=fields)
 
 
 def _row(entry: AuditEntry) -> dict[str, Any]:
@@ -163,10 +151,11 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
     return entry.model_dump() | texts
 
 
-def _entry(row: Mapping[Any, Any]) -> AuditEntry:
-    """Return a row's entry; one that was edited into nonsense is read too, and verified as such."""
+def _entry(row: Row[tuple[Any, ...]]) -> AuditEntry:
+    """Return a row's entry; an invalid row is returned unvalidated, and fails verification."""
+    fields = row._asdict()
     try:
-        return AuditEntry.model_validate({**row, "details": json.loads(row["details"])})
+        return AuditEntry.model_validate({**fields, "details": json.loads(row.details)})
     except ValueError:
-        unread = {"at": NEVER, "details": {"unreadable": str(row["details"])}}
-        return AuditEntry.model_construct(**{**row, **unread})
+        unreadable = {"at": UNKNOWN_TIME, "details": {"unreadable": str(row.details)}}
+        return AuditEntry.model_construct(**fields | unreadable)

@@ -7,43 +7,44 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine, delete, select, update
+from sqlalchemy import delete, select, update
 
 from biaswatch.shared.contracts import Budget, Probe
 from biaswatch.shared.contracts.completion import PausedTarget
-from biaswatch.shared.store.engine import chunks, read_transaction, upsert, write_transaction
-from biaswatch.shared.store.statements import among, insert_records
-from biaswatch.shared.store.tables import BEGUN_CALLS, CALLS, PAUSED_TARGETS, SPENDING
-from biaswatch.shared.store.texts import purged
+from biaswatch.shared.store.database import Database, batches, upsert
+from biaswatch.shared.store.run_tables import BEGUN_CALLS, CALLS, PAUSED_TARGETS, SPENDING
+from biaswatch.shared.store.statements import insert_records, is_in
+from biaswatch.shared.store.texts import purges_of
 
 NO_BUDGET = Budget()
+SUMS = ("tokens", "cost", "unknown_tokens", "unknown_cost")
 
 
 @dataclass(frozen=True)
 class PaidCall:
-    """One answered call, and what it cost."""
+    """One answered call and its cost."""
 
     id: str
     probe: Probe
     tokens: int | None
-    """Input and output tokens; None where the provider did not say."""
+    """Input and output tokens; None if the provider did not report them."""
     cost: float | None
-    """None where the price or the tokens are unknown."""
+    """None if the price or the tokens are unknown."""
     answer: Mapping[str, Any] | None
-    """What may be returned instead of calling again; None where it must not be."""
+    """Answer to return instead of another call; None if it must not be reused."""
     at: datetime
 
 
 @dataclass(frozen=True)
 class RunSpending:
-    """What a run has spent, and its budget."""
+    """Spending and budget of a run."""
 
     tokens: int = 0
     cost: float = 0.0
     unknown_tokens: int = 0
-    """Calls whose tokens are unknown."""
+    """Number of calls with unknown tokens."""
     unknown_cost: int = 0
-    """Calls whose cost is unknown."""
+    """Number of calls with unknown cost."""
     budget: Budget = NO_BUDGET
 
     def plus(self, more: "RunSpending") -> "RunSpending":
@@ -57,160 +58,134 @@ class RunSpending:
         )
 
 
+@dataclass(eq=False)
 class Calls:
     """Answers by call and sums by run; a call counts once, however often it is kept."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    db: Database
 
     def begin(self, runs: Mapping[str, str], at: datetime) -> dict[str, int]:
-        """Note that calls begin, before they are made; return how often each has begun by now.
+        """Record the start of calls; return the number of starts of each so far.
 
         Parameters
         ----------
         runs
-            The run of each call, by the call's id.
+            The run of each call, by call id.
         at
-            Now.
+            The current time.
         """
         rows = [{"id": id_, "run_id": runs[id_], "at": at, "times": 1} for id_ in sorted(runs)]
-        with write_transaction(self._engine) as connection:
-            again = {"times": BEGUN_CALLS.c.times + 1, "at": at}
+        with self.db.writing() as connection:
             statement = upsert(connection, BEGUN_CALLS).on_conflict_do_update(
-                index_elements=["id"], set_=again
+                index_elements=["id"], set_={"times": BEGUN_CALLS.c.times + 1, "at": at}
             )
-            found = connection.execute(
-                statement.returning(BEGUN_CALLS.c.id, BEGUN_CALLS.c.times), rows
-            )
-            return {row.id: row.times for row in found}
+            returning = statement.returning(BEGUN_CALLS.c.id, BEGUN_CALLS.c.times)
+            return {row.id: row.times for row in connection.execute(returning, rows)}
 
     def take_back(self, ids: Iterable[str]) -> None:
-        """Note that calls which began were refused at the door, so that they count for nothing."""
-        fewer = BEGUN_CALLS.c.times - 1
-        with write_transaction(self._engine) as connection:
-            for some in chunks(ids):
-                those = among(BEGUN_CALLS.c.id, some)
-                connection.execute(update(BEGUN_CALLS).where(those).values(times=fewer))
+        """Undo the count of calls that the provider rejected."""
+        with self.db.writing() as connection:
+            for batch in batches(ids):
+                rejected = update(BEGUN_CALLS).where(is_in(BEGUN_CALLS.c.id, batch))
+                connection.execute(rejected.values(times=BEGUN_CALLS.c.times - 1))
 
     def keep(self, paid: Sequence[PaidCall]) -> None:
-        """Keep answers and add what they cost, in one transaction."""
-        rows = {each.id: each for each in paid}
-        with write_transaction(self._engine) as connection:
-            gone = purged(connection)
-            kept = [_row(rows[id_], covered=gone.covers(rows[id_].probe)) for id_ in sorted(rows)]
-            new = insert_records(connection, CALLS, kept)
-            for run_id, sums in sorted(_sums(rows[id_] for id_ in new).items()):
-                adding = upsert(connection, SPENDING).values({"run_id": run_id, **sums})
-                more = {name: SPENDING.c[name] + adding.excluded[name] for name in SUMS}
+        """Keep answers and add their cost, in one transaction."""
+        calls = {call.id: call for call in paid}
+        probes = [call.probe for call in calls.values()]
+        with self.db.writing() as connection:
+            keys = (key for probe in probes for key in (probe.run_id, probe.unit_id))
+            purged = purges_of(connection, keys, (probe.tenant for probe in probes))
+            rows = [
+                _row(calls[id_], purged=purged.covers(calls[id_].probe)) for id_ in sorted(calls)
+            ]
+            new = insert_records(connection, CALLS, rows)
+            for run_id, sums in sorted(_sums(calls[id_] for id_ in new).items()):
+                statement = upsert(connection, SPENDING).values({"run_id": run_id, **sums})
+                totals = {name: SPENDING.c[name] + statement.excluded[name] for name in SUMS}
                 connection.execute(
-                    adding.on_conflict_do_update(index_elements=["run_id"], set_=more)
+                    statement.on_conflict_do_update(index_elements=["run_id"], set_=totals)
                 )
 
     def answers(self, ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-        """Return the answers kept for these calls."""
+        """Return the kept answers of calls."""
         query = select(CALLS.c.id, CALLS.c.answer).where(CALLS.c.answer.is_not(None))
-        with read_transaction(self._engine) as connection:
-            return {
-                row.id: json.loads(row.answer)
-                for some in chunks(ids)
-                for row in connection.execute(query.where(among(CALLS.c.id, some)))
-            }
+        rows = self.db.rows_in(query, CALLS.c.id, ids)
+        return {row.id: json.loads(row.answer) for row in rows}
 
     def any_answer(self, run_id: str) -> bool:
-        """Tell whether any call of a run was answered, in the days that answers are kept."""
+        """Return whether an answer of a run is kept."""
         query = select(CALLS.c.id).where(CALLS.c.run_id == run_id, CALLS.c.answer.is_not(None))
-        with read_transaction(self._engine) as connection:
-            return connection.scalar(query.limit(1)) is not None
+        return self.db.scalar(query.limit(1)) is not None
 
     def allow(self, run_id: str, budget: Budget) -> None:
         """Replace the budget of a run."""
         limits = {"most_tokens": budget.tokens, "most_cost": budget.cost}
-        with write_transaction(self._engine) as connection:
-            fresh = {"run_id": run_id, **dict.fromkeys(SUMS, 0), **limits}
-            statement = upsert(connection, SPENDING).values(fresh)
-            connection.execute(
-                statement.on_conflict_do_update(index_elements=["run_id"], set_=limits)
-            )
+        self.db.upsert(SPENDING, {"run_id": run_id, **dict.fromkeys(SUMS, 0), **limits}, **limits)
 
     def spending(self, run_ids: Iterable[str]) -> dict[str, RunSpending]:
-        """Return what these runs have spent, and their budgets."""
-        query = select(SPENDING).where(among(SPENDING.c.run_id, set(run_ids)))
-        with read_transaction(self._engine) as connection:
-            rows = connection.execute(query).mappings().all()
+        """Return the spending and budgets of runs."""
         return {
-            row["run_id"]: RunSpending(
-                **{name: row[name] for name in SUMS},
-                budget=Budget(tokens=row["most_tokens"], cost=row["most_cost"]),
+            row.run_id: RunSpending(
+                tokens=row.tokens,
+                cost=row.cost,
+                unknown_tokens=row.unknown_tokens,
+                unknown_cost=row.unknown_cost,
+                budget=Budget(tokens=row.most_tokens, cost=row.most_cost),
             )
-            for row in rows
+            for row in self.db.rows_in(select(SPENDING), SPENDING.c.run_id, run_ids)
         }
 
     def forget(self, before: datetime) -> int:
-        """Delete answers kept before a moment: their responses are records by now."""
-        with write_transaction(self._engine) as connection:
-            connection.execute(delete(BEGUN_CALLS).where(BEGUN_CALLS.c.at < before))
-            return connection.execute(delete(CALLS).where(CALLS.c.at < before)).rowcount
+        """Delete answers kept before a time, whose responses are records by then."""
+        return self.db.execute(
+            delete(BEGUN_CALLS).where(BEGUN_CALLS.c.at < before),
+            delete(CALLS).where(CALLS.c.at < before),
+        )
 
 
-SUMS = ("tokens", "cost", "unknown_tokens", "unknown_cost")
-
-
-def _row(paid: PaidCall, *, covered: bool) -> dict[str, Any]:
-    text = None if paid.answer is None or covered else json.dumps(dict(paid.answer))
+def _row(call: PaidCall, *, purged: bool) -> dict[str, Any]:
+    answer = None if call.answer is None or purged else json.dumps(dict(call.answer))
     return {
-        "id": paid.id,
-        "tenant": paid.probe.tenant,
-        "run_id": paid.probe.run_id,
-        "unit_id": paid.probe.unit_id,
-        "at": paid.at,
-        "answer": text,
+        "id": call.id,
+        "tenant": call.probe.tenant,
+        "run_id": call.probe.run_id,
+        "unit_id": call.probe.unit_id,
+        "at": call.at,
+        "answer": answer,
     }
 
 
-def _sums(new: Iterable[PaidCall]) -> dict[str, dict[str, float]]:
+def _sums(calls: Iterable[PaidCall]) -> dict[str, dict[str, float]]:
     by_run: dict[str, dict[str, float]] = defaultdict(lambda: dict.fromkeys(SUMS, 0))
-    for each in new:
-        sums = by_run[each.probe.run_id]
-        sums["tokens"] += each.tokens or 0
-        sums["cost"] += each.cost or 0.0
-        sums["unknown_tokens"] += each.tokens is None
-        sums["unknown_cost"] += each.cost is None
+    for call in calls:
+        sums = by_run[call.probe.run_id]
+        sums["tokens"] += call.tokens or 0
+        sums["cost"] += call.cost or 0.0
+        sums["unknown_tokens"] += call.tokens is None
+        sums["unknown_cost"] += call.cost is None
     return by_run
 
 
+@dataclass(eq=False)
 class PausedTargets:
     """Pauses by lane; all generators share them, and a person ends them here."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    db: Database
 
     def keep(self, paused: PausedTarget) -> None:
-        """Pause a target, or replace what is known of its pause."""
-        row = paused.model_dump()
-        with write_transaction(self._engine) as connection:
-            statement = upsert(connection, PAUSED_TARGETS).values(row)
-            changed = {name: value for name, value in row.items() if name != "lane"}
-            connection.execute(
-                statement.on_conflict_do_update(index_elements=["lane"], set_=changed)
-            )
+        """Pause a target, or update its pause."""
+        self.db.upsert(PAUSED_TARGETS, paused.model_dump())
 
     def resume(self, lanes: Iterable[str]) -> int:
         """End the pauses of these lanes; return how many there were."""
-        with write_transaction(self._engine) as connection:
-            return sum(
-                connection.execute(
-                    delete(PAUSED_TARGETS).where(among(PAUSED_TARGETS.c.lane, some))
-                ).rowcount
-                for some in chunks(lanes)
-            )
+        return self.db.execute(
+            delete(PAUSED_TARGETS).where(is_in(PAUSED_TARGETS.c.lane, set(lanes)))
+        )
 
     def read(self, lanes: Collection[str] | None = None) -> list[PausedTarget]:
-        """Return the pauses of these lanes, or all, the oldest first."""
+        """Return the pauses of these lanes, or all, oldest first."""
         query = select(PAUSED_TARGETS).order_by(PAUSED_TARGETS.c.since, PAUSED_TARGETS.c.lane)
         if lanes is not None:
-            query = query.where(among(PAUSED_TARGETS.c.lane, sorted(lanes)))
-        with read_transaction(self._engine) as connection:
-            return [
-                PausedTarget.model_validate(dict(row))
-                for row in connection.execute(query).mappings()
-            ]
+            query = query.where(is_in(PAUSED_TARGETS.c.lane, sorted(lanes)))
+        return [PausedTarget.model_validate(row._asdict()) for row in self.db.rows(query)]

@@ -1,4 +1,8 @@
-"""Connections to PostgreSQL: bounded waits, and a check after a rest."""
+"""Connections to PostgreSQL: bounded waits for answers, and a check after a rest.
+
+A proxy may acknowledge packets that it drops, so no TCP time-out ends the wait for an answer. The
+server cancels a statement after `statement_timeout`; longer silence means a dead connection.
+"""
 
 import time
 from collections.abc import Iterator
@@ -23,33 +27,36 @@ CONNECTION: dict[str, str | int] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-"""Parameters of libpq, in s, but `tcp_user_timeout` in ms; what the store's URL says counts more.
+"""Default parameters of libpq, in s, except `tcp_user_timeout` in ms; the store's URL overrides.
 
-A server that has vanished is noticed within 30 s, also while nothing is sent."""
+A vanished server is noticed within 30 s, even while nothing is sent."""
 STATEMENT_S = 60.0
-"""How long a statement may take, unless a setting says otherwise."""
+"""Default limit of a statement."""
 SILENT_AFTER_S = 5.0
-"""How much longer than a statement may take its answer may take."""
+"""Time beyond the statement limit before a silent connection counts as dead."""
 INTERRUPTED_EVERY_S = 0.1
-"""How often a wait looks for Ctrl-C, as psycopg's own does."""
+"""Interval at which a wait checks for Ctrl-C, as in psycopg."""
 PING_S = 5.0
-"""How long the answer to a ping may take."""
+"""Limit of a ping."""
+RESTED_S = 1.0
+"""Idle time after which a pooled connection is pinged before use."""
+USED_AT = "used_at"
 
 
 class AnsweringConnection(PsycopgConnection[Any]):
-    """A connection that is closed with an error where an answer takes longer than `patience_s`."""
+    """A connection that closes with an error if an answer takes longer than `patience_s`."""
 
     patience_s: float | None = None
 
     def wait(
         self, gen: Any, interval: float = INTERRUPTED_EVERY_S, timeout: float | None = None
     ) -> Any:
-        """Wait for an answer as psycopg does, but not for ever."""
+        """Wait for an answer as psycopg does, for a limited time."""
         patience_s = self.patience_s if timeout is None else timeout
         try:
             return super().wait(gen, interval, patience_s)
         except _WaitTimeout:
-            if timeout is not None:  # psycopg asked for it, and handles it
+            if timeout is not None:  # psycopg handles its own time-outs
                 raise
             self.pgconn.finish()
             raise OperationalError(
@@ -58,29 +65,28 @@ class AnsweringConnection(PsycopgConnection[Any]):
 
 
 def connection_parameters(url: URL) -> dict[str, str | int]:
-    """Return libpq's parameters, without those that the URL gives."""
+    """Return libpq's parameters that the URL does not set."""
     return {name: value for name, value in CONNECTION.items() if name not in url.query}
 
 
 def end_silent_connections(engine: Engine, statement_s: float | None) -> None:
-    """Bound every statement of an engine, at the server and here; None bounds neither."""
+    """Limit every statement of an engine, on server and client; None for no limit."""
 
     def connect(_: Any, __: Any, args: Any, parameters: Any) -> AnsweringConnection:
         connection = AnsweringConnection.connect(*args, **parameters)
         connection.patience_s = PING_S
         if statement_s is not None:
-            _bound_statements(connection, statement_s)
+            _limit_statements(connection, statement_s)
         connection.patience_s = None if statement_s is None else statement_s + SILENT_AFTER_S
         return connection
 
     event.listen(engine, "do_connect", connect)
 
 
-def _bound_statements(connection: AnsweringConnection, statement_s: float) -> None:
-    """Tell the server; a pooler may refuse this as a parameter of the connection.
+def _limit_statements(connection: AnsweringConnection, statement_s: float) -> None:
+    """Set the limits by a statement, because a pooler may refuse them as connection parameters.
 
-    The server also ends a transaction that is idle for as long: the locks of a connection that
-    died silently would otherwise stop every other connection.
+    The limit of idle transactions releases the locks of a connection that died silently.
     """
     limit_ms = round(statement_s * 1000)
     try:
@@ -94,44 +100,42 @@ def _bound_statements(connection: AnsweringConnection, statement_s: float) -> No
         raise
 
 
+def check_rested_connections(engine: Engine) -> None:
+    """Ping pooled connections after a rest, and reopen those that do not answer.
+
+    SQLAlchemy's own `pool_pre_ping` pings at every use; services use connections hundreds of times
+    a second, and a ping costs as much as a short query.
+    """
+
+    def check_in(_: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
+        entry.info[USED_AT] = time.monotonic()
+
+    def check_out(connection: DBAPIConnection, entry: ConnectionPoolEntry, _: Any) -> None:
+        used_at = entry.info.get(USED_AT)
+        if used_at is None or time.monotonic() - used_at < RESTED_S:
+            return
+        if not _answers(engine, connection):
+            raise InvalidatePoolError  # the pool reopens this connection now, the others on use
+
+    event.listen(engine, "checkin", check_in)
+    event.listen(engine, "checkout", check_out)
+
+
+def _answers(engine: Engine, connection: DBAPIConnection) -> bool:
+    try:
+        with _ping_limit(connection):
+            return engine.dialect.do_ping(connection)
+    except engine.dialect.loaded_dbapi.Error as error:
+        if engine.dialect.is_disconnect(error, connection, None):
+            return False
+        raise
+
+
 @contextmanager
-def pinging(connection: Any) -> Iterator[None]:
-    """Wait for answers no longer than for a ping, in the block."""
+def _ping_limit(connection: Any) -> Iterator[None]:
     patience_s = connection.patience_s
     connection.patience_s = PING_S
     try:
         yield
     finally:
         connection.patience_s = patience_s
-
-
-RESTED_S = 1.0
-"""A connection that was in use so short a time ago is used without being tried."""
-USED_AT = "used_at"
-
-
-def try_rested_connections(engine: Engine) -> None:
-    """Have the pool of an engine try what has rested, and open anew what does not answer."""
-
-    def leave(_: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
-        entry.info[USED_AT] = time.monotonic()
-
-    def take(connection: DBAPIConnection, entry: ConnectionPoolEntry, _: Any) -> None:
-        used_at = entry.info.get(USED_AT)
-        if used_at is None or time.monotonic() - used_at < RESTED_S:
-            return
-        if not _answers(engine, connection):
-            raise InvalidatePoolError  # the pool opens this one anew, and the others at their use
-
-    event.listen(engine, "checkin", leave)
-    event.listen(engine, "checkout", take)
-
-
-def _answers(engine: Engine, connection: DBAPIConnection) -> bool:
-    try:
-        with pinging(connection):
-            return engine.dialect.do_ping(connection)
-    except engine.dialect.loaded_dbapi.Error as error:
-        if engine.dialect.is_disconnect(error, connection, None):
-            return False
-        raise

@@ -1,16 +1,13 @@
-"""The database: a URL becomes an engine with transactions; its errors become sentences."""
+"""Engines and transactions of the database, and sentences for its errors."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, Cursor
 from sqlite3 import OperationalError as SqliteError
-from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import (
     ArgumentError,
@@ -25,33 +22,30 @@ from sqlalchemy.pool import NullPool, QueuePool
 from biaswatch.shared.errors import ConfigurationError, TransientError
 from biaswatch.shared.store.connections import (
     STATEMENT_S,
+    check_rested_connections,
     connection_parameters,
     end_silent_connections,
-    try_rested_connections,
 )
 
 DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg"}
-MOST_PARAMETERS = 500
-"""Keys in one query: below every database's limit."""
-ROWS_OF_AN_INSERT = 50
-"""Rows in one statement: every number of them is a statement of its own, which SQLite keeps ready
-for each connection, and with hundreds of rows each would keep a megabyte."""
-STATEMENTS_KEPT = 32
-"""Statements that a connection to SQLite keeps ready."""
+INSERT_ROWS = 50
+"""Rows per INSERT: SQLite caches a statement per row count, of a megabyte for hundreds of rows."""
+CACHED_STATEMENTS = 32
+"""Prepared statements per SQLite connection."""
 PRAGMAS = (
     "synchronous=NORMAL",
     "foreign_keys=ON",
     "secure_delete=ON",
-    "wal_autocheckpoint=8000",  # 32 MB: a page that is filled by many transactions is copied once
+    "wal_autocheckpoint=8000",  # 32 MB: a page that many transactions fill is copied once
 )
 BUSY_TIMEOUT_S = 30
 BUSY_PAUSE_S = 0.01
-LASTING = (
+PERMANENT_ERRORS = (
     *("authentication failed", "no pg_hba.conf entry", "no password supplied"),
     *("permission denied", "does not exist"),
     *("unable to open database file", "readonly database"),
 )
-"""What a database says that does not pass by itself: the driver gives no code while connecting."""
+"""Parts of messages that mean a permanent error; drivers give no code while connecting."""
 FULL = "Make room on its disk; what it has is kept"
 ADVICE = {
     "disk is full": FULL,
@@ -59,19 +53,19 @@ ADVICE = {
     "due to statement timeout": "BIASWATCH_STORE_STATEMENT_S says how long a statement may take",
     "in a read-only transaction": "It takes reads alone; let it take writes again",
 }
-"""What to do about what SQLite and PostgreSQL say."""
+"""Advice by parts of the messages of SQLite and PostgreSQL."""
 READS = "reads"
-"""The execution option of transactions that only read, so that they block no writer."""
+"""Execution option of read-only transactions, which block no writer."""
 
 
 def engine_of(url: str, statement_s: float | None = STATEMENT_S, *, pooled: bool = True) -> Engine:
-    """Return an engine for the database at `url`; nothing is opened yet.
+    """Return an engine for the database at `url`, without connecting.
 
     Parameters
     ----------
     statement_s
-        How long PostgreSQL may take for a statement; None for as long as it likes. SQLite has one
-        writer, and a wait for it is bounded by `BUSY_TIMEOUT_S`.
+        Limit of a statement on PostgreSQL; None for no limit. SQLite has one writer, and waits at
+        most `BUSY_TIMEOUT_S` for it.
     pooled
         Whether connections are kept for later use.
 
@@ -92,20 +86,20 @@ def engine_of(url: str, statement_s: float | None = STATEMENT_S, *, pooled: bool
         _make_folder(parsed)
         engine = create_engine(
             parsed,
-            insertmanyvalues_page_size=ROWS_OF_AN_INSERT,
-            connect_args={"timeout": BUSY_TIMEOUT_S, "cached_statements": STATEMENTS_KEPT},
+            insertmanyvalues_page_size=INSERT_ROWS,
+            connect_args={"timeout": BUSY_TIMEOUT_S, "cached_statements": CACHED_STATEMENTS},
         )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     engine = create_engine(
         parsed,
-        insertmanyvalues_page_size=ROWS_OF_AN_INSERT,
+        insertmanyvalues_page_size=INSERT_ROWS,
         connect_args=connection_parameters(parsed),
         poolclass=QueuePool if pooled else NullPool,
     )
     end_silent_connections(engine, statement_s)
-    try_rested_connections(engine)
+    check_rested_connections(engine)
     return engine
 
 
@@ -123,19 +117,19 @@ def _make_folder(url: URL) -> None:
 
 
 def _prepare_sqlite(connection: object, _: object) -> None:
-    """Let this module begin transactions; turn on WAL and foreign keys.
+    """Turn on explicit transactions, WAL and foreign keys.
 
-    What is deleted is overwritten, so that a purged text cannot be read from the file either.
+    `secure_delete` overwrites deleted rows, so that a purged text cannot be read from the file.
     """
     connection.isolation_level = None  # type: ignore[attr-defined]
     cursor = connection.cursor()  # type: ignore[attr-defined]
-    _write_ahead(cursor)
+    _enable_wal(cursor)
     for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 
-def _write_ahead(cursor: Cursor) -> None:
+def _enable_wal(cursor: Cursor) -> None:
     """Switch to WAL; wait for another process that is switching, which SQLite does not."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
@@ -159,14 +153,15 @@ def _begin_sqlite(connection: Connection) -> None:
 def explain_open_errors(engine: Engine) -> Iterator[None]:
     """Turn a database error on first contact into one sentence.
 
-    A database that is starting, stopping or out of reach may answer the next time; one that
-    refuses this user, or is none, does not until a person changes something.
+    A database that is starting, stopping or unreachable raises TransientError. A refused user or a
+    missing database needs a person, and raises ConfigurationError.
     """
     try:
         yield
     except DatabaseError as error:
         where, why = engine.url.render_as_string(hide_password=True), _reason(error)
-        if isinstance(error, OperationalError) and not any(each in why for each in LASTING):
+        permanent = any(message in why for message in PERMANENT_ERRORS)
+        if isinstance(error, OperationalError) and not permanent:
             raise TransientError(
                 f"The store at {where} does not answer: {why}. If it is not just starting, check"
                 " BIASWATCH_STORE_URL."
@@ -192,7 +187,7 @@ def read_transaction(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def streaming_transaction(engine: Engine) -> Iterator[Connection]:
-    """Open a read transaction that may be idle for as long as the reader of its rows needs."""
+    """Open a read transaction without a limit of idle time, for slow readers."""
     with read_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
@@ -205,57 +200,13 @@ def _readable_errors() -> Iterator[None]:
         yield
     except NoFreeConnection:
         raise TransientError(
-            "The store is not available: it has not finished what it was asked before."
+            "The store is not available: all connections are busy with earlier requests."
         ) from None
     except (OperationalError, InterfaceError, InternalError) as error:
         why = _reason(error)
-        why += next((f". {advice}" for said, advice in ADVICE.items() if said in why), "")
+        why += next((f". {advice}" for message, advice in ADVICE.items() if message in why), "")
         raise TransientError(f"The store is not available: {why}.") from error
 
 
 def _reason(error: DatabaseError | InterfaceError) -> str:
     return str(error.orig).strip().splitlines()[0].rstrip(".")
-
-
-def insert_new(
-    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    """Insert the rows whose key is new; return the first key column of those."""
-    if not rows:
-        return []
-    first_key, *_ = table.primary_key
-    statement = upsert(connection, table).on_conflict_do_nothing().returning(first_key)
-    return list(connection.scalars(statement, rows))
-
-
-def upsert(connection: Connection, table: Table) -> Any:
-    """Return the dialect's INSERT, which has an ON CONFLICT clause."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    return dialect.insert(table)
-
-
-def chunks(keys: Iterable[str]) -> Iterator[list[str]]:
-    """Return the keys sorted, each once, as lists short enough for one query."""
-    ordered = sorted(set(keys))
-    for start in range(0, len(ordered), MOST_PARAMETERS):
-        yield ordered[start : start + MOST_PARAMETERS]
-
-
-@dataclass(frozen=True)
-class Scope:
-    """A part of the store; what lies outside is as if it were not there."""
-
-    tenant: str | None = None
-    """The only tenant whose records are seen and written; None for every tenant, for services."""
-    texts: bool = True
-    """Whether texts are seen; without them, records read as if their texts had been purged."""
-
-
-EVERYTHING = Scope()
-ScopeNow = Callable[[], Scope]
-"""Returns the scope of whoever reads at this moment."""
-
-
-def everything() -> Scope:
-    """Return the scope of a service: it sees all there is."""
-    return EVERYTHING

@@ -1,113 +1,23 @@
-"""Rows of gathers, and their states and closings."""
+"""Rows of gathers as they change within transactions, and their states and closings."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Connection, Engine, Select, and_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, select, update
 
 from biaswatch.shared.contracts import FOLLOWED_UP_FOR, ClosedBy, GatherState
-from biaswatch.shared.store.engine import chunks, insert_new, read_transaction
-from biaswatch.shared.store.statements import among, insert_missing
-from biaswatch.shared.store.tables import GATHER_ITEMS, GATHERS
-
-TOGETHER = 5000
-"""How many arrivals are noted in one transaction."""
-
-
-class GatherRows:
-    """Reads and changes rows; whoever calls opens the transaction."""
-
-    def __init__(self, engine: Engine, stage: str) -> None:
-        self._engine = engine
-        self._stage = stage
-
-    def _begin(
-        self,
-        connection: Connection,
-        key: str,
-        expected: int,
-        deadline: datetime,
-        now: datetime,
-        context: Mapping[str, JsonValue] | None,
-    ) -> bool:
-        gather = {
-            **self._one(key), "context": json.dumps(context or {}), "deadline": deadline,
-            "expected": expected, "arrived": 0, "late": 0, "opened_at": now,
-        }  # fmt: skip
-        return bool(insert_new(connection, GATHERS, [gather]))
-
-    def _expect(
-        self,
-        connection: Connection,
-        key: str,
-        wanted: Sequence[str],
-        there: set[str],
-        now: datetime,
-    ) -> None:
-        """Write down what is waited for, and count what of it has arrived; the gather is locked."""
-        items = [{**self._one(key), "item_id": id_, "arrived_at": None} for id_ in wanted]
-        insert_missing(connection, GATHER_ITEMS, items)
-        mine = and_(
-            GATHER_ITEMS.c.stage == self._stage,
-            GATHER_ITEMS.c.key == key,
-            GATHER_ITEMS.c.arrived_at.is_(None),
-        )
-        came: int = sum(
-            connection.execute(
-                update(GATHER_ITEMS)
-                .where(mine, among(GATHER_ITEMS.c.item_id, some))
-                .values(arrived_at=now)
-            ).rowcount
-            for some in chunks(there.intersection(wanted))
-        )
-        arrived = select(GATHERS.c.expected, GATHERS.c.arrived).where(self._is(key))
-        row = connection.execute(arrived).one()
-        if came:
-            self._set(connection, key, arrived=row.arrived + came)
-        if row.arrived + came == row.expected:
-            self._close(connection, key, ClosedBy.ARRIVAL, now)
-
-    def _pages(self, query: Select[tuple[str]]) -> Iterator[list[str]]:
-        """Return ids of items in their order, some at a time."""
-        last, some = "", [""]
-        while some:
-            page = query.where(GATHER_ITEMS.c.item_id > last).order_by(GATHER_ITEMS.c.item_id)
-            with read_transaction(self._engine) as connection:
-                some = list(connection.scalars(page.limit(TOGETHER)))
-            if some:
-                last = some[-1]
-                yield some
-
-    def _one(self, key: str) -> dict[str, str]:
-        return {"stage": self._stage, "key": key}
-
-    def _is(self, key: str) -> Any:
-        return and_(GATHERS.c.stage == self._stage, GATHERS.c.key == key)
-
-    def _locked(self, connection: Connection, keys: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-        """Read and lock gathers; SQLite has locked everything already."""
-        query = (
-            select(GATHERS)
-            .where(GATHERS.c.stage == self._stage, among(GATHERS.c.key, keys))
-            .order_by(GATHERS.c.key)
-            .with_for_update()
-        )
-        return [dict(row) for row in connection.execute(query).mappings()]
-
-    def _set(self, connection: Connection, key: str, **values: object) -> None:
-        connection.execute(update(GATHERS).where(self._is(key)).values(**values))
-
-    def _close(self, connection: Connection, key: str, by: ClosedBy, now: datetime) -> None:
-        self._set(connection, key, closed_by=by.value, closed_at=now)
+from biaswatch.shared.store.database import batches, insert_new
+from biaswatch.shared.store.run_tables import GATHER_ITEMS, GATHERS
+from biaswatch.shared.store.statements import insert_missing, is_in
 
 
 @dataclass(frozen=True)
 class Closing:
-    """A closed gather: what was expected, and how much of it arrived."""
+    """A closed gather: how many records it expected, and how many arrived."""
 
     stage: str
     key: str
@@ -117,21 +27,106 @@ class Closing:
     closed_by: ClosedBy
     closed_at: datetime
     opening: int
-    """How often the gather was reopened."""
+    """Number of times the gather was reopened."""
 
 
-def closing_of(row: Mapping[str, Any]) -> Closing:
-    """Return the closing of a gather from its row."""
-    read = {"context": json.loads(row["context"]), "closed_by": ClosedBy(row["closed_by"])}
-    return Closing(**{each.name: row[each.name] for each in fields(Closing)} | read)
+def closing_of(row: Row[tuple[Any, ...]]) -> Closing:
+    """Return the closing of a gather."""
+    return Closing(
+        stage=row.stage,
+        key=row.key,
+        context=json.loads(row.context),
+        expected=row.expected,
+        arrived=row.arrived,
+        closed_by=ClosedBy(row.closed_by),
+        closed_at=row.closed_at,
+        opening=row.opening,
+    )
 
 
-def state_of_row(row: Mapping[Any, Any]) -> GatherState:
-    """Return the state of a gather from its row.
+def state_of(row: Row[tuple[Any, ...]]) -> GatherState:
+    """Return the state of a gather.
 
-    One that was given up without all that follows from it is noted later than what was found.
+    Its results are complete if they were recorded before the follow-up gave up.
     """
-    closed_by = ClosedBy(row["closed_by"]) if row["closed_by"] else None
-    closed_at, noted_at = row["closed_at"], row["recorded_at"]
-    followed_up = noted_at is not None and noted_at <= closed_at + FOLLOWED_UP_FOR
-    return GatherState(row["expected"], row["arrived"], row["opening"], closed_by, followed_up)
+    closed_by = ClosedBy(row.closed_by) if row.closed_by else None
+    complete = row.recorded_at is not None and row.recorded_at <= row.closed_at + FOLLOWED_UP_FOR
+    return GatherState(row.expected, row.arrived, row.opening, closed_by, complete)
+
+
+@dataclass(frozen=True)
+class GatherRows:
+    """Reads and changes rows of one stage in the caller's transaction."""
+
+    stage: str
+
+    def gather(self, key: str) -> ColumnElement[bool]:
+        """Return the condition that a row is this gather's."""
+        return and_(GATHERS.c.stage == self.stage, GATHERS.c.key == key)
+
+    def items(self, key: str) -> ColumnElement[bool]:
+        """Return the condition that an item belongs to this gather."""
+        return and_(GATHER_ITEMS.c.stage == self.stage, GATHER_ITEMS.c.key == key)
+
+    def begin(
+        self,
+        connection: Connection,
+        key: str,
+        expected: int,
+        *,
+        deadline: datetime,
+        now: datetime,
+        context: Mapping[str, JsonValue] | None,
+    ) -> bool:
+        """Insert a gather; return False if it exists."""
+        row = {
+            "stage": self.stage, "key": key, "context": json.dumps(context or {}),
+            "deadline": deadline, "expected": expected, "arrived": 0, "late": 0, "opened_at": now,
+        }  # fmt: skip
+        return bool(insert_new(connection, GATHERS, [row]))
+
+    def expect(
+        self,
+        connection: Connection,
+        key: str,
+        ids: Collection[str],
+        arrived: Collection[str],
+        now: datetime,
+    ) -> None:
+        """Add expected items to a locked gather, and count those that have arrived."""
+        common = {"stage": self.stage, "key": key}
+        rows = [{**common, "item_id": id_, "arrived_at": None} for id_ in sorted(set(ids))]
+        insert_missing(connection, GATHER_ITEMS, rows)
+        pending = and_(self.items(key), GATHER_ITEMS.c.arrived_at.is_(None))
+        newly_arrived: int = sum(
+            connection.execute(
+                update(GATHER_ITEMS)
+                .where(pending, is_in(GATHER_ITEMS.c.item_id, batch))
+                .values(arrived_at=now)
+            ).rowcount
+            for batch in batches(set(arrived).intersection(ids))
+        )
+        query = select(GATHERS.c.expected, GATHERS.c.arrived).where(self.gather(key))
+        row = connection.execute(query).one()
+        total = row.arrived + newly_arrived
+        if newly_arrived:
+            self.change(connection, key, arrived=total)
+        if total == row.expected:
+            self.close(connection, key, ClosedBy.ARRIVAL, now)
+
+    def locked(self, connection: Connection, keys: Sequence[str]) -> Sequence[Row[tuple[Any, ...]]]:
+        """Read and lock gathers; SQLite has one writer, which is this transaction."""
+        query = select(GATHERS).where(GATHERS.c.stage == self.stage, is_in(GATHERS.c.key, keys))
+        return connection.execute(query.order_by(GATHERS.c.key).with_for_update()).all()
+
+    def locked_open(self, connection: Connection, key: str) -> bool:
+        """Lock a gather; return whether it is open."""
+        return any(row.closed_at is None for row in self.locked(connection, [key]))
+
+    def change(self, connection: Connection, key: str, **values: object) -> None:
+        """Change columns of a gather."""
+        connection.execute(update(GATHERS).where(self.gather(key)).values(**values))
+
+    def close(self, connection: Connection, key: str, by: ClosedBy, now: datetime) -> None:
+        """Close a gather."""
+        self.change(connection, key, closed_by=by.value, closed_at=now)

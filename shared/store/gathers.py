@@ -1,32 +1,32 @@
-"""Gathers: which stage waits for which records until when; each closes exactly once."""
+"""Gathers: the records that a stage waits for, and until when; each closes exactly once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, Connection, Engine, and_, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, update
 
 from biaswatch.shared.contracts import ClosedBy, GatherState, Record
 from biaswatch.shared.store.answer_files import AnswerFiles
-from biaswatch.shared.store.engine import chunks, read_transaction, write_transaction
-from biaswatch.shared.store.gather_rows import (
-    TOGETHER,
-    Closing,
-    GatherRows,
-    closing_of,
-    state_of_row,
-)
+from biaswatch.shared.store.database import Database, batches
+from biaswatch.shared.store.gather_rows import Closing, GatherRows, closing_of, state_of
 from biaswatch.shared.store.planning import PlanningCursor, restart
-from biaswatch.shared.store.statements import among
-from biaswatch.shared.store.tables import GATHER_ITEMS, GATHERS, RECORDS
+from biaswatch.shared.store.run_tables import GATHER_ITEMS, GATHERS
+from biaswatch.shared.store.statements import is_in
+from biaswatch.shared.store.tables import RECORDS
+
+PAGE_ITEMS = 5000
+"""Arrivals noted in one transaction."""
 
 
-class Gathers(GatherRows):
+@dataclass(eq=False)
+class Gathers:
     """The gathers of one stage; all state is in the store, so that any process may end."""
 
-    def __init__(self, engine: Engine, stage: str, files: AnswerFiles) -> None:
-        super().__init__(engine, stage)
-        self._files = files
+    db: Database
+    rows: GatherRows
+    files: AnswerFiles
 
     def expect(
         self,
@@ -38,15 +38,17 @@ class Gathers(GatherRows):
         context: Mapping[str, JsonValue] | None = None,
         already: Iterable[str] = (),
     ) -> bool:
-        """Start to wait for these records; return False if that was started before.
+        """Begin to wait for records; return False if the gather exists.
 
-        Call it before anything asks for the records, and name those that are `already` there.
+        Call it before anything requests the records, and pass those that exist as `already`.
         """
-        wanted, there = sorted(set(ids)), set(already)
-        with write_transaction(self._engine) as connection:
-            if not self._begin(connection, key, len(wanted), deadline, now, context):
+        wanted, arrived = set(ids), set(already)
+        with self.db.writing() as connection:
+            if not self.rows.begin(
+                connection, key, len(wanted), deadline=deadline, now=now, context=context
+            ):
                 return False
-            self._expect(connection, key, wanted, there, now)
+            self.rows.expect(connection, key, wanted, arrived, now)
         return True
 
     def begin(
@@ -59,235 +61,214 @@ class Gathers(GatherRows):
         context: Mapping[str, JsonValue],
         cursors: Sequence[PlanningCursor],
     ) -> bool:
-        """Start to wait for so many records, which are named later; False if that was done before.
+        """Begin to wait for a number of records; return False if the gather exists.
 
-        The cursors tell how far they are named: `add` is called until they are at their end.
+        The records are named later with `add`; the cursors tell how far that has got.
         """
-        with write_transaction(self._engine) as connection:
-            if not self._begin(connection, key, expected, deadline, now, context):
+        with self.db.writing() as connection:
+            if not self.rows.begin(
+                connection, key, expected, deadline=deadline, now=now, context=context
+            ):
                 return False
             if expected:
                 restart(connection, cursors)
             else:
-                self._close(connection, key, ClosedBy.ARRIVAL, now)
+                self.rows.close(connection, key, ClosedBy.ARRIVAL, now)
         return True
 
     def add(self, key: str, ids: Iterable[str], *, already: Iterable[str], now: datetime) -> bool:
-        """Name some of what an open gather waits for; return False if it has closed.
+        """Name expected records of an open gather; return False if it has closed.
 
-        What was named before stays, and has arrived if it is `already` there.
+        Records named earlier stay, and count as arrived if they are in `already`.
         """
-        wanted, there = sorted(set(ids)), set(already)
-        with write_transaction(self._engine) as connection:
-            rows = self._locked(connection, [key])
-            if not rows or rows[0]["closed_at"]:
+        wanted, arrived = set(ids), set(already)
+        with self.db.writing() as connection:
+            if not self.rows.locked_open(connection, key):
                 return False
-            self._expect(connection, key, wanted, there, now)
+            self.rows.expect(connection, key, wanted, arrived, now)
         return True
 
     def arrive(self, ids: Iterable[str], now: datetime) -> int:
-        """Note that records have arrived; return how many of them this stage does not wait for.
+        """Note the arrival of records; return how many of them this stage does not expect.
 
-        A record counts once, however often it arrives. One that comes after its gather was closed
-        is counted as late and changes nothing else.
+        A record counts once, however often it arrives. A record that arrives after its gather
+        closed counts as late and changes nothing else.
         """
         unique = set(ids)
-        with write_transaction(self._engine) as connection:
-            known = set().union(*(self._arrive(connection, some, now) for some in chunks(unique)))
-        return len(unique - known)
+        with self.db.writing() as connection:
+            expected = [self._arrive(connection, batch, now) for batch in batches(unique)]
+        return len(unique.difference(*expected))
 
     def _arrive(self, connection: Connection, ids: Sequence[str], now: datetime) -> set[str]:
-        mine = and_(GATHER_ITEMS.c.stage == self._stage, among(GATHER_ITEMS.c.item_id, ids))
         items = GATHER_ITEMS.c
-        # By the id alone: with the stage as well, SQLite goes through all items of the stage.
-        rows = select(items.stage, items.key, items.item_id).where(among(items.item_id, ids))
-        by_key: dict[str, set[str]] = {}
-        for row in connection.execute(rows):
-            if row.stage == self._stage:
-                by_key.setdefault(row.key, set()).add(row.item_id)
-        # Lock first, count second: of two writers that bring the last two, one must see both.
-        for gather in self._locked(connection, sorted(by_key)):
-            came = connection.execute(
+        # By id alone: with the stage as well, SQLite scans all items of the stage.
+        query = select(items.stage, items.key, items.item_id).where(is_in(items.item_id, ids))
+        rows = [row for row in connection.execute(query) if row.stage == self.rows.stage]
+        pending = and_(is_in(items.item_id, ids), items.arrived_at.is_(None))
+        # Lock before counting: of two writers that bring the last two, one must see both.
+        for gather in self.rows.locked(connection, sorted({row.key for row in rows})):
+            is_late = gather.closed_at is not None
+            arrivals = connection.execute(
                 update(GATHER_ITEMS)
-                .where(
-                    mine, GATHER_ITEMS.c.key == gather["key"], GATHER_ITEMS.c.arrived_at.is_(None)
-                )
-                .values(arrived_at=now, late=gather["closed_at"] is not None)
+                .where(self.rows.items(gather.key), pending)
+                .values(arrived_at=now, late=is_late)
             ).rowcount
-            column = "late" if gather["closed_at"] else "arrived"
-            self._set(connection, gather["key"], **{column: gather[column] + came})
-            if not gather["closed_at"] and gather["arrived"] + came == gather["expected"]:
-                self._close(connection, gather["key"], ClosedBy.ARRIVAL, now)
-        return set().union(*by_key.values())
+            if is_late:
+                self.rows.change(connection, gather.key, late=gather.late + arrivals)
+                continue
+            self.rows.change(connection, gather.key, arrived=gather.arrived + arrivals)
+            if gather.arrived + arrivals == gather.expected:
+                self.rows.close(connection, gather.key, ClosedBy.ARRIVAL, now)
+        return {row.item_id for row in rows}
 
     def expire(self, now: datetime) -> int:
         """Close the gathers whose deadline has passed; return how many."""
-        overdue = and_(
-            GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None), GATHERS.c.deadline <= now
+        overdue = update(GATHERS).where(
+            GATHERS.c.stage == self.rows.stage,
+            GATHERS.c.closed_at.is_(None),
+            GATHERS.c.deadline <= now,
         )
-        with write_transaction(self._engine) as connection:
-            closing = {"closed_by": ClosedBy.DEADLINE.value, "closed_at": now}
-            return connection.execute(update(GATHERS).where(overdue).values(closing)).rowcount
+        return self.db.execute(overdue.values(closed_by=ClosedBy.DEADLINE.value, closed_at=now))
 
     def cancel(self, key: str, now: datetime) -> bool:
-        """Close a gather that is not needed any more; return False if it is not open."""
-        with write_transaction(self._engine) as connection:
-            rows = self._locked(connection, [key])
-            if not rows or rows[0]["closed_at"]:
+        """Close a gather that is no longer needed; return False if it is not open."""
+        with self.db.writing() as connection:
+            if not self.rows.locked_open(connection, key):
                 return False
-            self._close(connection, key, ClosedBy.CANCELLATION, now)
+            self.rows.close(connection, key, ClosedBy.CANCELLATION, now)
         return True
 
     def reopen(
         self, key: str, *, deadline: datetime, now: datetime, cursors: Sequence[PlanningCursor] = ()
     ) -> bool:
-        """Wait again for what is missing; return False if nothing is, or the gather is open.
+        """Wait again for missing records; return False if none is missing, or the gather is open.
 
-        Records that came late count from now on. Cursors begin where they are given.
+        Late records count from now on. The cursors restart.
         """
-        with write_transaction(self._engine) as connection:
-            rows = self._locked(connection, [key])
-            if not rows or not rows[0]["closed_at"] or rows[0]["arrived"] == rows[0]["expected"]:
+        with self.db.writing() as connection:
+            gather = next(iter(self.rows.locked(connection, [key])), None)
+            if gather is None or not gather.closed_at or gather.arrived == gather.expected:
                 return False
-            there = rows[0]["arrived"] + rows[0]["late"]
-            self._set(
-                connection, key, deadline=deadline, arrived=there, late=0,
+            arrived = gather.arrived + gather.late
+            self.rows.change(
+                connection, key, deadline=deadline, arrived=arrived, late=0,
                 closed_at=None, closed_by=None, emitted_at=None, recorded_at=None,
-                opening=rows[0]["opening"] + 1, opened_at=now,
+                opening=gather.opening + 1, opened_at=now,
             )  # fmt: skip
-            mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
-            connection.execute(update(GATHER_ITEMS).where(mine).values(late=False))
-            if there == rows[0]["expected"]:
-                self._close(connection, key, ClosedBy.ARRIVAL, now)
+            connection.execute(update(GATHER_ITEMS).where(self.rows.items(key)).values(late=False))
+            if arrived == gather.expected:
+                self.rows.close(connection, key, ClosedBy.ARRIVAL, now)
             else:
                 restart(connection, cursors)
         return True
 
     def open_arrivals(self) -> dict[str, int]:
-        """Return how many records have arrived for each open gather, by its key."""
-        mine = (GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None))
-        query = select(GATHERS.c.key, GATHERS.c.arrived).where(*mine).order_by(GATHERS.c.key)
-        with read_transaction(self._engine) as connection:
-            return {row.key: row.arrived for row in connection.execute(query)}
+        """Return the number of arrived records of each open gather, by key."""
+        query = select(GATHERS.c.key, GATHERS.c.arrived)
+        query = query.where(GATHERS.c.stage == self.rows.stage, GATHERS.c.closed_at.is_(None))
+        return {row.key: row.arrived for row in self.db.rows(query.order_by(GATHERS.c.key))}
 
-    def open_keys(self) -> list[str]:
-        """Return the keys of the open gathers."""
-        mine = and_(GATHERS.c.stage == self._stage, GATHERS.c.closed_at.is_(None))
-        with read_transaction(self._engine) as connection:
-            query = select(GATHERS.c.key).where(mine).order_by(GATHERS.c.key)
-            return list(connection.scalars(query))
+    def open_keys(self, prefix: str = "") -> list[str]:
+        """Return the keys of the open gathers, or those with a prefix."""
+        query = select(GATHERS.c.key).where(
+            GATHERS.c.stage == self.rows.stage,
+            GATHERS.c.closed_at.is_(None),
+            GATHERS.c.key.startswith(prefix, autoescape=True),
+        )
+        return self.db.scalars(query.order_by(GATHERS.c.key))
 
     def due(self) -> list[Closing]:
-        """Return the closings that have not been emitted yet, oldest first."""
+        """Return the closings that were not emitted yet, oldest first."""
         return self._closings(GATHERS.c.closed_at.is_not(None), GATHERS.c.emitted_at.is_(None))
 
     def unrecorded(self) -> list[Closing]:
-        """Return the closings that were emitted and not yet noted as recorded, oldest first."""
+        """Return the emitted closings whose results are not recorded yet, oldest first."""
         return self._closings(GATHERS.c.emitted_at.is_not(None), GATHERS.c.recorded_at.is_(None))
 
-    def _closings(self, *which: ColumnElement[bool]) -> list[Closing]:
-        mine = select(GATHERS).where(GATHERS.c.stage == self._stage, *which)
-        query = mine.order_by(GATHERS.c.closed_at, GATHERS.c.key)
-        with read_transaction(self._engine) as connection:
-            return [closing_of(dict(row)) for row in connection.execute(query).mappings()]
+    def _closings(self, *conditions: ColumnElement[bool]) -> list[Closing]:
+        query = select(GATHERS).where(GATHERS.c.stage == self.rows.stage, *conditions)
+        query = query.order_by(GATHERS.c.closed_at, GATHERS.c.key)
+        return [closing_of(row) for row in self.db.rows(query)]
 
     def recorded(self, key: str, opening: int, now: datetime) -> None:
-        """Note that the store has all that followed from a closing, unless it was reopened."""
-        same = and_(self._is(key), GATHERS.c.opening == opening)
-        with write_transaction(self._engine) as connection:
-            connection.execute(update(GATHERS).where(same).values(recorded_at=now))
+        """Note that the results of a closing are recorded, unless it was reopened."""
+        same = update(GATHERS).where(self.rows.gather(key), GATHERS.c.opening == opening)
+        self.db.execute(same.values(recorded_at=now))
 
     def emitted(self, key: str, now: datetime) -> None:
-        """Note that the closing of a gather has been emitted."""
-        with write_transaction(self._engine) as connection:
-            self._set(connection, key, emitted_at=now)
+        """Note that the closing of a gather was emitted."""
+        self.db.execute(update(GATHERS).where(self.rows.gather(key)).values(emitted_at=now))
 
     def waiting_for(self, key: str) -> list[str]:
-        """Return the ids that a gather waits for, or did not get."""
-        mine = and_(GATHER_ITEMS.c.stage == self._stage, GATHER_ITEMS.c.key == key)
-        query = select(GATHER_ITEMS.c.item_id).where(mine, GATHER_ITEMS.c.arrived_at.is_(None))
-        with read_transaction(self._engine) as connection:
-            return list(connection.scalars(query.order_by(GATHER_ITEMS.c.item_id)))
+        """Return the ids that a gather waits for, or did not receive."""
+        query = select(GATHER_ITEMS.c.item_id).where(
+            self.rows.items(key), GATHER_ITEMS.c.arrived_at.is_(None)
+        )
+        return self.db.scalars(query.order_by(GATHER_ITEMS.c.item_id))
 
     def arrive_recorded(self, key: str, kind: type[Record], now: datetime) -> None:
-        """Note the arrival of what one gather waits for and the store, or a file, has already.
+        """Note the arrival of a run's expected records that the store has, in tables or files.
 
-        What arrived before it was expected, or whose message was lost, is noted so. The key is
-        that of a run.
+        It covers records that arrived before they were expected, or whose message was lost.
         """
-        items, there = GATHER_ITEMS.c, RECORDS[kind.kind].c
-        query = select(items.item_id).join(RECORDS[kind.kind], there.id == items.item_id)
-        waiting = (items.stage == self._stage, items.key == key, items.arrived_at.is_(None))
-        recorded = None
-        while recorded is None or len(recorded) == TOGETHER:
-            with read_transaction(self._engine) as connection:
-                recorded = list(connection.scalars(query.where(*waiting).limit(TOGETHER)))
-            if recorded:
-                self.arrive(recorded, now)
-        if self._files.any_of(key):
-            for some in self._pages(select(items.item_id).where(*waiting)):
-                if there_too := self._files.present(kind.kind, some):
-                    self.arrive(there_too, now)
+        items, records = GATHER_ITEMS.c, RECORDS[kind.kind].c
+        pending = select(items.item_id).where(self.rows.items(key), items.arrived_at.is_(None))
+        recorded = pending.join(RECORDS[kind.kind], records.id == items.item_id)
+        while ids := self.db.scalars(recorded.limit(PAGE_ITEMS)):
+            self.arrive(ids, now)
+        if self.files.any_of(key):
+            for page in self._pages(pending):
+                if present := self.files.present(kind.kind, page):
+                    self.arrive(present, now)
 
     def opened_at(self, key: str) -> datetime | None:
-        """Return when a gather was opened last; None of those from before this was kept."""
-        with read_transaction(self._engine) as connection:
-            query = select(GATHERS.c.opened_at).where(self._is(key))
-            return connection.scalar(query)
+        """Return when a gather was last opened; None if it does not exist."""
+        time: datetime | None = self.db.scalar(
+            select(GATHERS.c.opened_at).where(self.rows.gather(key))
+        )
+        return time
 
     def arrived(self, key: str, ids: Iterable[str], *, in_time: bool = False) -> set[str]:
-        """Return which of these ids have arrived, or had when the gather was closed."""
+        """Return the ids that have arrived, or had arrived when the gather closed."""
         items = GATHER_ITEMS.c
-        mine = [items.stage == self._stage, items.key == key, items.arrived_at.is_not(None)]
-        if in_time:
-            mine.append(items.late.is_(False))
-        found: set[str] = set()
-        with read_transaction(self._engine) as connection:
-            for some in chunks(ids):
-                query = select(items.item_id).where(*mine, among(items.item_id, some))
-                found |= set(connection.scalars(query))
-        return found
+        query = select(items.item_id).where(self.rows.items(key), items.arrived_at.is_not(None))
+        query = query.where(items.late.is_(False)) if in_time else query
+        return set(self.db.scalars_in(query, items.item_id, ids))
 
     def unstored(self, key: str, kind: type[Record]) -> int:
-        """Count what has arrived and is not in the store."""
-        items, there = GATHER_ITEMS.c, RECORDS[kind.kind]
-        mine = (items.stage == self._stage, items.key == key, items.arrived_at.is_not(None))
-        stored = select(there.c.id).where(there.c.id == items.item_id).exists()
-        query = select(func.count()).select_from(GATHER_ITEMS).where(*mine, ~stored)
-        with read_transaction(self._engine) as connection:
-            no_rows = int(connection.scalar(query) or 0)
-        if not no_rows or not self._files.any_of(key):
-            return no_rows
-        pages = self._pages(select(items.item_id).where(*mine, ~stored))
-        return sum(len(some) - len(self._files.present(kind.kind, some)) for some in pages)
+        """Count the arrived records that the store lacks."""
+        items, records = GATHER_ITEMS.c, RECORDS[kind.kind].c
+        stored = select(records.id).where(records.id == items.item_id).exists()
+        conditions = (self.rows.items(key), items.arrived_at.is_not(None), ~stored)
+        count = select(func.count()).select_from(GATHER_ITEMS).where(*conditions)
+        without_row = int(self.db.scalar(count) or 0)
+        if not without_row or not self.files.any_of(key):
+            return without_row
+        pages = self._pages(select(items.item_id).where(*conditions))
+        return sum(len(page) - len(self.files.present(kind.kind, page)) for page in pages)
 
     def known(self, keys: Iterable[str]) -> set[str]:
-        """Return which of these keys have a gather, open or closed."""
-        found: set[str] = set()
-        with read_transaction(self._engine) as connection:
-            for some in chunks(keys):
-                mine = (GATHERS.c.stage == self._stage, among(GATHERS.c.key, some))
-                found |= set(connection.scalars(select(GATHERS.c.key).where(*mine)))
-        return found
+        """Return the keys that have a gather, open or closed."""
+        query = select(GATHERS.c.key).where(GATHERS.c.stage == self.rows.stage)
+        return set(self.db.scalars_in(query, GATHERS.c.key, keys))
 
     def look(self, key: str) -> GatherState | None:
-        """Return the state of a gather, or None if there is none."""
-        with read_transaction(self._engine) as connection:
-            row = connection.execute(select(GATHERS).where(self._is(key))).mappings().first()
-        return None if row is None else state_of_row(row)
+        """Return the state of a gather, or None if it does not exist."""
+        return self.looks([key]).get(key)
 
     def looks(self, keys: Iterable[str]) -> dict[str, GatherState]:
-        """Return the states of those of these gathers that there are, by key."""
-        found: dict[str, GatherState] = {}
-        with read_transaction(self._engine) as connection:
-            for some in chunks(keys):
-                query = select(GATHERS).where(GATHERS.c.stage == self._stage)
-                rows = connection.execute(query.where(among(GATHERS.c.key, some))).mappings()
-                found |= {row["key"]: state_of_row(row) for row in rows}
-        return found
+        """Return the states of the gathers that exist, by key."""
+        query = select(GATHERS).where(GATHERS.c.stage == self.rows.stage)
+        return {row.key: state_of(row) for row in self.db.rows_in(query, GATHERS.c.key, keys)}
 
     def late(self, key: str) -> int:
-        """Count the records that came after the gather was closed."""
-        with read_transaction(self._engine) as connection:
-            query = select(GATHERS.c.late).where(self._is(key))
-            return int(connection.scalar(query) or 0)
+        """Return the number of records that arrived after the gather closed."""
+        return int(self.db.scalar(select(GATHERS.c.late).where(self.rows.gather(key))) or 0)
+
+    def _pages(self, query: Select[tuple[str]]) -> Iterator[list[str]]:
+        """Return ids of items in order, a page at a time."""
+        item_id, last_id = GATHER_ITEMS.c.item_id, ""
+        query = query.order_by(item_id).limit(PAGE_ITEMS)
+        while page := self.db.scalars(query.where(item_id > last_id)):
+            last_id = page[-1]
+            yield page

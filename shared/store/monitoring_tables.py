@@ -1,9 +1,35 @@
-"""Tables of production traffic, of the archive and of alarms."""
+"""Tables of monitors, production traffic, alarms, the archive and the audit trail."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, Text, false
 
 from biaswatch.shared.contracts import ACCOUNTS
 from biaswatch.shared.store.tables import UtcDateTime, metadata
+
+SCHEDULE = Table(
+    "schedule",
+    metadata,
+    Column("tenant", String(96), primary_key=True),
+    Column("name", String(96), primary_key=True),
+    Column("moment_ms", BigInteger, nullable=False),
+    Column("monitor_id", String(32), nullable=False),
+    Column("monitor", Text, nullable=False),
+    Column("next_round", Integer, nullable=False),
+    Column("due_at", UtcDateTime, nullable=False),
+    Column("run", Text),
+    Column("ended", Text),
+)
+"""The next round of each monitor, when it is due, and the run of the previous round."""
+
+ENROLLED_UNITS = Table(
+    "entry",
+    metadata,
+    Column("monitor_id", String(32), primary_key=True),
+    Column("epoch", Integer, primary_key=True),
+    Column("dimension", Text, primary_key=True),
+    Column("unit", String(32), primary_key=True),
+    Column("round", Integer, nullable=False),
+)
+"""The round in which a user, as a digest, entered an epoch's evidence of production traffic."""
 
 TRAFFIC_WINDOWS = Table(
     "traffic_window",
@@ -16,8 +42,7 @@ TRAFFIC_WINDOWS = Table(
     *(Column(name, BigInteger, nullable=False, server_default="0") for name in ACCOUNTS),
     Index("traffic_window_monitor", "monitor_id", "begins"),
 )
-"""The windows of monitors of traffic: when the list of its members was fixed, and what became of
-the answers that were sent in for it."""
+"""Windows of traffic monitors: when their members were fixed, and counts of their answers."""
 
 TAKEN_ANSWERS = Table(
     "taken_answer",
@@ -26,13 +51,11 @@ TAKEN_ANSWERS = Table(
     Column("answer_id", String(32), primary_key=True),
     Column("sending", String(40), nullable=False),
     Column("late", Boolean, nullable=False),
-    Column("response_id", String(32)),
+    Column("response_id", String(32), nullable=False),
     Index("taken_answer_response", "run_id", "response_id"),
     sqlite_with_rowid=False,
 )
-"""Every answer that was taken in, by window; those that are not late are the window's members. The
-id of its response tells when it was said; an older version, which writes none, means the answer's
-own."""
+"""Accepted answers by window; the members of a window are those that are not late."""
 
 OTHER_SENDINGS = Table(
     "other_sending",
@@ -42,7 +65,7 @@ OTHER_SENDINGS = Table(
     Column("sending", String(40), primary_key=True),
     sqlite_with_rowid=False,
 )
-"""Sendings that were counted as duplicate or refused: a redelivery counts none of them again."""
+"""Sendings counted as duplicate or refused; a redelivery is not counted again."""
 
 ANSWER_PARTS = Table(
     "answer_part",
@@ -57,7 +80,7 @@ ANSWER_PARTS = Table(
     Column("body", Text, nullable=False),
     Index("answer_part_at", "at"),
 )
-"""What single spans and log events tell of answers, for the minute in which the rest may come."""
+"""Spans and log events that wait up to a minute for the rest of their answer."""
 
 UNWATCHED_ANSWERS = Table(
     "unwatched_answer",
@@ -68,8 +91,7 @@ UNWATCHED_ANSWERS = Table(
     Column("first_at", UtcDateTime, nullable=False),
     Column("last_at", UtcDateTime, nullable=False),
 )
-"""How many answers of live systems were sent in that no monitor watched; none of them is kept."""
-
+"""Number of answers of live systems that no monitor watched; the answers are not kept."""
 
 ARCHIVED_RUNS = Table(
     "archived_run",
@@ -84,7 +106,7 @@ ARCHIVED_RUNS = Table(
     Column("measurements", BigInteger, nullable=False, server_default="0"),
     Index("archived_run_state", "state"),
 )
-"""Runs whose answers are archived, or on their way there or back."""
+"""Runs whose answers are archived, or being archived or restored."""
 
 ARCHIVE_FILES = Table(
     "archive_file",
@@ -94,10 +116,10 @@ ARCHIVE_FILES = Table(
     Column("tenant", String(96), nullable=False),
     Column("dataset", String(16), nullable=False),
     Column("day", String(10), nullable=False),
-    Column("rows", Integer, nullable=False, server_default="0"),
-    Column("digest", String(64), nullable=False, server_default=""),
+    Column("rows", Integer, nullable=False),
+    Column("digest", String(64), nullable=False),
     Column("verified", Boolean, nullable=False, server_default=false()),
-    Column("doomed", Boolean, nullable=False, server_default=false()),
+    Column("pending_deletion", Boolean, nullable=False, server_default=false()),
     Column("purged_at", UtcDateTime, nullable=False),
     Column("uri", Text),
     Column("kind", String(16)),
@@ -107,10 +129,11 @@ ARCHIVE_FILES = Table(
     Index("archive_file_dataset", "dataset", "tenant"),
     Index("archive_file_ids", "kind", "last_id"),
 )
-"""Every file, named before it is written: none is left that nobody knows of. Those of the archive
-lie where their run is archived. Those with an address of their own hold answers of live systems as
-they came: of which kind and system, and from which id to which."""
+"""The manifest of Parquet files; a file is listed before it is written, so none is forgotten.
 
+Files of the archive are at the address of their archived run. Files with their own address hold
+answers of live systems in insertion order, with their kind, source, and first and last id.
+"""
 
 ALARM_DELIVERIES = Table(
     "alarm_delivery",
@@ -127,7 +150,7 @@ ALARM_DELIVERIES = Table(
     Column("why", Text),
     Index("alarm_delivery_due", "state", "channel", "next_at"),
 )
-"""Each alarm on its way to each channel, and how that ended."""
+"""Deliveries of alarms to channels, and their outcomes."""
 
 CHANNELS = Table(
     "channel",
@@ -137,4 +160,33 @@ CHANNELS = Table(
     Column("seen_at", UtcDateTime, nullable=False),
     Column("trouble", Text),
 )
-"""The channels that notifiers have read in their operator's file."""
+"""Channels that notifiers read from their operator's file."""
+
+AUDIT = Table(
+    "audit_entry",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", String(32), nullable=False),
+    Column("tenant", String(96)),
+    Column("actor", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("action", String(32), nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("details", Text, nullable=False),
+    Column("failure", Text),
+    Column("previous", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+    Index("audit_entry_subject", "subject"),
+)
+"""The audit trail; a trigger refuses to change or delete a row."""
+
+SENT_FORMS = Table(
+    "sent_form",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("done", Boolean, nullable=False),
+    Index("sent_form_at", "at"),
+)
+"""Submitted forms of pages, so that a button pressed twice acts once."""

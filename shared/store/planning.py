@@ -1,4 +1,4 @@
-"""The questions of a run, and cursors that record how far they were published."""
+"""The probes of a run, and cursors that record how far they were published."""
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import islice, product
 
-from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, delete, select, update
+from sqlalchemy import Connection, Table, delete, select, update
 
 from biaswatch.shared.contracts import (
     Probe,
@@ -17,72 +17,64 @@ from biaswatch.shared.contracts import (
     drawn_sets,
     probe_of,
 )
-from biaswatch.shared.store.engine import (
-    MOST_PARAMETERS,
-    insert_new,
-    read_transaction,
-    upsert,
-    write_transaction,
-)
+from biaswatch.shared.store.database import MAX_KEYS, Database, upsert, upsert_row
 from biaswatch.shared.store.run_tables import PLANNING_CURSORS
 from biaswatch.shared.store.suites import Suites
 
 
 class PlannedProbes:
-    """What a run asks, in the order of `probes_of`, without the suite in memory."""
+    """The probes of a run in the order of `probes_of`, read from its suite page by page."""
 
     def __init__(
         self, suites: Suites, outline: SuiteOutline, run: Run, asked: Sequence[int] | None = None
     ) -> None:
-        """Put the plan together; `asked` are positions of the suite, the run's unless given."""
+        """Put the plan together; `asked` are positions of the suite, by default the run's."""
         self._suites = suites
         self._outline = outline
         self._run = run
-        self._asked = _asked(suites, outline, run) if asked is None else asked
-        self._few: list[tuple[int, SuiteProbe]] | None = None
+        self._positions = _positions(suites, outline, run) if asked is None else asked
+        self._small_suite: list[tuple[int, SuiteProbe]] | None = None
 
     @property
     def suite_hash(self) -> str:
-        """Return the hash of the suite that the questions are of."""
+        """Hash of the suite."""
         return self._outline.hash
 
     @property
     def strata(self) -> tuple[str, ...]:
-        """The facts of questions within which the suite compares."""
+        """Facts of questions within which the suite compares."""
         return self._outline.header.strata
 
     @property
     def questions(self) -> int:
-        """Return how many questions the run asks, each counted once."""
-        return len(self._asked)
+        """Number of questions, each counted once."""
+        return len(self._positions)
 
     def amount(self, targets: int, scaffolds: int | None = None) -> int:
-        """Return how many probes so many targets and scaffolds of the run are asked."""
-        ways = len(self._run.scaffolds) if scaffolds is None else scaffolds
-        return self.questions * targets * ways * self._run.repeats
+        """Return the number of probes for a number of targets and scaffolds."""
+        scaffolds = len(self._run.scaffolds) if scaffolds is None else scaffolds
+        return self.questions * targets * scaffolds * self._run.repeats
 
     def narrowed(self, fits: Callable[[SuiteProbe], bool]) -> "PlannedProbes":
-        """Return the part of the plan whose questions fit; every question is looked at once."""
-        fitting = array("q", (place for place, item in self.items() if fits(item)))
-        return PlannedProbes(self._suites, self._outline, self._run, fitting)
+        """Return the part of the plan whose questions fit; reads every question once."""
+        return self.at_positions(array("q", (n for n, probe in self.items() if fits(probe))))
 
     def of_sets(self, names: Collection[str]) -> "PlannedProbes":
-        """Return the part of the plan that may be of a set: no other question is looked at."""
-        return self._at(self._suites.positions_of_sets(self._outline.hash, names))
+        """Return the part of the plan in some sets, without reading questions."""
+        return self._subset(self._suites.positions_of_sets(self._outline.hash, names))
 
     def of_groups(self, numbers: Collection[int]) -> "PlannedProbes":
-        """Return the part of the plan about some of the suite's groups; no question is read."""
-        return self._at(self._suites.positions_of_groups(self._outline.hash, numbers))
+        """Return the part of the plan about some groups of the suite, without reading questions."""
+        return self._subset(self._suites.positions_of_groups(self._outline.hash, numbers))
 
     def at_positions(self, asked: Sequence[int]) -> "PlannedProbes":
-        """Return the part of the plan at some of its positions, which are asked and in order."""
+        """Return the part of the plan at some of its positions, which are in order."""
         return PlannedProbes(self._suites, self._outline, self._run, asked)
 
-    def _at(self, positions: Iterable[int]) -> "PlannedProbes":
-        every = isinstance(self._asked, range)
-        asked: Collection[int] = self._asked if every else set(self._asked)
-        mine = array("q", (place for place in positions if place in asked))
-        return PlannedProbes(self._suites, self._outline, self._run, mine)
+    def _subset(self, positions: Iterable[int]) -> "PlannedProbes":
+        is_range = isinstance(self._positions, range)
+        planned: Collection[int] = self._positions if is_range else set(self._positions)
+        return self.at_positions(array("q", (n for n in positions if n in planned)))
 
     def read(
         self,
@@ -92,43 +84,44 @@ class PlannedProbes:
         targets: Sequence[Target] | None = None,
         scaffolds: Sequence[str] | None = None,
     ) -> Iterator[Probe]:
-        """Return the probes of all or some targets and scaffolds, from the `first` on, from 0."""
+        """Return the probes of all or some targets and scaffolds, from number `first` on."""
         run, header = self._run, self._outline.header
-        asked = run.targets if targets is None else targets
-        ways = run.scaffolds if scaffolds is None else scaffolds
-        skipped, offset = divmod(first, max(1, len(self._asked)))
+        targets = run.targets if targets is None else targets
+        scaffolds = run.scaffolds if scaffolds is None else scaffolds
+        skipped, offset = divmod(first, max(1, len(self._positions)))
         for repeat, target, scaffold in islice(
-            product(range(run.repeats), asked, ways), skipped, None
+            product(range(run.repeats), targets, scaffolds), skipped, None
         ):
-            for place, item in self.items(offset):
-                yield probe_of(run, header, item, target, scaffold, repeat, at, position=place)
+            for position, probe in self.items(offset):
+                yield probe_of(run, header, probe, target, scaffold, repeat, at, position=position)
             offset = 0
 
     def items(self, first: int = 0) -> Iterator[tuple[int, SuiteProbe]]:
-        """Return what is asked from some question on, each with its position in the suite.
+        """Return the questions from number `first` on, with their positions in the suite.
 
-        A small suite is read once.
+        A small suite is read once and kept.
         """
-        if len(self._asked) <= MOST_PARAMETERS:
-            if self._few is None:
-                self._few = self._read(self._asked)
-            yield from self._few[first:]
+        if len(self._positions) <= MAX_KEYS:
+            if self._small_suite is None:
+                self._small_suite = self._read(self._positions)
+            yield from self._small_suite[first:]
             return
-        for start in range(first, len(self._asked), MOST_PARAMETERS):
-            yield from self._read(self._asked[start : start + MOST_PARAMETERS])
+        for start in range(first, len(self._positions), MAX_KEYS):
+            yield from self._read(self._positions[start : start + MAX_KEYS])
 
-    def ends(self, most: int) -> list[tuple[int, SuiteProbe]]:
-        """Return the first and the last so many questions, each once; no other is read."""
-        first, last = self._asked[:most], self._asked[max(most, len(self._asked) - most) :]
-        return self._read([*first, *last])
+    def ends(self, limit: int) -> list[tuple[int, SuiteProbe]]:
+        """Return the first and the last questions, each once, without reading others."""
+        positions = self._positions
+        last = positions[max(limit, len(positions) - limit) :]
+        return self._read([*positions[:limit], *last])
 
     def _read(self, positions: Sequence[int]) -> list[tuple[int, SuiteProbe]]:
-        items = self._suites.probes(self._outline.hash, positions)
-        return list(zip(positions, items, strict=True))
+        probes = self._suites.probes(self._outline.hash, positions)
+        return list(zip(positions, probes, strict=True))
 
 
-def _asked(suites: Suites, outline: SuiteOutline, run: Run) -> Sequence[int]:
-    """Return the positions of what a run asks: all, or the sets that fall to this round."""
+def _positions(suites: Suites, outline: SuiteOutline, run: Run) -> Sequence[int]:
+    """Return the positions of a run's questions: all, or the sets drawn for its round."""
     if run.sets is None:
         return range(outline.probes)
     drawn = drawn_sets(run, (name for _, name in suites.sets(outline.hash)))
@@ -137,78 +130,68 @@ def _asked(suites: Suites, outline: SuiteOutline, run: Run) -> Sequence[int]:
 
 @dataclass(frozen=True)
 class PlanningCursor:
-    """One pass through a list of a run: each part of it is expected, then published.
+    """One pass through a list of a run: each part is expected, then published.
 
-    A pass is moved on when a part is on the bus, so that whoever goes on after a death publishes
-    that part again, under the same number, which the bus drops.
+    The cursor moves on once a part is on the bus. After a crash that part is published again under
+    the same number, which the bus drops.
     """
 
     run_id: str
     lane: str
     publication: int
-    """The number of this pass; another pass publishes the same records anew."""
+    """Number of this pass; another pass publishes the same records anew."""
     repair: bool = False
-    """Whether answers are published again that were not measured."""
+    """Whether answers without measurements are published again."""
     reached: str = ""
-    """What was published last; empty at the beginning."""
+    """The last published item; empty at the start."""
 
 
+@dataclass(eq=False)
 class PlanningCursors:
-    """The passes that are not at their end; any process may move one on."""
+    """The unfinished passes; any process may move one on."""
 
-    def __init__(self, engine: Engine, table: Table = PLANNING_CURSORS) -> None:
-        self._engine = engine
-        self._table = table
+    db: Database
+    table: Table = PLANNING_CURSORS
 
     def unfinished(self) -> list[PlanningCursor]:
-        """Return every pass that is not at its end, in the order of runs and lanes."""
-        table = self._table.c
-        query = select(self._table).order_by(table.publication, table.run_id, table.lane)
-        with read_transaction(self._engine) as connection:
-            return [PlanningCursor(**row) for row in connection.execute(query).mappings()]
+        """Return every unfinished pass, in the order of publications, runs and lanes."""
+        columns = self.table.c
+        query = select(self.table).order_by(columns.publication, columns.run_id, columns.lane)
+        return [PlanningCursor(**row._asdict()) for row in self.db.rows(query)]
 
     def begin(self, cursors: Iterable[PlanningCursor]) -> int:
-        """Begin passes, but none where one is under way; return how many."""
-        with write_transaction(self._engine) as connection:
-            return len(insert_new(connection, self._table, [asdict(c) for c in cursors]))
+        """Begin passes where none is in progress; return how many."""
+        return len(self.db.insert_new(self.table, [asdict(cursor) for cursor in cursors]))
 
     def renew(self, cursor: PlanningCursor) -> None:
-        """Begin a pass; one that is under way begins anew where its number is lower."""
+        """Begin a pass; a pass in progress restarts if its number is lower."""
         row = asdict(cursor)
-        with write_transaction(self._engine) as connection:
-            statement = upsert(connection, self._table).values(row)
+        with self.db.writing() as connection:
+            statement = upsert(connection, self.table).values(row)
             connection.execute(
                 statement.on_conflict_do_update(
                     index_elements=["run_id", "lane"],
                     set_=row,
-                    where=self._table.c.publication < cursor.publication,
+                    where=self.table.c.publication < cursor.publication,
                 )
             )
 
     def settle(self, cursor: PlanningCursor, reached: str | None) -> None:
-        """Move a pass on, or end it, unless another process has, or another pass has its place."""
-        mine = self._still(cursor)
-        with write_transaction(self._engine) as connection:
-            if reached is None:
-                connection.execute(delete(self._table).where(mine))
-            else:
-                connection.execute(update(self._table).where(mine).values(reached=reached))
-
-    def _still(self, cursor: PlanningCursor) -> ColumnElement[bool]:
-        table = self._table.c
-        return and_(
-            table.run_id == cursor.run_id,
-            table.lane == cursor.lane,
-            table.publication == cursor.publication,
-            table.reached == cursor.reached,
+        """Move a pass on, or end it, unless another process or a later pass has."""
+        columns = self.table.c
+        unchanged = (
+            columns.run_id == cursor.run_id,
+            columns.lane == cursor.lane,
+            columns.publication == cursor.publication,
+            columns.reached == cursor.reached,
         )
+        if reached is None:
+            self.db.execute(delete(self.table).where(*unchanged))
+        else:
+            self.db.execute(update(self.table).where(*unchanged).values(reached=reached))
 
 
 def restart(connection: Connection, cursors: Iterable[PlanningCursor]) -> None:
-    """Begin passes in a transaction; one that is under way begins anew."""
+    """Begin passes in a transaction; those in progress restart."""
     for cursor in cursors:
-        row = asdict(cursor)
-        statement = upsert(connection, PLANNING_CURSORS).values(row)
-        connection.execute(
-            statement.on_conflict_do_update(index_elements=["run_id", "lane"], set_=row)
-        )
+        upsert_row(connection, PLANNING_CURSORS, asdict(cursor))

@@ -1,7 +1,8 @@
-"""Rows of records and their texts, and the counts of records of each run."""
+"""Rows of records and of their texts, in tables and in files, and the counts of a run's records."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -9,15 +10,45 @@ from typing import Any
 from pydantic_core import to_json
 from sqlalchemy import Connection
 
-from biaswatch.shared.contracts import Diagnosis, Features, PairVerdict, Purpose, Record, Response
-from biaswatch.shared.store.engine import upsert
-from biaswatch.shared.store.run_tables import RECORD_COUNTS
-from biaswatch.shared.store.tables import KEYS, unit_part_of
+from biaswatch.shared.contracts import (
+    Diagnosis,
+    Features,
+    PairVerdict,
+    Probe,
+    Purpose,
+    Record,
+    Response,
+)
+from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS
+from biaswatch.shared.store.database import upsert_row
+from biaswatch.shared.store.tables import KEYS, RECORD_COUNTS, unit_part_of
 from biaswatch.shared.store.texts import Purged, body_of, texts_of
 
 Row = dict[str, Any]
+ByKind = Mapping[str, Mapping[str, Record]]
+"""Records by kind and id."""
+CountKey = tuple[str, str, str, str]
+"""Run, kind, purpose and lane."""
 PURPOSES = {purpose: purpose.value for purpose in Purpose}
-"""The words of purposes: looked up for every row, which an enumeration does slowly."""
+"""Values of purposes; the attribute of an enumeration is slow to read for every row."""
+IN_FILES: tuple[type[Record], ...] = (Features, Response, Probe)
+"""Kinds of records that go to files and archives; findings, rounds and counts stay in tables."""
+COUNTED = {kind.kind for kind in (Response, Features, Diagnosis, PairVerdict)}
+"""Kinds of records that progress is computed from."""
+FILE_KINDS = {kind.kind for kind in IN_FILES}
+_run_purpose_lane = itemgetter("run_id", "purpose", "lane")
+
+
+@dataclass(frozen=True)
+class WriteResult:
+    """Changes by a write."""
+
+    new: Counter[str] = field(default_factory=Counter)
+    """Number of new records, by kind."""
+    new_ids: set[str] = field(default_factory=set)
+    """Ids of the new records that became rows."""
+    known: Counter[str] = field(default_factory=Counter)
+    """Number of records that existed already and were left unchanged."""
 
 
 def row_of(record: Record) -> Row:
@@ -35,9 +66,21 @@ def row_of(record: Record) -> Row:
     }
 
 
-def text_rows_of(record: Record, row: Row, gone: Purged) -> list[Row]:
-    """Return the rows of a record's texts, beside its own; none where they must not be kept."""
-    if not (texts := texts_of(record)) or gone.covers(record):
+def portable_row(kind: str, row: Mapping[str, Any]) -> Row:
+    """Return a row with the columns common to all kinds, and the other columns as JSON."""
+    keys = {name: row[name] for name in KEYS.get(kind, ())}
+    common = {name: value for name, value in row.items() if name not in keys}
+    return {"kind": kind, **common, "keys": to_json(keys).decode()}
+
+
+def restored_row(row: Mapping[str, Any]) -> Row:
+    """Return a portable row with the columns of its kind."""
+    return {**row, **json.loads(row["keys"])}
+
+
+def text_rows_of(record: Record, row: Row, purged: Purged) -> list[Row]:
+    """Return the rows of a record's texts, given its own row; none where they were purged."""
+    if not (texts := texts_of(record)) or purged.covers(record):
         return []
     common = {
         "record_id": row["id"],
@@ -51,85 +94,46 @@ def text_rows_of(record: Record, row: Row, gone: Purged) -> list[Row]:
     return [{**common, "field": name, "body": body} for name, body in texts.items()]
 
 
-COUNTED = {kind.kind for kind in (Response, Features, Diagnosis, PairVerdict)}
-"""What progress is told by."""
-CountedAs = tuple[str, str, str, str]
-"""Run, kind, purpose and lane."""
-_run_key = itemgetter("run_id", "purpose", "lane")
+def goes_to_file(record: Record) -> bool:
+    """Return whether a record is a production answer or its measurements, with ids in order."""
+    return (
+        record.kind in FILE_KINDS
+        and record.purpose is Purpose.PRODUCTION
+        and record.run is not None
+        and record.id.startswith(record.run[:BEGINNING_HEX_DIGITS])
+    )
 
 
-@dataclass(frozen=True)
-class WriteResult:
-    """What a write changed."""
-
-    new: Counter[str] = field(default_factory=Counter)
-    """Records that were not there before, by kind; `new_ids` has their ids."""
-    new_ids: set[str] = field(default_factory=set)
-    known: Counter[str] = field(default_factory=Counter)
-    """Records that were there already; nothing of them was changed."""
+def without(by_kind: ByKind, known: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Record]]:
+    """Return records without those of known ids."""
+    remaining = {}
+    for kind, records in by_kind.items():
+        ids = set(known.get(kind, ()))
+        remaining[kind] = {id_: record for id_, record in records.items() if id_ not in ids}
+    return remaining
 
 
-def counted_as(kind: str, rows: Iterable[Row]) -> Counter[CountedAs]:
-    """Return how often each row's record is counted as what; not at all where it is of no run."""
+def count_keys(kind: str, rows: Iterable[Mapping[str, Any]]) -> Counter[CountKey]:
+    """Count rows of a kind by run, purpose and lane, leaving out rows without a run."""
     if kind not in COUNTED:
         return Counter()
-    counted = Counter(map(_run_key, rows))
+    counts = Counter(map(_run_purpose_lane, rows))
     return Counter(
         {
-            (run_id, kind, purpose, lane): records
-            for (run_id, purpose, lane), records in counted.items()
+            (run_id, kind, purpose, lane): count
+            for (run_id, purpose, lane), count in counts.items()
             if run_id is not None
         }
     )
 
 
-def count_new(connection: Connection, counted: Counter[CountedAs]) -> None:
-    """Count records in the transaction that has written them, which this is the last step of.
+def add_counts(connection: Connection, counts: Counter[CountKey]) -> None:
+    """Add to the counts of runs, as the last step of the transaction that writes the records.
 
-    The rows are taken in one order, so that two writers cannot wait for each other.
+    The order of rows is fixed, so that two writers cannot deadlock.
     """
-    names = ("run_id", "kind", "purpose", "lane")
-    for key in sorted(counted):
-        row = {**dict(zip(names, key, strict=True)), "records": counted[key]}
-        statement = upsert(connection, RECORD_COUNTS).values(row)
-        more = RECORD_COUNTS.c.records + counted[key]
-        connection.execute(
-            statement.on_conflict_do_update(index_elements=names, set_={"records": more})
-        )
-
-
-PRODUCTION = PURPOSES[Purpose.PRODUCTION]
-
-
-def file_row(record: Record) -> Row:
-    """Return the row of a record with the columns that every kind has; the others as JSON."""
-    keys = {key: str(getattr(record, key)) for key in KEYS.get(record.kind, ())}
-    return {
-        "kind": record.kind,
-        "id": record.id,
-        "tenant": record.tenant,
-        "purpose": PRODUCTION,
-        "lane": record.lane,
-        "run_id": record.run,
-        "unit_id": record.unit,
-        "at": record.at,
-        "keys": to_json(keys).decode(),
-        "body": body_of(record),
-    }
-
-
-def file_text_rows(record: Record, gone: Purged) -> list[Row]:
-    """Return the rows of a record's texts; none where they must not be kept."""
-    said = texts_of(record)
-    if not said or gone.covers(record):
-        return []
-    common = {
-        "record_id": record.id,
-        "kind": record.kind,
-        "tenant": record.tenant,
-        "run_id": record.run,
-        "unit_id": record.unit,
-        "at": record.at,
-        "purpose": PRODUCTION,
-    }
-    return [{**common, "field": name, "body": said[name]} for name in sorted(said)]
+    for key in sorted(counts):
+        run_id, kind, purpose, lane = key
+        row = {"run_id": run_id, "kind": kind, "purpose": purpose, "lane": lane}
+        total = RECORD_COUNTS.c.records + counts[key]
+        upsert_row(connection, RECORD_COUNTS, {**row, "records": counts[key]}, records=total)

@@ -1,300 +1,313 @@
-"""Records in the store: each is written once, however often it arrives, and read whole."""
+"""Records of every kind, wherever they are: in tables, or in files of production answers."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
+from heapq import merge
+from itertools import groupby, islice
+from operator import attrgetter, itemgetter
 from typing import Any, TypeVar, cast
 
 from pydantic_core import from_json
-from sqlalchemy import ColumnElement, Connection, Engine, Select, Table, func, select
+from sqlalchemy import ColumnElement, Select, Table, func, select
 
-from biaswatch.shared.contracts import Probe, Purpose, Record, Response, Run
-from biaswatch.shared.contracts.identity import is_id
-from biaswatch.shared.store.archived_runs import here
-from biaswatch.shared.store.engine import (
-    MOST_PARAMETERS,
-    ScopeNow,
-    chunks,
-    everything,
-    read_transaction,
-    streaming_transaction,
-    write_transaction,
-)
-from biaswatch.shared.store.record_rows import (
-    CountedAs,
-    Row,
-    WriteResult,
-    count_new,
-    counted_as,
-    row_of,
-    text_rows_of,
-)
-from biaswatch.shared.store.statements import among, insert_missing, insert_records
-from biaswatch.shared.store.tables import RECORDS, TEXTS
-from biaswatch.shared.store.texts import assemble, purged, texts_by_record
+from biaswatch.shared.contracts import Features, Probe, Purpose, Record, Response, Run
+from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, is_id
+from biaswatch.shared.store.answer_files import AnswerFiles
+from biaswatch.shared.store.database import MAX_KEYS, Database, batches
+from biaswatch.shared.store.record_rows import IN_FILES, Row, WriteResult
+from biaswatch.shared.store.record_writer import RecordWriter
+from biaswatch.shared.store.statements import is_in
+from biaswatch.shared.store.tables import RECORDS
+from biaswatch.shared.store.texts import assemble, texts_by_record
 
 R = TypeVar("R", bound=Record)
-ByKind = dict[str, dict[str, Record]]
-PAGE = MOST_PARAMETERS + 1
-"""Rows of a query: more than ids in one, so that nobody looks for those beyond the last id."""
+PAGE_ROWS = MAX_KEYS + 1
+"""Rows per page: a lookup of one batch of ids is one query, because its page is never full."""
+SHARED_PREFIX = 2 * BEGINNING_HEX_DIGITS
+"""Digits that the ordered ids of an answer and of its measurements share."""
 
 
+@dataclass(eq=False)
 class Records:
-    """Reads and writes records."""
+    """Reads and writes records; callers need not know where a record is.
 
-    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
-        self._engine = engine
-        self._scope = scope
+    A row of a table takes precedence over a file. Methods that select by age, or by columns other
+    than those of production answers, read tables only.
+    """
+
+    db: Database
+    files: AnswerFiles
+    writer: RecordWriter
 
     def write(self, records: Iterable[Record]) -> WriteResult:
-        """Write records and those embedded in them, in one transaction; the first copy stays.
+        """Write records and those embedded in them; existing copies stay unchanged.
 
         Raises
         ------
         TransientError
-            The store is not available; nothing was written.
+            The store or the folder of files is not available; writing again repeats nothing.
         ValueError
-            A record is another tenant's than that of the scope: a fault of the caller.
+            A record belongs to another tenant than the scope: a programming error.
         """
-        return self._write_rows(self._by_kind(records))
-
-    def _by_kind(self, records: Iterable[Record]) -> ByKind:
-        """Return records and those embedded in them by kind and id, the first copy of each."""
-        mine = self._scope().tenant
-        by_kind: ByKind = {}
-        for record in records:
-            for each in (record, *record.embedded):
-                if mine not in {None, each.tenant}:
-                    raise ValueError(f"A {each.kind} record of another tenant cannot be written.")
-                by_kind.setdefault(each.kind, {}).setdefault(each.id, each)
-        return by_kind
-
-    def _write_rows(self, by_kind: ByKind) -> WriteResult:
-        written = WriteResult()
-        with write_transaction(self._engine) as connection:
-            gone = purged(connection)
-            counted: Counter[CountedAs] = Counter()
-            left = self._without_files(connection, here(connection, by_kind))
-            for kind, found in sorted(left.items()):
-                # In the order of ids, so that two writers of the same records cannot deadlock.
-                rows = {id_: row_of(found[id_]) for id_ in sorted(found)}
-                new = insert_records(connection, RECORDS[kind], list(rows.values()))
-                written.new[kind] += len(new)
-                written.new_ids.update(new)
-                written.known[kind] += len(found) - len(new)
-                texts = [row for id_ in new for row in text_rows_of(found[id_], rows[id_], gone)]
-                insert_missing(connection, TEXTS, texts)
-                counted += counted_as(kind, (rows[id_] for id_ in new))
-            count_new(connection, counted)
-        return written
-
-    def _without_files(self, connection: Connection, by_kind: ByKind) -> ByKind:
-        """Return the records that become rows; there are no others here."""
-        return by_kind
+        return self.writer.write(records)
 
     def count(self, kind: type[Record], **keys: str) -> int:
         """Count the records of a kind: all, or those with this run_id, purpose, monitor_id, ..."""
         table = RECORDS[kind.kind]
         query = select(func.count()).select_from(table)
         query = query.where(*(table.c[name] == key for name, key in keys.items()))
-        query = query.where(*self._mine(table, keys.get("run_id")))
-        with read_transaction(self._engine) as connection:
-            return int(connection.scalar(query) or 0)
+        query = query.where(*self._visible(table, keys.get("run_id")))
+        count = int(self.db.scalar(query) or 0)
+        if kind in IN_FILES and not keys.keys() - {"run_id"}:
+            count += self.files.count(kind.kind, keys.get("run_id"), self.db.tenant)
+        return count
 
     def count_by(self, kind: type[Record], column: str, keys: Iterable[str]) -> dict[str, int]:
-        """Count the records of a kind for each of these values of a column that has any."""
+        """Count the records of a kind for each of these values of a column, without zeros."""
         table = RECORDS[kind.kind]
-        found: dict[str, int] = {}
-        with read_transaction(self._engine) as connection:
-            for some in chunks(keys):
-                query = select(table.c[column], func.count()).group_by(table.c[column])
-                query = query.where(among(table.c[column], some), *self._mine(table))
-                rows = connection.execute(query).all()
-                found |= {str(row[0]): int(row[1]) for row in rows}
-        return found
+        query = select(table.c[column].label("key"), func.count().label("records"))
+        query = query.where(*self._visible(table)).group_by(table.c[column])
+        rows = self.db.rows_in(query, table.c[column], keys)
+        return {str(row.key): int(row.records) for row in rows}
 
     def count_without(self, kind: type[Record], other: type[Record], *, run_id: str) -> int:
-        """Count the records of a run that name another one which is not there."""
-        table, there = RECORDS[kind.kind], RECORDS[other.kind]
-        found = select(there.c.id).where(there.c.id == table.c[f"{other.kind}_id"]).exists()
-        mine = (table.c.run_id == run_id, *self._mine(table, run_id))
-        query = select(func.count()).select_from(table).where(*mine, ~found)
-        with read_transaction(self._engine) as connection:
-            return int(connection.scalar(query) or 0)
+        """Count the records of a run that reference a missing record of another kind."""
+        if kind in IN_FILES and self.files.any_of(run_id):
+            missing = 0
+            with closing(self.numbers(kind, run_id=run_id)) as bodies:
+                while ids := Counter(
+                    body[f"{other.kind}_id"] for body in islice(bodies, PAGE_ROWS)
+                ):
+                    missing += sum(ids[id_] for id_ in self.missing(other, ids))
+            return missing
+        table, others = RECORDS[kind.kind], RECORDS[other.kind]
+        exists = select(others.c.id).where(others.c.id == table.c[f"{other.kind}_id"]).exists()
+        query = select(func.count()).select_from(table).where(table.c.run_id == run_id, ~exists)
+        return int(self.db.scalar(query.where(*self._visible(table, run_id))) or 0)
 
     def missing(self, kind: type[Record], ids: Iterable[str]) -> set[str]:
         """Return the ids that are not in the store."""
-        wanted = set(ids)
-        table = RECORDS[kind.kind]
-        with read_transaction(self._engine) as connection:
-            for some in chunks(wanted):
-                query = select(table.c.id).where(among(table.c.id, some), *self._mine(table))
-                wanted.difference_update(connection.scalars(query))
-        return wanted
+        table, wanted = RECORDS[kind.kind], set(ids)
+        query = select(table.c.id).where(*self._visible(table))
+        missing = wanted.difference(self.db.scalars_in(query, table.c.id, wanted))
+        if kind not in IN_FILES or not missing:
+            return missing
+        if self.db.tenant is not None:
+            return missing - self._file_rows(kind, missing).keys()
+        return missing - self.files.present(kind.kind, filter(is_id, missing))
 
     def read(self, kind: type[R], *, run_id: str, texts: bool = True) -> Iterator[R]:
         """Return the records of a run, in the order of their ids; faster without texts."""
         table = RECORDS[kind.kind]
-        query = select(table).where(table.c.run_id == run_id, *self._mine(table, run_id))
-        yield from self._read(kind, query, texts=texts)
-
-    def of_runs(self, kind: type[R], run_ids: Iterable[str]) -> Iterator[R]:
-        """Return the records of several runs that have few of this kind."""
-        table = RECORDS[kind.kind]
-        for some in chunks(run_ids):
-            mine = (among(table.c.run_id, some), *self._mine(table))
-            yield from self._read(kind, select(table).where(*mine))
+        query = select(table).where(table.c.run_id == run_id, *self._visible(table, run_id))
+        rows = self._read(kind, query, texts=texts)
+        if kind not in IN_FILES or not self.files.any_of(run_id):
+            return rows
+        both = merge(rows, self._in_files(kind, run_id, texts=texts), key=attrgetter("id"))
+        # The sort is stable, so the row comes before its copy in a file.
+        return (next(copies) for _, copies in groupby(both, key=attrgetter("id")))
 
     def numbers(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
-        """Return a run's records without texts and embedded records, as plain data.
+        """Return a run's records as plain data, without texts and embedded records.
 
-        Close it where not all is read: it holds a connection as long as it is open.
+        Records in files come last. Close the generator if not all is read, because an open one
+        holds a connection.
         """
         table = RECORDS[kind.kind]
-        mine = (table.c.run_id == run_id, *self._mine(table, run_id))
-        query = select(table.c.body).where(*mine).order_by(table.c.id)
-        with streaming_transaction(self._engine) as connection:
-            streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
-            # Closed even where the reader stops early: PostgreSQL would keep its cursor.
+        conditions = (table.c.run_id == run_id, *self._visible(table, run_id))
+        query = select(table.c.body).where(*conditions).order_by(table.c.id)
+        with self.db.streaming() as connection:
+            streamed = connection.execution_options(yield_per=MAX_KEYS)
+            # Closed even if the reader stops early: PostgreSQL would keep its cursor.
             with closing(streamed.scalars(query)) as bodies:
                 for body in bodies:
                     yield from_json(body)
+        if kind in IN_FILES:
+            for row in self.files.in_order(kind.kind, run_id, tenant=self.db.tenant):
+                yield from_json(row["body"])
 
     def numbers_of(self, kind: type[Record], ids: Iterable[str]) -> dict[str, Row]:
-        """Return those of these records that exist, by their ids, as what `numbers` returns."""
-        table = RECORDS[kind.kind]
-        found: dict[str, Row] = {}
-        with read_transaction(self._engine) as connection:
-            for some in chunks(filter(is_id, ids)):
-                query = select(table.c.id, table.c.body).where(among(table.c.id, some))
-                rows = connection.execute(query.where(*self._mine(table)))
-                found.update((id_, from_json(body)) for id_, body in rows)
-        return found
+        """Return the existing ones of these records by id, in the form of `numbers`."""
+        table, wanted = RECORDS[kind.kind], set(ids)
+        query = select(table.c.id, table.c.body).where(*self._visible(table))
+        rows = self.db.rows_in(query, table.c.id, filter(is_id, wanted))
+        numbers = {row.id: from_json(row.body) for row in rows}
+        for id_, row in self._file_rows(kind, wanted - numbers.keys()).items():
+            numbers[id_] = from_json(row["body"])
+        return numbers
 
     def answered_of(self, response_ids: Iterable[str]) -> dict[str, tuple[Row, Row]]:
-        """Return those of these responses that exist, each with its probe, as `numbers` does."""
+        """Return the existing ones of these responses, each with its probe, as in `numbers`."""
         responses, probes = RECORDS[Response.kind], RECORDS[Probe.kind]
-        found: dict[str, tuple[Row, Row]] = {}
-        with read_transaction(self._engine) as connection:
-            for some in chunks(response_ids):
-                query = select(responses.c.id, responses.c.body, probes.c.body.label("probe"))
-                query = query.join(probes, probes.c.id == responses.c.probe_id)
-                query = query.where(among(responses.c.id, some), *self._mine(responses))
-                for id_, body, probe in connection.execute(query):
-                    found[id_] = from_json(body), from_json(probe)
-        return found
+        wanted = set(response_ids)
+        query = select(responses.c.id, responses.c.body, probes.c.body.label("probe"))
+        query = query.join(probes, probes.c.id == responses.c.probe_id)
+        query = query.where(*self._visible(responses))
+        answered = {
+            row.id: (from_json(row.body), from_json(row.probe))
+            for row in self.db.rows_in(query, responses.c.id, wanted)
+        }
+        file_rows = self._file_rows(Response, wanted - answered.keys())
+        file_probes = self.numbers_of(Probe, (row["probe_id"] for row in file_rows.values()))
+        for id_, row in file_rows.items():
+            if (probe := file_probes.get(row["probe_id"])) is not None:
+                answered[id_] = from_json(row["body"]), probe
+        return answered
+
+    def get(self, kind: type[R], ids: Iterable[str], *, texts: bool = True) -> Iterator[R]:
+        """Return the existing records with these ids, in the order of their ids.
+
+        Text that cannot be an id never reaches the database. Faster without texts.
+        """
+        table = RECORDS[kind.kind]
+        for batch in batches(filter(is_id, ids)):
+            query = select(table).where(is_in(table.c.id, batch), *self._visible(table))
+            rows = self._read(kind, query, texts=texts)
+            if kind not in IN_FILES:
+                yield from rows
+                continue
+            records = {record.id: record for record in rows}
+            file_rows = self._file_rows(kind, set(batch) - records.keys())
+            for record in self._file_records(kind, list(file_rows.values()), texts=texts):
+                records[record.id] = record
+            yield from (records[id_] for id_ in sorted(records))
+
+    def by_key(self, kind: type[R], key: str, values: Iterable[str], **equal: str) -> Iterator[R]:
+        """Return the records whose column `key` has one of these values.
+
+        Each batch of values is in the order of ids; records in files come last.
+        """
+        table, wanted = RECORDS[kind.kind], set(values)
+        conditions = [table.c[name] == value for name, value in equal.items()]
+        for batch in batches(wanted):
+            query = select(table).where(is_in(table.c[key], batch), *conditions)
+            yield from self._read(kind, query.where(*self._visible(table)))
+        if (kind, key) != (Features, "response_id"):
+            return
+        tenant = self.db.tenant
+        required = equal if tenant is None else {**equal, "tenant": tenant}
+        rows = [
+            row
+            for row in self.files.with_prefixes(
+                kind.kind, {value[:SHARED_PREFIX] for value in wanted}
+            )
+            if row[key] in wanted and all(row[name] == value for name, value in required.items())
+        ]
+        yield from self._file_records(kind, sorted(rows, key=itemgetter("id")), texts=True)
+
+    def of_runs(self, kind: type[R], run_ids: Iterable[str]) -> Iterator[R]:
+        """Return the records of several runs that have few of this kind."""
+        return self.by_key(kind, "run_id", run_ids)
 
     def of_monitor(self, kind: type[R], monitor_id: str) -> Iterator[R]:
         """Return the records of a monitor, in the order of their ids."""
-        table = RECORDS[kind.kind]
-        mine = (table.c.monitor_id == monitor_id, *self._mine(table))
-        yield from self._read(kind, select(table).where(*mine))
-
-    def of_monitors(self, kind: type[R], monitor_ids: Iterable[str]) -> Iterator[R]:
-        """Return the records of several monitors."""
-        table = RECORDS[kind.kind]
-        for some in chunks(monitor_ids):
-            mine = (among(table.c.monitor_id, some), *self._mine(table))
-            yield from self._read(kind, select(table).where(*mine))
+        return self.by_key(kind, "monitor_id", [monitor_id])
 
     def all(self, kind: type[R]) -> Iterator[R]:
-        """Return every record of a kind, in the order of their ids."""
+        """Return every record of a kind: rows in the order of their ids, then those in files."""
         table = RECORDS[kind.kind]
-        yield from self._read(kind, select(table).where(*self._mine(table)))
+        yield from self._read(kind, select(table).where(*self._visible(table)))
+        if kind in IN_FILES:
+            for run_id in self.files.runs():
+                yield from self._in_files(kind, run_id, texts=True)
 
-    def latest(self, kind: type[R], most: int, *, purpose: Purpose) -> list[R]:
-        """Return the latest `most` records of a kind and purpose, newest first."""
-        rank = {id_: n for n, id_ in enumerate(self.latest_ids(kind, most, purpose=purpose))}
+    def latest(self, kind: type[R], limit: int, *, purpose: Purpose) -> list[R]:
+        """Return the latest records of a kind and purpose, newest first."""
+        rank = {id_: n for n, id_ in enumerate(self.latest_ids(kind, limit, purpose=purpose))}
         return sorted(self.get(kind, rank), key=lambda record: rank[record.id])
 
     def latest_ids(
-        self, kind: type[Record], most: int, *, purpose: Purpose | None = None, begins: str = ""
+        self, kind: type[Record], limit: int, *, purpose: Purpose | None = None, begins: str = ""
     ) -> list[str]:
-        """Return the ids of the latest `most` of a kind, newest first: of a purpose, or all."""
+        """Return the ids of the latest records of a kind, newest first."""
         table = RECORDS[kind.kind]
-        query = select(table.c.id).where(table.c.id.startswith(begins), *self._mine(table))
+        query = select(table.c.id).where(table.c.id.startswith(begins), *self._visible(table))
         query = query.where(table.c.purpose == purpose.value) if purpose else query
-        query = query.order_by(table.c.at.desc(), table.c.id).limit(most)
-        with read_transaction(self._engine) as connection:
-            return list(connection.scalars(query))
+        return self.db.scalars(query.order_by(table.c.at.desc(), table.c.id).limit(limit))
 
     def sees(self, record: Record) -> bool:
-        """Tell whether a record that was read before is in the scope of this moment."""
-        return self._scope().tenant in {None, record.tenant}
+        """Return whether a record that was read earlier is in the current scope."""
+        return self.db.tenant in {None, record.tenant}
 
-    def since(self, kind: type[R], moment: datetime, *, purpose: Purpose) -> list[R]:
-        """Return the records of a kind and purpose made at or after a moment, by their ids."""
+    def since(self, kind: type[R], time: datetime, *, purpose: Purpose) -> list[R]:
+        """Return the records of a kind and purpose made at or after a time, by id."""
         table = RECORDS[kind.kind]
-        query = select(table).where(table.c.purpose == purpose.value, table.c.at >= moment)
-        return list(self._read(kind, query.where(*self._mine(table))))
-
-    def get(self, kind: type[R], ids: Iterable[str], *, texts: bool = True) -> Iterator[R]:
-        """Return the records with these ids that exist, in the order of their ids.
-
-        Text that cannot be an id never reaches the database. Without texts it is faster.
-        """
-        table = RECORDS[kind.kind]
-        for some in chunks(filter(is_id, ids)):
-            mine = (among(table.c.id, some), *self._mine(table))
-            yield from self._read(kind, select(table).where(*mine), texts=texts)
-
-    def by_key(self, kind: type[R], key: str, values: Iterable[str], **equal: str) -> Iterator[R]:
-        """Return the records whose column `key` has one of these values, by their ids."""
-        table = RECORDS[kind.kind]
-        beside = [table.c[name] == value for name, value in equal.items()]
-        for some in chunks(values):
-            mine = (among(table.c[key], some), *beside, *self._mine(table))
-            yield from self._read(kind, select(table).where(*mine))
+        query = select(table).where(table.c.purpose == purpose.value, table.c.at >= time)
+        return list(self._read(kind, query.where(*self._visible(table))))
 
     def ids_of_run(self, kind: type[Record], run_id: str, *, after: str, most: int) -> list[str]:
-        """Return at most so many ids of a run's records that come after an id, in their order."""
+        """Return the ids of a run's records after an id, in order."""
         table = RECORDS[kind.kind]
         query = select(table.c.id).where(table.c.run_id == run_id, table.c.id > after)
-        query = query.where(*self._mine(table, run_id)).order_by(table.c.id).limit(most)
-        with read_transaction(self._engine) as connection:
-            return list(connection.scalars(query))
+        query = query.where(*self._visible(table, run_id)).order_by(table.c.id).limit(most)
+        ids = self.db.scalars(query)
+        if kind not in IN_FILES:
+            return ids
+        rows = self.files.in_order(kind.kind, run_id, after=after, tenant=self.db.tenant)
+        return sorted({*ids, *(row["id"] for row in islice(rows, most))})[:most]
 
-    def _mine(self, table: Table, run_id: str | None = None) -> list[ColumnElement[bool]]:
-        """Return what keeps other tenants' rows out.
+    def _visible(self, table: Table, run_id: str | None = None) -> list[ColumnElement[bool]]:
+        """Return the conditions that exclude rows of other tenants.
 
-        All rows of a run of one's own are one's own: reading the column of each would cost much.
+        A visible run needs none, because reading the column of each of its rows is expensive.
         """
-        tenant = self._scope().tenant
-        if tenant is None or (run_id is not None and self._tenant_of_run(run_id) == tenant):
+        if (tenant := self.db.tenant) is None:
+            return []
+        runs = RECORDS[Run.kind].c
+        if run_id and self.db.scalar(select(runs.tenant).where(runs.id == run_id)) == tenant:
             return []
         return [table.c.tenant == tenant]
 
-    def _tenant_of_run(self, run_id: str) -> str | None:
-        runs = RECORDS[Run.kind]
-        with read_transaction(self._engine) as connection:
-            return connection.scalar(select(runs.c.tenant).where(runs.c.id == run_id))
-
     def _read(self, kind: type[R], query: Select[Any], *, texts: bool = True) -> Iterator[R]:
         table = RECORDS[kind.kind]
-        texts = texts and self._scope().texts
-        inside = (table.c[f"{name}_id"] for name in kind.embedded_kinds())
-        query = query.with_only_columns(table.c.id, table.c.body, *inside)
+        with_texts = texts and self.db.scope().texts and bool(kind.text_fields())
+        embedded_ids = (table.c[f"{name}_id"] for name in kind.embedded_kinds())
+        query = query.with_only_columns(table.c.id, table.c.body, *embedded_ids)
+        query = query.order_by(table.c.id).limit(PAGE_ROWS)
         rows: list[Row] = []
-        while not rows or len(rows) == PAGE:
-            last = rows[-1]["id"] if rows else ""
-            page = query.where(table.c.id > last).order_by(table.c.id).limit(PAGE)
-            with read_transaction(self._engine) as connection:
-                rows = [dict(row) for row in connection.execute(page).mappings()]
-                ids = [row["id"] for row in rows] if texts and kind.text_fields() else []
-                found = texts_by_record(connection, ids) if ids else {}
+        while not rows or len(rows) == PAGE_ROWS:
+            last_id = rows[-1]["id"] if rows else ""
+            with self.db.reading() as connection:
+                page = connection.execute(query.where(table.c.id > last_id))
+                rows = [dict(row) for row in page.mappings()]
+                ids = [row["id"] for row in rows] if with_texts else []
+                texts_of_rows = texts_by_record(connection, ids) if ids else {}
             if not rows:
                 return
-            yield from self._whole(kind, rows, found, texts=texts)
+            yield from self._assembled(kind, rows, texts_of_rows, texts=texts)
 
-    def _whole(
-        self, kind: type[R], rows: Sequence[Row], said: dict[str, dict[str, str]], *, texts: bool
+    def _in_files(self, kind: type[R], run_id: str, *, texts: bool) -> Iterator[R]:
+        rows = self.files.in_order(kind.kind, run_id, tenant=self.db.tenant)
+        while page := list(islice(rows, PAGE_ROWS)):
+            yield from self._file_records(kind, page, texts=texts)
+
+    def _file_records(self, kind: type[R], rows: Sequence[Row], *, texts: bool) -> Iterator[R]:
+        """Return the records of rows that were read from files."""
+        with_texts = bool(rows) and texts and self.db.scope().texts and bool(kind.text_fields())
+        texts_of_rows = self.files.texts(row["id"] for row in rows) if with_texts else {}
+        yield from self._assembled(kind, rows, texts_of_rows, texts=texts)
+
+    def _file_rows(self, kind: type[Record], ids: Iterable[str]) -> Mapping[str, Row]:
+        if kind not in IN_FILES:
+            return {}
+        return self.files.rows(kind.kind, filter(is_id, ids), self.db.tenant)
+
+    def _assembled(
+        self,
+        kind: type[R],
+        rows: Sequence[Row],
+        texts_of_rows: Mapping[str, Mapping[str, str]],
+        *,
+        texts: bool,
     ) -> Iterator[R]:
-        inside: dict[str, dict[str, Record]] = {}
+        parts: dict[str, dict[str, Record]] = {}
         for name, part in kind.embedded_kinds().items():
-            ids = [row[f"{name}_id"] for row in rows]
-            parts = self.get(part, ids, texts=texts)
-            inside[name] = {record.id: record for record in parts}
+            records = self.get(part, [row[f"{name}_id"] for row in rows], texts=texts)
+            parts[name] = {record.id: record for record in records}
         for row in rows:
-            embedded = {name: found[row[f"{name}_id"]] for name, found in inside.items()}
-            yield cast("R", assemble(kind, row["body"], said.get(row["id"], {}), embedded))
+            embedded = {name: records[row[f"{name}_id"]] for name, records in parts.items()}
+            record = assemble(kind, row["body"], texts_of_rows.get(row["id"], {}), embedded)
+            yield cast("R", record)

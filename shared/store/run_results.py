@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from sqlalchemy import Engine, and_, bindparam, func, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from biaswatch.shared.contracts import (
     RUN_GATHER,
@@ -22,127 +22,143 @@ from biaswatch.shared.contracts import (
     Record,
     Response,
     Round,
+    Run,
 )
 from biaswatch.shared.contracts.pair_verdict import ORACLE, JudgedItem, judged_pairs, judged_reports
-from biaswatch.shared.store.engine import ScopeNow, chunks, everything, read_transaction
-from biaswatch.shared.store.gather_rows import state_of_row
+from biaswatch.shared.store.database import Database, batches
+from biaswatch.shared.store.gather_rows import state_of
 from biaswatch.shared.store.records import Records
-from biaswatch.shared.store.run_tables import RECORD_COUNTS
-from biaswatch.shared.store.statements import among
-from biaswatch.shared.store.tables import GATHERS, RECORDS, TEXTS
+from biaswatch.shared.store.run_tables import GATHERS
+from biaswatch.shared.store.tables import RECORD_COUNTS, RECORDS, TEXTS
 
+MAX_SENTENCES = 50
+"""Distinct failure messages of a run that are read, most frequent first."""
 COUNTS = RECORD_COUNTS.c
-WITH_COUNTS = (
-    select(
-        *(GATHERS.c[name] for name in ("key", "expected", "arrived", "opening", "closed_by")),
-        *(GATHERS.c[name] for name in ("closed_at", "recorded_at")),
-        *(COUNTS[name] for name in ("kind", "purpose", "lane", "records")),
-    )
+GATHER_COLUMNS = ("key", "expected", "arrived", "opening", "closed_by", "closed_at", "recorded_at")
+COUNT_COLUMNS = [COUNTS[name] for name in ("kind", "purpose", "lane", "records")]
+SELECT_PROGRESS = (
+    select(*(GATHERS.c[name] for name in GATHER_COLUMNS), *COUNT_COLUMNS)
     .select_from(GATHERS.outerjoin(RECORD_COUNTS, COUNTS.run_id == GATHERS.c.key))
-    .where(
-        and_(GATHERS.c.stage == RUN_GATHER, GATHERS.c.key.in_(bindparam("keys", expanding=True)))
-    )
+    .where(GATHERS.c.stage == RUN_GATHER, GATHERS.c.key.in_(bindparam("keys", expanding=True)))
 )
-"""Made once: a follower asks it three times a second."""
-COUNTS_ALONE = select(
-    *(COUNTS[name] for name in ("run_id", "kind", "purpose", "lane", "records"))
-).where(COUNTS.run_id.in_(bindparam("keys", expanding=True)))
-"""For runs that nobody has planned yet, such as a window whose answers came before it."""
+"""Compiled once; clients poll it three times a second."""
+SELECT_COUNTS = select(COUNTS.run_id.label("key"), *COUNT_COLUMNS).where(
+    COUNTS.run_id.in_(bindparam("keys", expanding=True))
+)
+"""For runs without a gather, such as a window whose answers came before it was planned."""
 
 
 @dataclass(frozen=True)
 class CountedRun:
-    """What is known of a run that is waited for: how far it is, and how many records it has."""
+    """Progress of a run, and its number of records."""
 
     gather: GatherState | None = None
     records: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
-    """By kind, purpose and lane."""
+    """Number of records by kind, purpose and lane."""
 
     def count(
         self, kind: type[Record], purpose: Purpose | None = None, lane: str | None = None
     ) -> int:
-        """Return how many records of a kind there are: all, or of a purpose, or of a lane."""
+        """Return the number of records of a kind: all, or of a purpose, or of a lane."""
         return sum(
-            records
-            for (counted, made_for, of), records in self.records.items()
-            if counted == kind.kind and purpose in {None, made_for} and lane in {None, of}
+            count
+            for (record_kind, record_purpose, record_lane), count in self.records.items()
+            if record_kind == kind.kind
+            and purpose in {None, record_purpose}
+            and lane in {None, record_lane}
         )
 
 
+@dataclass(eq=False)
 class CountedRuns:
-    """Looks up the counts of runs; who may see a run may see its counts."""
+    """Looks up the counts of runs; a reader of a run may see its counts."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    db: Database
 
     def of(self, run_ids: Iterable[str]) -> dict[str, CountedRun]:
-        """Return the counts of those of these runs that are planned or have records."""
-        wanted = list(run_ids)
+        """Return the counts of the runs that are planned or have records."""
+        wanted = set(run_ids)
         states: dict[str, GatherState] = {}
-        records: dict[str, dict[tuple[str, str, str], int]] = {}
-        with read_transaction(self._engine) as connection:
-            for some in chunks(wanted):
-                for row in connection.execute(WITH_COUNTS, {"keys": some}).mappings():
-                    if (key := row["key"]) not in states:
-                        states[key], records[key] = state_of_row(row), {}
-                    if row["records"] is not None:
-                        by = (row["kind"], row["purpose"], row["lane"])
-                        records[key][by] = row["records"]
-            for some in chunks(set(wanted) - states.keys()):
-                for row in connection.execute(COUNTS_ALONE, {"keys": some}).mappings():
-                    by = (row["kind"], row["purpose"], row["lane"])
-                    records.setdefault(row["run_id"], {})[by] = row["records"]
-        return {key: CountedRun(states.get(key), counted) for key, counted in records.items()}
+        records: dict[str, dict[tuple[str, str, str], int]] = defaultdict(dict)
+        with self.db.reading() as connection:
+            for batch in batches(wanted):
+                for row in connection.execute(SELECT_PROGRESS, {"keys": batch}):
+                    states.setdefault(row.key, state_of(row))
+                    if row.records is not None:
+                        records[row.key][row.kind, row.purpose, row.lane] = row.records
+            for batch in batches(wanted - states.keys()):
+                for row in connection.execute(SELECT_COUNTS, {"keys": batch}):
+                    records[row.key][row.kind, row.purpose, row.lane] = row.records
+        keys = states.keys() | records.keys()
+        return {key: CountedRun(states.get(key), records.get(key, {})) for key in keys}
 
 
+@dataclass(eq=False)
+class RunsUnderWay:
+    """Counts the runs that were started and have not ended."""
+
+    db: Database
+
+    def count(self, tenant: str) -> int:
+        """Count a tenant's runs, without rounds of monitors and windows of traffic."""
+        runs, gathers = RECORDS[Run.kind], GATHERS.c
+        gather_of_run = and_(gathers.stage == RUN_GATHER, gathers.key == runs.c.id)
+        query = (
+            select(func.count())
+            .select_from(runs.outerjoin(GATHERS, gather_of_run))
+            .where(runs.c.tenant == tenant, runs.c.purpose == Purpose.STUDY.value)
+            .where(or_(gathers.key.is_(None), gathers.closed_at.is_(None)))
+        )
+        return int(self.db.scalar(query) or 0)
+
+
+@dataclass(eq=False)
 class RunConclusions:
-    """Tells whether the results of a run are complete."""
+    """Checks whether the results of a run are complete."""
 
-    def __init__(self, records: Records) -> None:
-        self._records = records
+    records: Records
 
     def diagnosed(self, run_id: str, opening: int) -> bool:
         """Return whether the store has all diagnoses of a run's last completion."""
-        completions = self._records.read(Completion, run_id=run_id)
-        for last in (each.id for each in completions if each.opening == opening):
-            with closing(self._records.numbers(Diagnosis, run_id=run_id)) as found:
-                together = next((d["together"] for d in found if d["completion_id"] == last), None)
+        completions = self.records.read(Completion, run_id=run_id)
+        for completion in completions:
+            if completion.opening != opening:
+                continue
+            with closing(self.records.numbers(Diagnosis, run_id=run_id)) as diagnoses:
+                expected = next(
+                    (d["together"] for d in diagnoses if d["completion_id"] == completion.id), None
+                )
             kinds = (Diagnosis, Assessment)
-            stored = [self._records.count(kind, completion_id=last) for kind in kinds]
-            if together is not None and sum(stored) >= together:
+            stored = sum(self.records.count(kind, completion_id=completion.id) for kind in kinds)
+            if expected is not None and stored >= expected:
                 return True
         return False
 
     def without_response(self, run_id: str) -> int:
         """Count the features of a run whose response the store lacks."""
-        return self._records.count_without(Features, Response, run_id=run_id)
+        return self.records.count_without(Features, Response, run_id=run_id)
 
     def verdicts(self, run_id: str, expected: int) -> int:
-        """Count judged pairs; a pair that was judged again has two verdicts and counts once."""
+        """Count judged pairs; a pair with several verdicts counts once."""
         if not expected:
             return 0
-        found = self._records.count(PairVerdict, run_id=run_id)
-        if found <= expected:  # the usual case, and quick while a run is watched
-            return found
-        verdicts = self._records.read(PairVerdict, run_id=run_id, texts=False)
-        return len({each.pair_id for each in verdicts})
+        count = self.records.count(PairVerdict, run_id=run_id)
+        if count <= expected:  # the usual case, and fast while a run is watched
+            return count
+        verdicts = self.records.read(PairVerdict, run_id=run_id, texts=False)
+        return len({verdict.pair_id for verdict in verdicts})
 
 
-MAX_SENTENCES = 50
-"""Different sentences of a run that are read, the most frequent first."""
-
-
+@dataclass(eq=False)
 class Unanswered:
-    """Reads why prompts have no answer; a reader without texts reads nothing."""
+    """Prompts without an answer by failure message; a reader without texts sees none."""
 
-    def __init__(self, engine: Engine, records: Records, scope: ScopeNow = everything) -> None:
-        self._engine = engine
-        self._records = records
-        self._scope = scope
+    db: Database
+    records: Records
 
     def of(self, run_id: str, purpose: Purpose) -> Iterator[tuple[Response, int]]:
-        """Return a response for each target and sentence, and how many prompts have them."""
-        if not self._scope().texts:
+        """Return a response for each target and message, with its number of prompts."""
+        if not self.db.scope().texts:
             return
         responses = RECORDS[Response.kind].c
         prompts = func.count().label("prompts")
@@ -156,70 +172,62 @@ class Unanswered:
             .order_by(prompts.desc(), first)
             .limit(MAX_SENTENCES)
         )
-        with read_transaction(self._engine) as connection:
-            counts = {row.first: row.prompts for row in connection.execute(query)}
-        responses_by_id = {
-            response.id: response for response in self._records.get(Response, counts)
-        }
+        counts = {row.first: row.prompts for row in self.db.rows(query)}
+        by_id = {response.id: response for response in self.records.get(Response, counts)}
         for id_, count in counts.items():
-            if (response := responses_by_id.get(id_)) is not None:  # none of another tenant
+            if (response := by_id.get(id_)) is not None:  # skips other tenants
                 yield response, count
 
 
+@dataclass(eq=False)
 class JudgedItems:
-    """Reads what judges said in a run."""
+    """The judged pairs and reports of a run."""
 
-    def __init__(self, records: Records) -> None:
-        self._records = records
+    records: Records
 
     def of_run(self, run_id: str, instrument: str) -> list[JudgedItem]:
-        """Return the pairs that the oracle, or the reports that the evaluator, had judged."""
+        """Return the pairs of the oracle, or the reports of the evaluator."""
         if instrument == ORACLE:
-            return judged_pairs(self._records.read(PairVerdict, run_id=run_id, texts=False))
-        return judged_reports(self._records.read(Evaluation, run_id=run_id, texts=False))
+            return judged_pairs(self.records.read(PairVerdict, run_id=run_id, texts=False))
+        return judged_reports(self.records.read(Evaluation, run_id=run_id, texts=False))
 
 
+@dataclass(eq=False)
 class LabelledRuns:
-    """Finds labelled runs, all tenants': services look here for work that is left."""
+    """Finds labelled runs of all tenants, for services that look for pending work."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    db: Database
 
     def counts(self) -> dict[str, int]:
-        """Return the number of labels of each run that has any; read from an index alone."""
+        """Return the number of labels of each labelled run; reads an index only."""
         run_id = RECORDS[Label.kind].c.run_id
-        query = select(run_id, func.count()).where(run_id.is_not(None)).group_by(run_id)
-        with read_transaction(self._engine) as connection:
-            return {str(row[0]): int(row[1]) for row in connection.execute(query)}
+        query = select(run_id, func.count().label("labels")).group_by(run_id)
+        rows = self.db.rows(query.where(run_id.is_not(None)))
+        return {str(row.run_id): int(row.labels) for row in rows}
 
-    def of_monitors(self) -> dict[str, list[str]]:
-        """Return, by the id of each monitor that has any, the runs of its rounds with labels.
+    def of_monitors(self, monitor_id: str | None = None) -> dict[str, list[str]]:
+        """Return the labelled runs of each monitor's rounds, by monitor id.
 
-        Read from indexes alone, in a time that grows with what people have labelled.
+        Reads indexes only, in a time that grows with the number of labels.
         """
         rounds, labels = RECORDS[Round.kind].c, RECORDS[Label.kind].c
         labelled = select(labels.run_id).where(labels.run_id.is_not(None)).distinct().subquery()
         query = select(rounds.monitor_id, rounds.run_id)
         query = query.join(labelled, labelled.c.run_id == rounds.run_id)
-        found: dict[str, list[str]] = defaultdict(list)
-        with read_transaction(self._engine) as connection:
-            for monitor_id, run_id in connection.execute(query.order_by(rounds.run_id)):
-                found[str(monitor_id)].append(str(run_id))
-        return dict(found)
+        query = query if monitor_id is None else query.where(rounds.monitor_id == monitor_id)
+        runs: dict[str, list[str]] = defaultdict(list)
+        for row in self.db.rows(query.order_by(rounds.run_id)):
+            runs[str(row.monitor_id)].append(str(row.run_id))
+        return dict(runs)
 
     def of_monitor(self, monitor_id: str) -> list[str]:
-        """Return the runs of one monitor's rounds with labels."""
-        return self.of_monitors().get(monitor_id, [])
+        """Return the labelled runs of one monitor's rounds."""
+        return self.of_monitors(monitor_id).get(monitor_id, [])
 
     def last_corrections(self, run_ids: Iterable[str]) -> list[str]:
-        """Return the ids of the corrections of each run that were computed last."""
-        table = RECORDS[Correction.kind]
-        last = select(table.c.run_id, func.max(table.c.at).label("at")).group_by(table.c.run_id)
-        found: list[str] = []
-        with read_transaction(self._engine) as connection:
-            for some in chunks(run_ids):
-                newest = last.where(among(table.c.run_id, some)).subquery()
-                same = and_(table.c.run_id == newest.c.run_id, table.c.at == newest.c.at)
-                query = select(table.c.id).join(newest, same)
-                found += connection.scalars(query.order_by(table.c.id))
-        return found
+        """Return the ids of each run's latest corrections."""
+        corrections = RECORDS[Correction.kind].c
+        later = RECORDS[Correction.kind].alias()
+        newest = select(func.max(later.c.at)).where(later.c.run_id == corrections.run_id)
+        query = select(corrections.id).where(corrections.at == newest.scalar_subquery())
+        return self.db.scalars_in(query.order_by(corrections.id), corrections.run_id, run_ids)

@@ -1,6 +1,19 @@
-"""The tables of suites, of runs that are being planned, and of what is counted by run."""
+"""Tables of suites, of runs in progress, and of paid calls."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, LargeBinary, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    false,
+)
 
 from biaswatch.shared.store.tables import UtcDateTime, metadata
 
@@ -16,7 +29,7 @@ SUITES = Table(
     Column("has_findings", Boolean, nullable=False),
     Column("purged", Boolean, nullable=False),
 )
-"""The header of each suite, and what is counted of its probes."""
+"""Header and probe counts of each suite."""
 
 SUITE_PROBES = Table(
     "suite_probe",
@@ -28,7 +41,7 @@ SUITE_PROBES = Table(
     Column("body", Text, nullable=False),
     Index("suite_probe_unit", "unit_id"),
 )
-"""The probes of a suite in their order, so that nobody has to read all of them at once."""
+"""The probes of a suite in order, so that readers can page through them."""
 
 SUITE_TENANTS = Table(
     "suite_tenant",
@@ -36,7 +49,7 @@ SUITE_TENANTS = Table(
     Column("hash", String(32), primary_key=True),
     Column("tenant", String(96), primary_key=True),
 )
-"""Who has uploaded a suite: the same one is stored once, and seen by those who have it."""
+"""Tenants that uploaded a suite; a suite is stored once and visible to these tenants."""
 
 SUITE_GROUPS = Table(
     "suite_group",
@@ -48,7 +61,7 @@ SUITE_GROUPS = Table(
     Column("probes", Integer, nullable=False),
     Column("positions", LargeBinary, nullable=False),
 )
-"""The groups of a suite, and where the probes about each stand: nobody reads all to find some."""
+"""The groups of a suite and the positions of their probes."""
 
 
 def _cursors(name: str) -> Table:
@@ -64,28 +77,90 @@ def _cursors(name: str) -> Table:
 
 
 PLANNING_CURSORS = _cursors("planning_cursor")
-"""How far the list of what a run asks has been gone through; a list at its end has no row."""
+"""Progress through the probes of a run, by lane; a finished list has no row."""
 
 JUDGING_CURSORS = _cursors("judging_cursor")
-"""The same for the pairs of a closed run and what its judges are asked about them."""
+"""Progress through the pairs of a closed run and the questions to its judges."""
 
-RECORD_COUNTS = Table(
-    "record_count",
+GATHERS = Table(
+    "gather",
+    metadata,
+    Column("stage", String(96), primary_key=True),
+    Column("key", String(96), primary_key=True),
+    Column("context", Text, nullable=False),
+    Column("deadline", UtcDateTime, nullable=False),
+    Column("expected", Integer, nullable=False),
+    Column("arrived", Integer, nullable=False),
+    Column("late", Integer, nullable=False),
+    Column("opening", Integer, nullable=False, server_default="0"),
+    Column("closed_by", String(16)),
+    Column("closed_at", UtcDateTime),
+    Column("emitted_at", UtcDateTime),
+    Column("recorded_at", UtcDateTime),
+    Column("opened_at", UtcDateTime, nullable=False),
+    Index("gather_open", "stage", "closed_at", "deadline"),
+    Index("gather_told", "stage", "recorded_at", "emitted_at"),
+)
+
+GATHER_ITEMS = Table(
+    "gather_item",
+    metadata,
+    Column("stage", String(96), primary_key=True),
+    Column("key", String(96), primary_key=True),
+    Column("item_id", String(96), primary_key=True),
+    Column("arrived_at", UtcDateTime),
+    Column("late", Boolean, nullable=False, server_default=false()),
+    ForeignKeyConstraint(["stage", "key"], ["gather.stage", "gather.key"], ondelete="CASCADE"),
+    Index("gather_item_id", "item_id"),
+)
+
+CALLS = Table(
+    "call",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(96), nullable=False),
+    Column("run_id", String(32), nullable=False),
+    Column("unit_id", Text, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("answer", Text),
+    Index("call_run", "run_id"),
+    Index("call_unit", "unit_id"),
+    Index("call_at", "at"),
+)
+"""Paid calls; a reusable answer is kept for some days."""
+
+BEGUN_CALLS = Table(
+    "begun_call",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("run_id", String(32), nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("times", Integer, nullable=False),
+    Index("begun_call_at", "at"),
+)
+"""Attempts per paid call, recorded before the call so that a crash cannot lose one."""
+
+PAUSED_TARGETS = Table(
+    "paused_target",
+    metadata,
+    Column("lane", String(96), primary_key=True),
+    Column("target", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("since", UtcDateTime, nullable=False),
+    Column("refusals", Integer, nullable=False),
+    Column("next_try_at", UtcDateTime, nullable=False),
+)
+"""Targets that refuse every call; their probes wait."""
+
+SPENDING = Table(
+    "spending",
     metadata,
     Column("run_id", String(32), primary_key=True),
-    Column("kind", String(32), primary_key=True),
-    Column("purpose", String(16), primary_key=True),
-    Column("lane", String(96), primary_key=True),
-    Column("records", BigInteger, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    Column("cost", Float(53), nullable=False),
+    Column("unknown_tokens", BigInteger, nullable=False),
+    Column("unknown_cost", BigInteger, nullable=False),
+    Column("most_tokens", BigInteger),
+    Column("most_cost", Float(53)),
 )
-"""How many records of a run the store has, counted in the transaction that writes them."""
-
-SENT_FORMS = Table(
-    "sent_form",
-    metadata,
-    Column("key", String(64), primary_key=True),
-    Column("at", UtcDateTime, nullable=False),
-    Column("done", Boolean, nullable=False),
-    Index("sent_form_at", "at"),
-)
-"""Forms of pages that were sent, so that a button that is pressed twice does one thing."""
+"""Spending of each run, and its budget."""

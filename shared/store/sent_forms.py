@@ -1,55 +1,53 @@
-"""Forms of pages that were sent: each is taken once, by whichever gateway it reaches first."""
+"""Submitted forms of pages: each is handled once, by the first gateway it reaches."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import Engine, delete, select, update
+from sqlalchemy import delete, select, update
 
-from biaswatch.shared.store.engine import insert_new, write_transaction
-from biaswatch.shared.store.run_tables import SENT_FORMS
+from biaswatch.shared.store.database import Database, insert_new
+from biaswatch.shared.store.monitoring_tables import SENT_FORMS
 
 KEPT = timedelta(days=1)
-"""Longer than a page's form can be sent."""
+"""Longer than a page's form is valid."""
 ABANDONED_AFTER = timedelta(minutes=1)
-"""Whoever has not done in that time what a form asks for has died over it."""
-_COLUMNS = SENT_FORMS.c
+"""Time after which the process that handles a form is considered dead."""
+FORMS = SENT_FORMS.c
 
 
 class FormState(StrEnum):
-    """What is known of a form that comes in."""
+    """State of a submitted form."""
 
     FIRST = "first"
-    """It is taken: whoever asked does what it says."""
+    """Taken by the caller, who handles it."""
     UNDER_WAY = "under way"
-    """Somebody is doing it."""
+    """Being handled by another caller."""
     DONE = "done"
 
 
+@dataclass(eq=False)
 class SentForms:
-    """Forms by keys of their own; those of all gateways lie in one table."""
+    """Forms by their own keys, shared by all gateways."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    db: Database
 
     def take(self, key: str, at: datetime) -> FormState:
-        """Take a form that nobody has taken, and forget those that are old."""
-        mine = _COLUMNS.key == key
-        left = (mine, _COLUMNS.done.is_(False), _COLUMNS.at < at - ABANDONED_AFTER)
-        with write_transaction(self._engine) as connection:
-            connection.execute(delete(SENT_FORMS).where(_COLUMNS.at < at - KEPT))
+        """Take a form that is not taken, and forget old ones."""
+        abandoned = (FORMS.key == key, FORMS.done.is_(False), FORMS.at < at - ABANDONED_AFTER)
+        with self.db.writing() as connection:
+            connection.execute(delete(SENT_FORMS).where(FORMS.at < at - KEPT))
             if insert_new(connection, SENT_FORMS, [{"key": key, "at": at, "done": False}]):
                 return FormState.FIRST
-            if connection.execute(update(SENT_FORMS).where(*left).values(at=at)).rowcount:
+            if connection.execute(update(SENT_FORMS).where(*abandoned).values(at=at)).rowcount:
                 return FormState.FIRST
-            done = connection.scalar(select(_COLUMNS.done).where(mine))
+            done = connection.scalar(select(FORMS.done).where(FORMS.key == key))
         return FormState.DONE if done else FormState.UNDER_WAY
 
     def finish(self, key: str) -> None:
-        """Note that it is done what a form asks for."""
-        with write_transaction(self._engine) as connection:
-            connection.execute(update(SENT_FORMS).where(_COLUMNS.key == key).values(done=True))
+        """Mark a form as done."""
+        self.db.execute(update(SENT_FORMS).where(FORMS.key == key).values(done=True))
 
     def give_back(self, key: str) -> None:
-        """Let a form be taken again: what it asks for could not be done."""
-        with write_transaction(self._engine) as connection:
-            connection.execute(delete(SENT_FORMS).where(_COLUMNS.key == key))
+        """Release a form whose action failed, so that it can be taken again."""
+        self.db.execute(delete(SENT_FORMS).where(FORMS.key == key))

@@ -1,4 +1,9 @@
-"""Statements for many rows at once: membership in a list, and bulk inserts."""
+"""Statements for many rows at once: membership in a list, and bulk inserts.
+
+SQLAlchemy's `in_` writes a placeholder for every value, which it and the driver parse each time;
+its inserts build a statement of values for every fifty rows. For records, several per answer, both
+take longer than the database itself.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,9 +20,20 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from biaswatch.shared.store.tables import UtcDateTime, check_zones
 
+Values = Mapping[str, Any]
+"""The values of a row by column."""
+ROWS_PER_STATEMENT = 4
+"""Rows per INSERT on SQLite: with single rows, switching between statements takes a quarter of the
+time; with twenty rows, statement journals write 7 % more bytes, with four 4 %."""
+MAX_ROWS = 500
+MAX_BYTES = 1024 * 1024
+"""Limits of an INSERT on PostgreSQL, which receives a copy of its texts."""
+IN_UTC = timedelta(0)
+OFFSET_CHARACTERS = len("+00:00")
 
-class _InJson(TypeDecorator[list[str]]):
-    """A list of texts as one parameter, which both databases read in C."""
+
+class _JsonList(TypeDecorator[list[str]]):
+    """A list of texts as one parameter, which both databases parse natively."""
 
     impl = Text
     cache_ok = True
@@ -26,123 +42,113 @@ class _InJson(TypeDecorator[list[str]]):
         return to_json(value).decode()
 
 
-class among(FunctionElement[bool]):  # noqa: N801 - reads as the operator that it is
-    """The condition that a column of texts has one of these values; true nowhere for none.
+class is_in(FunctionElement[bool]):  # noqa: N801 - reads as an operator
+    """The condition that a text column has one of these values, as a single parameter.
 
-    Unlike `in_` it takes values alone, and no query.
+    Unlike `in_` it accepts values only, and no query.
     """
 
     inherit_cache = True
-    name = "among"
-    """Without one SQLAlchemy keeps an element, and so its values, until garbage is collected."""
+    name = "is_in"
+    """Without a name SQLAlchemy keeps the element and its values until garbage collection."""
 
     def __init__(self, column: ColumnElement[str], values: Iterable[str]) -> None:
-        super().__init__(column, bindparam(None, list(values), type_=_InJson(), unique=True))
+        super().__init__(column, bindparam(None, list(values), type_=_JsonList(), unique=True))
 
 
-@compiles(among, "postgresql")
-def _in_array(element: among, compiler: SQLCompiler, **named: Any) -> str:
-    column, values = (compiler.process(each, **named) for each in element.clauses)
-    # An array, and no set: the index is gone through once for all of them.
+@compiles(is_in, "postgresql")
+def _in_array(element: is_in, compiler: SQLCompiler, **options: Any) -> str:
+    column, values = (compiler.process(clause, **options) for clause in element.clauses)
+    # An array instead of a set: one index scan serves all values.
     return f"{column} = ANY (ARRAY (SELECT json_array_elements_text({values}::json)))"
 
 
-@compiles(among, "sqlite")
-def _in_json(element: among, compiler: SQLCompiler, **named: Any) -> str:
-    column, values = (compiler.process(each, **named) for each in element.clauses)
-    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - a place
+@compiles(is_in, "sqlite")
+def _in_json(element: is_in, compiler: SQLCompiler, **options: Any) -> str:
+    column, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - a placeholder
 
 
-Row = Mapping[str, Any]
-ROWS_A_STATEMENT = 4
-"""Rows of a statement to SQLite, whose driver hands the interpreter over at every statement: for a
-row each, that and going from one to the next take a quarter of the time. A statement of many rows
-keeps a journal of its own: with twenty rows the disk gets 7 % more bytes, with four 4 %."""
-IN_UTC = timedelta(0)
-OFFSET_CHARACTERS = len("+00:00")
-MOST_ROWS = 500
-MOST_BYTES = 1024 * 1024
-"""About how much of texts goes in one statement to PostgreSQL, which gets a copy of them."""
-
-
-def insert_missing(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
-    """Insert the rows whose key is not there yet; all have the same columns."""
+def insert_missing(connection: Connection, table: Table, rows: Sequence[Values]) -> None:
+    """Insert the rows with new keys; all rows have the same columns."""
     if not rows:
         return
     names = tuple(rows[0])
     if connection.dialect.name == "postgresql":
-        for some in _parts(rows):
-            statement = _of_json(connection.dialect, table, names, returning=False)
-            connection.exec_driver_sql(statement, (_as_json(table, some),))
+        for part in _parts(rows):
+            statement = _insert_from_json(connection.dialect, table, names, returning=False)
+            connection.exec_driver_sql(statement, (_as_json(table, part),))
         return
-    values = _values(connection.dialect, table, names, rows)
-    whole = len(values) - len(values) % ROWS_A_STATEMENT
-    starts = range(0, whole, ROWS_A_STATEMENT)
-    groups = [tuple(chain.from_iterable(values[n : n + ROWS_A_STATEMENT])) for n in starts]
-    for rows_of_one, several in ((ROWS_A_STATEMENT, groups), (1, values[whole:])):
-        if several:
-            statement = _of_values(connection.dialect, table, names, rows_of_one)
-            connection.exec_driver_sql(statement, several)
+    values = _sqlite_values(connection.dialect, table, names, rows)
+    whole = len(values) - len(values) % ROWS_PER_STATEMENT
+    starts = range(0, whole, ROWS_PER_STATEMENT)
+    groups = [tuple(chain.from_iterable(values[n : n + ROWS_PER_STATEMENT])) for n in starts]
+    for rows_per_statement, parameters in ((ROWS_PER_STATEMENT, groups), (1, values[whole:])):
+        if parameters:
+            statement = _insert_of_values(connection.dialect, table, names, rows_per_statement)
+            connection.exec_driver_sql(statement, parameters)
 
 
-def insert_records(connection: Connection, table: Table, rows: Sequence[Row]) -> list[str]:
-    """Insert the rows whose `id`, which is the key, is not there yet; return the ids of those.
+def insert_records(connection: Connection, table: Table, rows: Sequence[Values]) -> list[str]:
+    """Insert the rows with a new `id`, the primary key; return these ids.
 
-    SQLite has one writer, which this transaction is: what is not there now is new.
+    SQLite has one writer, which is this transaction, so a missing id stays missing meanwhile.
     """
     if not rows:
         return []
     names = tuple(rows[0])
     if connection.dialect.name == "postgresql":
-        statement = _of_json(connection.dialect, table, names, returning=True)
+        statement = _insert_from_json(connection.dialect, table, names, returning=True)
         return [
             row[0]
-            for some in _parts(rows)
-            for row in connection.exec_driver_sql(statement, (_as_json(table, some),)).all()
+            for part in _parts(rows)
+            for row in connection.exec_driver_sql(statement, (_as_json(table, part),)).all()
         ]
     ids = to_json([row["id"] for row in rows]).decode()
-    known = {row[0] for row in connection.exec_driver_sql(_known(table), (ids,))}
+    known = {row[0] for row in connection.exec_driver_sql(_select_known(table), (ids,))}
     new = [row for row in rows if row["id"] not in known]
     insert_missing(connection, table, new)
     return [row["id"] for row in new]
 
 
-def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Return the rows in parts that are not too large; a large row is a part of its own."""
+def _parts(rows: Sequence[Values]) -> Iterator[Sequence[Values]]:
+    """Return the rows in parts below the limits; a larger row is a part of its own."""
     start, size = 0, 0
     for end, row in enumerate(rows):
-        more = len(row.get("body") or row.get("answer") or "")
-        if end > start and (end - start == MOST_ROWS or size + more > MOST_BYTES):
+        row_size = len(row.get("body") or row.get("answer") or "")
+        if end > start and (end - start == MAX_ROWS or size + row_size > MAX_BYTES):
             yield rows[start:end]
             start, size = end, 0
-        size += more
+        size += row_size
     yield rows[start:]
 
 
-def _as_json(table: Table, rows: Sequence[Row]) -> str:
+def _as_json(table: Table, rows: Sequence[Values]) -> str:
     for name in rows[0]:
         if isinstance(table.c[name].type, UtcDateTime):
             check_zones(row[name] for row in rows)
-    return to_json(rows).decode()  # a moment is written with its zone, which PostgreSQL reads
+    return to_json(rows).decode()  # PostgreSQL parses times with their zones
 
 
 @lru_cache(maxsize=256)
-def _of_json(dialect: Dialect, table: Table, names: tuple[str, ...], *, returning: bool) -> str:
-    """Return PostgreSQL's statement that inserts an array of objects, in its order."""
+def _insert_from_json(
+    dialect: Dialect, table: Table, names: tuple[str, ...], *, returning: bool
+) -> str:
+    """Return PostgreSQL's statement that inserts an array of objects in order."""
     quote = dialect.identifier_preparer.quote
     columns = ", ".join(quote(name) for name in names)
     typed = ", ".join(f"{quote(name)} {table.c[name].type.compile(dialect)}" for name in names)
     returned = " RETURNING id" if returning else ""
     return (
         f"INSERT INTO {quote(table.name)} ({columns})"  # noqa: S608 - names of our own tables
-        f" SELECT {columns} FROM json_to_recordset(%s::json) AS given({typed})"
+        f" SELECT {columns} FROM json_to_recordset(%s::json) AS input({typed})"
         f" ON CONFLICT DO NOTHING{returned}"
     )
 
 
 @lru_cache(maxsize=256)
-def _of_values(dialect: Dialect, table: Table, names: tuple[str, ...], rows: int) -> str:
-    """Return SQLite's statement that inserts some rows."""
+def _insert_of_values(dialect: Dialect, table: Table, names: tuple[str, ...], rows: int) -> str:
+    """Return SQLite's statement that inserts this number of rows."""
     quote = dialect.identifier_preparer.quote
     columns, places = ", ".join(quote(name) for name in names), ", ".join("?" for _ in names)
     values = ", ".join([f"({places})"] * rows)
@@ -153,34 +159,34 @@ def _of_values(dialect: Dialect, table: Table, names: tuple[str, ...], rows: int
 
 
 @lru_cache(maxsize=64)
-def _known(table: Table) -> str:
-    named = f'"{table.name}"'
-    return f"SELECT id FROM {named} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - as above
+def _select_known(table: Table) -> str:
+    quoted = f'"{table.name}"'
+    return f"SELECT id FROM {quoted} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - as above
 
 
-def _values(
-    dialect: Dialect, table: Table, names: tuple[str, ...], rows: Sequence[Row]
+def _sqlite_values(
+    dialect: Dialect, table: Table, names: tuple[str, ...], rows: Sequence[Values]
 ) -> list[tuple[Any, ...]]:
-    """Return the values of rows as SQLite keeps them."""
+    """Return the values of rows as SQLite's driver takes them."""
     columns = []
     for name in names:
-        given, keep = map(itemgetter(name), rows), _processor(dialect, table, name)
-        columns.append(map(keep, given) if keep else given)
+        values, convert = map(itemgetter(name), rows), _converter(dialect, table, name)
+        columns.append(map(convert, values) if convert else values)
     return list(zip(*columns, strict=True))
 
 
-def _processor(dialect: Dialect, table: Table, name: str) -> Callable[[Any], Any] | None:
-    """Return what makes a value of a column one that the driver takes, if anything must.
+def _converter(dialect: Dialect, table: Table, name: str) -> Callable[[Any], Any] | None:
+    """Return the conversion of a column's values for the driver, if it needs one.
 
-    Moments are often the same in neighbouring rows, and are written once then.
+    Neighbouring rows often have the same time, which is then formatted once.
     """
     if isinstance(table.c[name].type, UtcDateTime):
-        return lru_cache(maxsize=64)(_moment)
+        return lru_cache(maxsize=64)(_format_time)
     return table.c[name].type.dialect_impl(dialect).bind_processor(dialect)
 
 
-def _moment(value: datetime | None) -> str | None:
-    """Return a moment as SQLAlchemy writes it into SQLite, in a third of the time."""
+def _format_time(value: datetime | None) -> str | None:
+    """Format a time as SQLAlchemy does for SQLite, in a third of the time."""
     if value is None:
         return None
     if value.utcoffset() != IN_UTC:

@@ -1,36 +1,34 @@
-"""A suite on its way into the store: its probes come part by part, its name is known at the end."""
+"""Uploads of suites: probes arrive part by part, and the hash is known at the end."""
 
 import secrets
 import sys
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, select, update
+from sqlalchemy import Connection, and_, delete, func, select, update
 
 from biaswatch.shared.contracts import SuiteHeader, SuiteOutline, SuiteProbe
 from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.contracts.suite import suite_hash
 from biaswatch.shared.contracts.suite_limits import ProbeCheck, SuiteCounts
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.store.engine import (
-    MOST_PARAMETERS,
-    insert_new,
-    read_transaction,
-    write_transaction,
-)
+from biaswatch.shared.store.database import MAX_KEYS, Database, insert_new
 from biaswatch.shared.store.run_tables import SUITE_GROUPS, SUITE_PROBES, SUITE_TENANTS, SUITES
-from biaswatch.shared.store.statements import among
-from biaswatch.shared.store.texts import Purged, purged
+from biaswatch.shared.store.tables import PURGES
+from biaswatch.shared.store.texts import EVERY_TENANT, UNIT, purges_of
 
+STAGED = "upload-"
+"""Placeholder prefix until the hash is known; hashes have no hyphen."""
+ABANDONED_S = 24 * 3600
+"""Age at which the next upload removes the rows of one whose process died."""
 POSITION = "I"
-"""Four bytes, the least significant first: so are positions kept."""
-_COLUMNS = SUITE_GROUPS.c
+"""Array type of stored positions: four bytes, little-endian."""
 
 
 @dataclass(frozen=True)
@@ -38,103 +36,68 @@ class SuiteGroup:
     """A group that questions of a suite are about."""
 
     number: int
-    """Its number in the suite."""
+    """Number of the group in the suite."""
     dimension: str
     group: str
     probes: int
-    """How many questions are about it."""
+    """Number of questions about the group."""
 
 
 class GroupPositions:
-    """Where the questions of each group stand, gathered while a suite is gone through once."""
+    """Positions of the questions of each group, collected in one pass over a suite."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[str, str], array[int]] = {}
-        self._seen = 0
+        self._positions: dict[tuple[str, str], array[int]] = {}
+        self._count = 0
 
     def add(self, probe: SuiteProbe) -> None:
-        """Take the next question of the suite."""
-        for named in probe.groups.items():
-            self._places.setdefault(named, array(POSITION)).append(self._seen)
-        self._seen += 1
+        """Add the next question of the suite."""
+        for group in probe.groups.items():
+            self._positions.setdefault(group, array(POSITION)).append(self._count)
+        self._count += 1
 
     def rows(self, hash_: str) -> Iterator[dict[str, Any]]:
-        """Return a row for each group, in the order of their names."""
-        for number, (named, places) in enumerate(sorted(self._places.items())):
+        """Return a row for each group, sorted by name."""
+        for number, ((dimension, name), positions) in enumerate(sorted(self._positions.items())):
             yield {
                 "hash": hash_,
                 "number": number,
-                "dimension": named[0],
-                "name": named[1],
-                "probes": len(places),
-                "positions": in_order(places).tobytes(),
+                "dimension": dimension,
+                "name": name,
+                "probes": len(positions),
+                "positions": _little_endian(positions).tobytes(),
             }
 
 
-def groups_in(connection: Connection, hash_: str) -> list[SuiteGroup]:
-    """Return the groups of a suite, by their names."""
-    columns = (_COLUMNS.number, _COLUMNS.dimension, _COLUMNS.name, _COLUMNS.probes)
-    query = select(*columns).where(_COLUMNS.hash == hash_).order_by(_COLUMNS.number)
-    return [SuiteGroup(*row) for row in connection.execute(query)]
-
-
-def positions_in(connection: Connection, hash_: str, numbers: Iterable[int]) -> list[int]:
-    """Return the positions of the questions about any of these groups, in their order."""
-    mine = (_COLUMNS.hash == hash_, _COLUMNS.number.in_(sorted(numbers)))
-    found = {
-        place
-        for packed in connection.scalars(select(_COLUMNS.positions).where(*mine))
-        for place in in_order(array(POSITION, packed))
-    }
-    return sorted(found)
-
-
-def in_order(places: "array[int]") -> "array[int]":
-    """Return positions as they are kept, or kept ones as they are used."""
-    if sys.byteorder == "little":
-        return places
-    turned = array(POSITION, places)
-    turned.byteswap()
-    return turned
-
-
-UPLOAD = "upload-"
-"""What stands in the place of the hash, which has no hyphen, until it is known."""
-ABANDONED_S = 24 * 3600
-"""After which what an upload has left behind is removed by the next one."""
-
-
 class SuiteUpload:
-    """Stages probes under a name of its own; nobody sees them before the end.
+    """Stages probes under a placeholder, invisible until the end.
 
-    The rows of an upload that ends early are removed; those of a process that dies, a day later.
+    Rows of an upload that ends early are removed; those of a process that dies, a day later.
     """
 
-    def __init__(self, engine: Engine, tenant: str, *, now_s: float | None = None) -> None:
-        self._engine = engine
+    def __init__(self, db: Database, tenant: str, *, now_s: float | None = None) -> None:
+        self._db = db
         self._tenant = tenant
-        begun_s = int(time.time() if now_s is None else now_s)
-        self._name = f"{UPLOAD}{begun_s:010x}-{secrets.token_hex(7)}"
-        self._abandoned = f"{UPLOAD}{max(0, begun_s - ABANDONED_S):010x}"
-        self._amount = 0
+        start_s = int(time.time() if now_s is None else now_s)
+        self._name = f"{STAGED}{start_s:010x}-{secrets.token_hex(7)}"
+        self._abandoned_before = f"{STAGED}{max(0, start_s - ABANDONED_S):010x}"
+        self._count = 0
         self._has_facts = False
         self._done = False
 
     def __enter__(self) -> "SuiteUpload":
-        """Begin, and remove what others have left behind long ago."""
-        old = (SUITE_PROBES.c.hash >= UPLOAD, SUITE_PROBES.c.hash < self._abandoned)
-        with write_transaction(self._engine) as connection:
-            connection.execute(delete(SUITE_PROBES).where(*old))
+        """Begin, and remove abandoned uploads."""
+        abandoned = (SUITE_PROBES.c.hash >= STAGED, SUITE_PROBES.c.hash < self._abandoned_before)
+        self._db.execute(delete(SUITE_PROBES).where(*abandoned))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
-        """Remove what was staged and not kept."""
-        if not self._done and self._amount:
-            with write_transaction(self._engine) as connection:
-                connection.execute(delete(SUITE_PROBES).where(SUITE_PROBES.c.hash == self._name))
+        """Remove staged probes, unless the suite was kept."""
+        if not self._done and self._count:
+            self._db.execute(delete(SUITE_PROBES).where(SUITE_PROBES.c.hash == self._name))
 
     def add(self, probes: Sequence[SuiteProbe]) -> None:
         """Stage the next probes, some hundreds at a time.
@@ -142,69 +105,81 @@ class SuiteUpload:
         Raises
         ------
         UsageError
-            One is of a unit whose texts were purged: they must not come back.
+            A probe belongs to a unit whose texts were purged.
         """
-        with write_transaction(self._engine) as connection:
-            gone = purged(connection)
+        with self._db.writing() as connection:
+            purged = purges_of(connection, (probe.unit_id for probe in probes), [self._tenant])
             for probe in probes:
-                if gone.covers_unit(probe.unit_id, self._tenant):
-                    raise _is_purged(probe)
-            _insert(connection, self._name, self._amount, probes)
-        self._amount += len(probes)
+                if purged.covers_unit(probe.unit_id, self._tenant):
+                    raise _purged_unit(probe)
+            if probes:
+                connection.execute(SUITE_PROBES.insert(), self._rows(probes))
+        self._count += len(probes)
         self._has_facts = self._has_facts or any(probe.facts for probe in probes)
 
-    def keep(self, header: SuiteHeader, now: datetime, most: int | None = None) -> SuiteOutline:
-        """Keep the suite that was staged, once, for this tenant; return its outline.
+    def _rows(self, probes: Iterable[SuiteProbe]) -> list[dict[str, Any]]:
+        return [
+            {
+                "hash": self._name,
+                "position": position,
+                "unit_id": probe.unit_id,
+                "set_name": set_of(probe),
+                "body": probe.model_dump_json(exclude_defaults=True),
+            }
+            for position, probe in enumerate(probes, self._count)
+        ]
+
+    def keep(self, header: SuiteHeader, now: datetime, limit: int | None = None) -> SuiteOutline:
+        """Keep the staged suite, once, for this tenant; return its outline.
 
         Raises
         ------
         UsageError
             A probe cannot be asked or diagnosed, two have one key, or no probe has a stratum; or
-            the tenant would have more than `most` suites.
+            the tenant would have more than `limit` suites.
         """
         groups = GroupPositions()
         outline = self._outline(header, groups)
-        with write_transaction(self._engine) as connection:
-            gone = purged(connection)
-            if (probe := self._purged_since(connection, gone)) is not None:
-                raise _is_purged(probe)
-            mine = SUITE_PROBES.c.hash == self._name
+        staged = SUITE_PROBES.c.hash == self._name
+        with self._db.writing() as connection:
+            self._check_purges(connection)
             if insert_new(connection, SUITES, [suite_row(outline, now)]):
-                connection.execute(update(SUITE_PROBES).where(mine).values(hash=outline.hash))
+                connection.execute(update(SUITE_PROBES).where(staged).values(hash=outline.hash))
                 insert_new(connection, SUITE_GROUPS, list(groups.rows(outline.hash)))
             else:
-                connection.execute(delete(SUITE_PROBES).where(mine))
+                connection.execute(delete(SUITE_PROBES).where(staged))
             owner = {"hash": outline.hash, "tenant": self._tenant}
-            if insert_new(connection, SUITE_TENANTS, [owner]) and most is not None:
-                self._check_amount(connection, most)
+            if insert_new(connection, SUITE_TENANTS, [owner]) and limit is not None:
+                self._check_limit(connection, limit)
         self._done = True
         return outline
 
-    def _check_amount(self, connection: Connection, most: int) -> None:
-        mine = SUITE_TENANTS.c.tenant == self._tenant
-        query = select(func.count()).select_from(SUITE_TENANTS).where(mine)
-        if (connection.scalar(query) or 0) > most:
+    def _check_limit(self, connection: Connection, limit: int) -> None:
+        query = select(func.count()).where(SUITE_TENANTS.c.tenant == self._tenant)
+        if (connection.scalar(query) or 0) > limit:
             raise UsageError(
-                f"The tenant {self._tenant} has {most:,} suites, as many as are allowed. Use one"
-                " of them, or have whoever operates the gateway raise BIASWATCH_GATEWAY_SUITES."
+                f"The tenant {self._tenant} has {limit:,} suites, as many as are allowed. Use one"
+                " of them, or ask the operator of the gateway to raise BIASWATCH_GATEWAY_SUITES."
             )
 
     def _outline(self, header: SuiteHeader, groups: GroupPositions) -> SuiteOutline:
-        """Check and count what was staged; it is read again, a few probes in memory at once."""
+        """Check and count the staged probes, which are read again page by page."""
         check, counts = ProbeCheck(header), SuiteCounts(header)
 
-        def counted() -> Iterator[SuiteProbe]:
-            for probe in self._staged():
-                check(probe)
-                counts.add(probe)
-                groups.add(probe)
-                yield probe
+        def checked() -> Iterator[SuiteProbe]:
+            for start in range(0, self._count, MAX_KEYS):
+                positions = range(start, min(start + MAX_KEYS, self._count))
+                for probe in probes_at(self._db, self._name, positions):
+                    check(probe)
+                    counts.add(probe)
+                    groups.add(probe)
+                    yield probe
 
-        hash_ = suite_hash(header, counted(), has_facts=self._has_facts)
+        hash_ = suite_hash(header, checked(), has_facts=self._has_facts)
         for positions in counts.alike():
-            keys = [probe.key for probe in self._staged_at(positions)]
-            if len(set(keys)) < len(keys):
-                [(key, _)] = Counter(keys).most_common(1)
+            probes = probes_at(self._db, self._name, positions[:MAX_KEYS])
+            [(key, copies)] = Counter(probe.key for probe in probes).most_common(1)
+            if copies > 1:
                 raise UsageError(f"The suite {header.name}: two probes have the key {key!r}.")
         if (name := counts.missing_stratum) is not None:
             raise UsageError(
@@ -212,32 +187,17 @@ class SuiteUpload:
             )
         return counts.outline(hash_)
 
-    def _staged(self) -> Iterator[SuiteProbe]:
-        every = range(self._amount)
-        for first in every[::MOST_PARAMETERS]:
-            yield from self._staged_at(every[first : first + MOST_PARAMETERS])
-
-    def _staged_at(self, positions: Sequence[int]) -> list[SuiteProbe]:
-        table = SUITE_PROBES.c
-        query = select(table.body).where(table.hash == self._name)
-        if isinstance(positions, range):
-            query = query.where(table.position >= positions.start, table.position < positions.stop)
-        else:
-            query = query.where(table.position.in_(positions[:MOST_PARAMETERS]))
-        with read_transaction(self._engine) as connection:
-            bodies = connection.scalars(query.order_by(table.position)).all()
-        return [SuiteProbe.model_validate_json(body) for body in bodies]
-
-    def _purged_since(self, connection: Connection, gone: Purged) -> SuiteProbe | None:
-        """Return a staged probe whose unit was purged after it was staged."""
-        units = [unit for tenant, unit in gone.units if tenant in {"", self._tenant}]
-        table = SUITE_PROBES.c
-        for first in range(0, len(units), MOST_PARAMETERS):
-            some = units[first : first + MOST_PARAMETERS]
-            query = select(table.body).where(among(table.unit_id, some), table.hash == self._name)
-            if (body := connection.scalar(query.limit(1))) is not None:
-                return SuiteProbe.model_validate_json(body)
-        return None
+    def _check_purges(self, connection: Connection) -> None:
+        """Refuse a staged probe whose unit was purged after it was staged."""
+        purged = and_(
+            PURGES.c.key == SUITE_PROBES.c.unit_id,
+            PURGES.c.scope == UNIT,
+            PURGES.c.tenant.in_([EVERY_TENANT, self._tenant]),
+        )
+        query = select(SUITE_PROBES.c.body).join(PURGES, purged)
+        body = connection.scalar(query.where(SUITE_PROBES.c.hash == self._name).limit(1))
+        if body is not None:
+            raise _purged_unit(SuiteProbe.model_validate_json(body))
 
 
 def suite_row(outline: SuiteOutline, now: datetime) -> dict[str, Any]:
@@ -254,23 +214,39 @@ def suite_row(outline: SuiteOutline, now: datetime) -> dict[str, Any]:
     }
 
 
-def _is_purged(probe: SuiteProbe) -> UsageError:
-    return UsageError(
-        f"The texts of the unit {probe.unit_id} were purged, and the suite holds it (the probe"
-        f" {probe.key}). Remove it from the suite, or name it otherwise if it is somebody else."
+def probes_at(db: Database, hash_: str, positions: Collection[int]) -> list[SuiteProbe]:
+    """Return the probes of a suite, or of an upload, at some positions, in order."""
+    columns = SUITE_PROBES.c
+    query = select(columns.body).where(columns.hash == hash_).order_by(columns.position)
+    if isinstance(positions, range):
+        query = query.where(columns.position >= positions.start, columns.position < positions.stop)
+    else:
+        query = query.where(columns.position.in_(list(positions)))
+    return [SuiteProbe.model_validate_json(body) for body in db.scalars(query)]
+
+
+def positions_in(packed_positions: Iterable[bytes]) -> list[int]:
+    """Return the union of stored positions, in order."""
+    return sorted(
+        {
+            position
+            for packed in packed_positions
+            for position in _little_endian(array(POSITION, packed))
+        }
     )
 
 
-def _insert(connection: Connection, name: str, first: int, probes: Iterable[SuiteProbe]) -> None:
-    rows = [
-        {
-            "hash": name,
-            "position": position,
-            "unit_id": probe.unit_id,
-            "set_name": set_of(probe),
-            "body": probe.model_dump_json(exclude_defaults=True),
-        }
-        for position, probe in enumerate(probes, first)
-    ]
-    if rows:
-        connection.execute(SUITE_PROBES.insert(), rows)
+def _little_endian(positions: "array[int]") -> "array[int]":
+    """Convert positions to or from their stored byte order."""
+    if sys.byteorder == "little":
+        return positions
+    swapped = array(POSITION, positions)
+    swapped.byteswap()
+    return swapped
+
+
+def _purged_unit(probe: SuiteProbe) -> UsageError:
+    return UsageError(
+        f"The texts of the unit {probe.unit_id} were purged, and the suite holds it (the probe"
+        f" {probe.key}). Remove it from the suite, or use another name if it is a different person."
+    )

@@ -1,40 +1,33 @@
-"""Suites by hash: a run names one, which never changes; each tenant sees those it has uploaded."""
+"""Suites by hash: a run names one, which never changes; each tenant sees its uploads."""
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, RowMapping, select, update
+from sqlalchemy import ColumnElement, Row, Select, select, update
 
 from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe
-from biaswatch.shared.store.engine import (
-    MOST_PARAMETERS,
-    ScopeNow,
-    chunks,
-    everything,
-    read_transaction,
-    streaming_transaction,
-    write_transaction,
-)
-from biaswatch.shared.store.run_tables import SUITE_PROBES, SUITE_TENANTS, SUITES
-from biaswatch.shared.store.statements import among
-from biaswatch.shared.store.suite_uploads import SuiteGroup, SuiteUpload, groups_in, positions_in
+from biaswatch.shared.store.database import MAX_KEYS, Database
+from biaswatch.shared.store.run_tables import SUITE_GROUPS, SUITE_PROBES, SUITE_TENANTS, SUITES
+from biaswatch.shared.store.suite_uploads import SuiteGroup, SuiteUpload, positions_in, probes_at
 
 UNNAMED = "default"
-"""The tenant of what is stored by no tenant in particular."""
+"""Tenant of records without a named tenant."""
+PROBES = SUITE_PROBES.c
 
 
+@dataclass(eq=False)
 class Suites:
-    """Stores each suite once, and who has uploaded it; its probes are rows of their own."""
+    """Stores each suite once, with the tenants that uploaded it; its probes are rows."""
 
-    def __init__(self, engine: Engine, scope: ScopeNow = everything) -> None:
-        self._engine = engine
-        self._scope = scope
+    db: Database
 
     def upload(self) -> SuiteUpload:
-        """Return what takes a suite of the scope's tenant part by part."""
-        return SuiteUpload(self._engine, self._scope().tenant or UNNAMED)
+        """Begin the upload of a suite, part by part."""
+        return SuiteUpload(self.db, self.db.tenant or UNNAMED)
 
     def keep(self, suite: Suite, now: datetime) -> str:
         """Store a suite; return its hash.
@@ -42,148 +35,122 @@ class Suites:
         Raises
         ------
         UsageError
-            It holds a unit whose texts were purged: they must not come back; or a probe that
-            cannot be asked.
+            A probe cannot be asked, or belongs to a unit whose texts were purged.
         """
-        every = range(len(suite.probes))
         with self.upload() as upload:
-            for first in every[::MOST_PARAMETERS]:
-                upload.add(suite.probes[first : first + MOST_PARAMETERS])
+            for start in range(0, len(suite.probes), MAX_KEYS):
+                upload.add(suite.probes[start : start + MAX_KEYS])
             return upload.keep(suite.header, now).hash
 
     def purge_unit(self, unit_id: str) -> int:
-        """Remove the texts of a unit from every suite of the scope; return from how many probes.
+        """Remove the texts of a unit from every suite of the scope; return the changed probes.
 
-        Hash, keys and groups stay, so that the numbers of its runs can still be shown. A suite
-        that another tenant has uploaded too is left to the purge of the operator.
+        Hash, keys and groups stay, so that the results of runs can still be shown. A suite that
+        another tenant uploaded too is left to the operator's purge.
         """
         changed = 0
-        table = SUITE_PROBES.c
-        query = select(SUITE_PROBES).where(table.unit_id == unit_id, *self._only_mine())
-        with write_transaction(self._engine) as connection:
-            for row in connection.execute(query).mappings().all():
-                probe = SuiteProbe.model_validate_json(row["body"])
-                if (without := probe.without_texts) == probe:
+        query = select(SUITE_PROBES).where(PROBES.unit_id == unit_id, *self._only_own())
+        with self.db.writing() as connection:
+            for row in connection.execute(query).all():
+                probe = SuiteProbe.model_validate_json(row.body)
+                if (purged := probe.without_texts) == probe:
                     continue
                 changed += 1
-                this = (table.hash == row["hash"], table.position == row["position"])
-                body = without.model_dump_json(exclude_defaults=True)
-                connection.execute(update(SUITE_PROBES).where(*this).values(body=body))
-                suite = update(SUITES).where(SUITES.c.hash == row["hash"])
+                same = (PROBES.hash == row.hash, PROBES.position == row.position)
+                body = purged.model_dump_json(exclude_defaults=True)
+                connection.execute(update(SUITE_PROBES).where(*same).values(body=body))
+                suite = update(SUITES).where(SUITES.c.hash == row.hash)
                 connection.execute(suite.values(purged=True))
         return changed
 
     def sets_of(self, unit_id: str) -> list[str]:
-        """Return the names of the sets that hold a unit, in the suites of the scope."""
-        table = SUITE_PROBES.c
-        query = select(table.set_name).where(table.unit_id == unit_id)
-        if (tenant := self._scope().tenant) is not None:
-            mine = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant)
-            query = query.where(table.hash.in_(mine))
-        with read_transaction(self._engine) as connection:
-            return sorted(set(connection.scalars(query)))
+        """Return the names of the sets that contain a unit, in the suites of the scope."""
+        query = select(PROBES.set_name).where(PROBES.unit_id == unit_id)
+        return sorted(set(self.db.scalars(query.where(*self._uploaded(PROBES.hash)))))
 
-    def latest(self, most: int) -> list[SuiteOutline]:
-        """Return the outlines of the scope's suites, those stored last first, at most so many."""
-        query = select(SUITES).order_by(SUITES.c.at.desc(), SUITES.c.hash).limit(most)
-        if (tenant := self._scope().tenant) is not None:
-            mine = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant)
-            query = query.where(SUITES.c.hash.in_(mine))
-        with read_transaction(self._engine) as connection:
-            return [_outline(row) for row in connection.execute(query).mappings()]
-
-    def _only_mine(self) -> list[ColumnElement[bool]]:
-        """Return what keeps the probes of suites out that do not belong to the scope alone."""
-        if (tenant := self._scope().tenant) is None:
-            return []
-        owned = select(SUITE_TENANTS.c.hash)
-        hash_ = SUITE_PROBES.c.hash
-        return [
-            hash_.in_(owned.where(SUITE_TENANTS.c.tenant == tenant)),
-            hash_.not_in(owned.where(SUITE_TENANTS.c.tenant != tenant)),
-        ]
+    def latest(self, limit: int) -> list[SuiteOutline]:
+        """Return the outlines of the scope's latest suites, newest first."""
+        query = select(SUITES).where(*self._uploaded(SUITES.c.hash))
+        query = query.order_by(SUITES.c.at.desc(), SUITES.c.hash).limit(limit)
+        return [_outline(row) for row in self.db.rows(query)]
 
     def outline(self, hash_: str | None) -> SuiteOutline | None:
-        """Return what is known of a suite without its probes, or None if there is none."""
+        """Return the outline of a suite, without its probes, or None."""
         return None if hash_ is None else self.outlines([hash_]).get(hash_)
 
     def outlines(self, hashes: Iterable[str]) -> dict[str, SuiteOutline]:
-        """Return the outlines of those of these suites that there are, by their hashes."""
-        found: dict[str, SuiteOutline] = {}
-        for some in chunks(hashes):
-            query = select(SUITES).where(among(SUITES.c.hash, some))
-            if (tenant := self._scope().tenant) is not None:
-                mine = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant)
-                query = query.where(
-                    SUITES.c.hash.in_(mine.where(among(SUITE_TENANTS.c.hash, some)))
-                )
-            with read_transaction(self._engine) as connection:
-                rows = connection.execute(query).mappings().all()
-            found |= {row["hash"]: _outline(row) for row in rows}
-        return found
+        """Return the outlines of the existing ones of these suites, by hash."""
+        query = select(SUITES).where(*self._uploaded(SUITES.c.hash))
+        rows = self.db.rows_in(query, SUITES.c.hash, hashes)
+        return {row.hash: _outline(row) for row in rows}
 
     def probes(self, hash_: str, positions: Collection[int]) -> list[SuiteProbe]:
-        """Return the probes at some positions, in their order; a few at a time."""
-        table = SUITE_PROBES.c
-        query = select(table.body).where(table.hash == hash_)
-        if isinstance(positions, range):
-            query = query.where(table.position >= positions.start, table.position < positions.stop)
-        else:
-            query = query.where(table.position.in_(list(positions)))
-        with read_transaction(self._engine) as connection:
-            bodies = connection.scalars(query.order_by(table.position)).all()
-        return [SuiteProbe.model_validate_json(body) for body in bodies]
+        """Return the probes at some positions, in order."""
+        return probes_at(self.db, hash_, positions)
 
     def positions_of_sets(self, hash_: str, names: Collection[str]) -> list[int]:
-        """Return the positions of the probes of one set, in their order; no probe is read."""
-        table = SUITE_PROBES.c
-        query = select(table.position).where(table.hash == hash_, table.set_name.in_(names))
-        with read_transaction(self._engine) as connection:
-            return list(connection.scalars(query.order_by(table.position)))
+        """Return the positions of the probes of some sets, in order."""
+        query = select(PROBES.position).where(PROBES.hash == hash_, PROBES.set_name.in_(names))
+        return self.db.scalars(query.order_by(PROBES.position))
 
     def groups(self, hash_: str) -> list[SuiteGroup]:
-        """Return the groups that the probes of a suite are about; no probe is read."""
-        with read_transaction(self._engine) as connection:
-            return groups_in(connection, hash_)
+        """Return the groups of a suite, by name."""
+        groups = SUITE_GROUPS.c
+        query = select(groups.number, groups.dimension, groups.name, groups.probes)
+        rows = self.db.rows(query.where(groups.hash == hash_).order_by(groups.number))
+        return [SuiteGroup(row.number, row.dimension, row.name, row.probes) for row in rows]
 
     def positions_of_groups(self, hash_: str, numbers: Iterable[int]) -> list[int]:
-        """Return the positions of the probes about any of some groups; no probe is read."""
-        with read_transaction(self._engine) as connection:
-            return positions_in(connection, hash_, numbers)
+        """Return the positions of the probes about any of some groups, in order."""
+        groups = SUITE_GROUPS.c
+        query = select(groups.positions).where(groups.hash == hash_)
+        return positions_in(self.db.scalars(query.where(groups.number.in_(sorted(numbers)))))
 
     def sets(self, hash_: str) -> Iterator[tuple[int, str]]:
-        """Return the position of every probe and the name of its set, in their order."""
-        table = SUITE_PROBES.c
-        query = select(table.position, table.set_name).where(table.hash == hash_)
-        with streaming_transaction(self._engine) as connection:
-            streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
-            with streamed.execute(query.order_by(table.position)) as rows:
-                for row in rows:
-                    yield row.position, row.set_name
+        """Return the position of every probe and the name of its set, in order."""
+        query = select(PROBES.position, PROBES.set_name).where(PROBES.hash == hash_)
+        for row in self._stream(query.order_by(PROBES.position)):
+            yield row.position, row.set_name
 
     def positions_by_set(self, hash_: str) -> Iterator[tuple[str, list[int]]]:
-        """Return the name of every set and the positions of its probes, in an order that stays."""
-        table = SUITE_PROBES.c
-        query = select(table.set_name, table.position).where(table.hash == hash_)
-        with streaming_transaction(self._engine) as connection:
-            streamed = connection.execution_options(yield_per=MOST_PARAMETERS)
-            with streamed.execute(query.order_by(table.set_name, table.position)) as rows:
-                for name, members in groupby(rows, key=attrgetter("set_name")):
-                    yield name, [row.position for row in members]
+        """Return the name of every set and the positions of its probes, in a stable order."""
+        query = select(PROBES.set_name, PROBES.position).where(PROBES.hash == hash_)
+        rows = self._stream(query.order_by(PROBES.set_name, PROBES.position))
+        for name, members in groupby(rows, key=attrgetter("set_name")):
+            yield name, [row.position for row in members]
 
     def every_probe(self, outline: SuiteOutline) -> Iterator[SuiteProbe]:
-        """Yield the probes of a suite in their order; some are in memory at a time."""
-        every = range(outline.probes)
-        for n in every[::MOST_PARAMETERS]:
-            yield from self.probes(outline.hash, every[n : n + MOST_PARAMETERS])
+        """Return the probes of a suite in order, read page by page."""
+        positions = range(outline.probes)
+        for start in positions[::MAX_KEYS]:
+            yield from self.probes(outline.hash, positions[start : start + MAX_KEYS])
+
+    def _stream(self, query: Select[Any]) -> Iterator[Row[tuple[Any, ...]]]:
+        with self.db.streaming() as connection:
+            streamed = connection.execution_options(yield_per=MAX_KEYS)
+            with streamed.execute(query) as rows:
+                yield from rows
+
+    def _uploaded(self, hash_: ColumnElement[str]) -> list[ColumnElement[bool]]:
+        """Return the condition that the scope's tenant uploaded a suite."""
+        if (tenant := self.db.tenant) is None:
+            return []
+        return [hash_.in_(select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant == tenant))]
+
+    def _only_own(self) -> list[ColumnElement[bool]]:
+        """Return the conditions that no other tenant uploaded a suite."""
+        if (tenant := self.db.tenant) is None:
+            return []
+        others = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant != tenant)
+        return [*self._uploaded(PROBES.hash), PROBES.hash.not_in(others)]
 
 
-def _outline(row: RowMapping) -> SuiteOutline:
+def _outline(row: Row[tuple[Any, ...]]) -> SuiteOutline:
     return SuiteOutline(
-        hash=row["hash"],
-        header=SuiteHeader.model_validate_json(row["body"]),
-        probes=row["probes"],
-        pairs=row["pairs"],
-        has_findings=row["has_findings"],
-        purged=row["purged"],
+        hash=row.hash,
+        header=SuiteHeader.model_validate_json(row.body),
+        probes=row.probes,
+        pairs=row.pairs,
+        has_findings=row.has_findings,
+        purged=row.purged,
     )

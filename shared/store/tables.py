@@ -1,4 +1,4 @@
-"""The tables: one per kind of record for its numbers, and one for all texts."""
+"""Tables of records, of their texts and counts, and of extractors."""
 
 import hashlib
 from collections.abc import Iterable
@@ -6,12 +6,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     DateTime,
     Dialect,
     Float,
-    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -20,7 +18,6 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    false,
 )
 
 from biaswatch.shared.contracts import ROUTES, Probe
@@ -39,30 +36,32 @@ KEYS: dict[str, tuple[str, ...]] = {
     "alarm": ("monitor_id",),
     "label": ("response_id",),
 }
-"""The columns by which queries find records, besides id, run and unit."""
+"""Columns of each kind of record that queries select by, besides id, run and unit."""
 
-NEVER_SOUGHT = {("probe", "run_id"), ("response", "probe_id"), ("features", "probe_id")}
-"""Columns by which no query looks: the ids of what is planned follow from one another, and every
-index is written with every record."""
+WITHOUT_INDEX = {("probe", "run_id"), ("response", "probe_id"), ("features", "probe_id")}
+"""Columns that no query selects by: ids of planned records are derived, and indexes cost writes."""
+
+UNIT_PARTS = 64
+"""Partitions of units: few, to write texts to few pages; many, so that a purge reads little."""
 
 metadata = MetaData()
 
 
-def check_zones(moments: Iterable[datetime | None]) -> None:
-    """Refuse times without a zone: nobody knows when they were."""
-    for moment in moments:
-        if moment is not None and moment.tzinfo is None:
+def check_zones(times: Iterable[datetime | None]) -> None:
+    """Refuse times without a time zone."""
+    for time in times:
+        if time is not None and time.tzinfo is None:
             raise ValueError("A time without a zone cannot be stored; pass it in UTC.")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC; SQLite drops the zone, so writes check it and reads restore it."""
+    """A time in UTC; SQLite drops the zone, so reads restore it."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuse a time without a zone, turn any other into UTC."""
+        """Convert a time to UTC; refuse one without a zone."""
         check_zones([value])
         return None if value is None else value.astimezone(UTC)
 
@@ -87,7 +86,7 @@ def _record_table(kind: str) -> Table:
         *(
             Index(f"{kind}_{'run' if key == 'run_id' else key}", key)
             for key in ("run_id", *KEYS.get(kind, ()))
-            if key.endswith("_id") and (kind, key) not in NEVER_SOUGHT
+            if key.endswith("_id") and (kind, key) not in WITHOUT_INDEX
         ),
     )
 
@@ -98,6 +97,50 @@ RECORDS = {
     if "recorder" in route.consumers or route.record is Probe  # a probe is stored with its response
 }
 
+TEXTS = Table(
+    "text",
+    metadata,
+    Column("record_id", String(32), primary_key=True),
+    Column("field", String(96), primary_key=True),
+    Column("tenant", String(96), nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("run_id", String(32)),
+    Column("unit_id", Text),
+    Column("at", UtcDateTime, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("unit_part", SmallInteger),
+    Index("text_run", "run_id"),
+    Index("text_unit_part", "unit_part"),
+    Index("text_at", "at"),
+)
+"""Everything that people and models wrote, apart from numbers, so that a purge deletes rows.
+
+A purge of a unit scans one partition of units. An index of units themselves would write every
+production answer to a page of its own.
+"""
+
+PURGES = Table(
+    "purge",
+    metadata,
+    Column("tenant", String(96), primary_key=True),
+    Column("scope", String(16), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+    Index("purge_key", "key"),
+)
+"""Purges of one tenant, or of all where the tenant is empty; late copies of texts are dropped."""
+
+RECORD_COUNTS = Table(
+    "record_count",
+    metadata,
+    Column("run_id", String(32), primary_key=True),
+    Column("kind", String(32), primary_key=True),
+    Column("purpose", String(16), primary_key=True),
+    Column("lane", String(96), primary_key=True),
+    Column("records", BigInteger, nullable=False),
+)
+"""Number of records of each run, updated in the transaction that writes them."""
+
 EXTRACTORS = Table(
     "extractor",
     metadata,
@@ -105,8 +148,8 @@ EXTRACTORS = Table(
     Column("version", String(96), primary_key=True),
     Column("features", Text, nullable=False),
     Column("seen_at", UtcDateTime, nullable=False),
-    Column("instrument", Text, nullable=False, server_default=""),
-    Column("kind", String(16), nullable=False, server_default="built in"),
+    Column("instrument", Text, nullable=False),
+    Column("kind", String(16), nullable=False),
     Column("lag", Integer),
     Column("rate_per_s", Float),
     Column("last_error", Text),
@@ -133,172 +176,9 @@ CALIBRATIONS = Table(
     Column("at", UtcDateTime, nullable=False),
 )
 
-GATHERS = Table(
-    "gather",
-    metadata,
-    Column("stage", String(96), primary_key=True),
-    Column("key", String(96), primary_key=True),
-    Column("context", Text, nullable=False),
-    Column("deadline", UtcDateTime, nullable=False),
-    Column("expected", Integer, nullable=False),
-    Column("arrived", Integer, nullable=False),
-    Column("late", Integer, nullable=False),
-    Column("opening", Integer, nullable=False, server_default="0"),
-    Column("closed_by", String(16)),
-    Column("closed_at", UtcDateTime),
-    Column("emitted_at", UtcDateTime),
-    Column("recorded_at", UtcDateTime),
-    Column("opened_at", UtcDateTime),
-    Index("gather_open", "stage", "closed_at", "deadline"),
-    Index("gather_told", "stage", "recorded_at", "emitted_at"),
-)
-
-GATHER_ITEMS = Table(
-    "gather_item",
-    metadata,
-    Column("stage", String(96), primary_key=True),
-    Column("key", String(96), primary_key=True),
-    Column("item_id", String(96), primary_key=True),
-    Column("arrived_at", UtcDateTime),
-    Column("late", Boolean, nullable=False, server_default=false()),
-    ForeignKeyConstraint(["stage", "key"], ["gather.stage", "gather.key"], ondelete="CASCADE"),
-    Index("gather_item_id", "item_id"),
-)
-
-CALLS = Table(
-    "call",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("tenant", String(96), nullable=False, server_default="default"),
-    Column("run_id", String(32), nullable=False),
-    Column("unit_id", Text, nullable=False),
-    Column("at", UtcDateTime, nullable=False),
-    Column("answer", Text),
-    Index("call_run", "run_id"),
-    Index("call_unit", "unit_id"),
-    Index("call_at", "at"),
-)
-"""Paid calls; an answer that may be reused is kept for some days."""
-
-BEGUN_CALLS = Table(
-    "begun_call",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("run_id", String(32), nullable=False),
-    Column("at", UtcDateTime, nullable=False),
-    Column("times", Integer, nullable=False),
-    Index("begun_call_at", "at"),
-)
-"""How often each paid call was begun: written before it is made, so that no end escapes it."""
-
-PAUSED_TARGETS = Table(
-    "paused_target",
-    metadata,
-    Column("lane", String(96), primary_key=True),
-    Column("target", Text, nullable=False),
-    Column("why", Text, nullable=False),
-    Column("since", UtcDateTime, nullable=False),
-    Column("refusals", Integer, nullable=False),
-    Column("next_try_at", UtcDateTime, nullable=False),
-)
-"""Targets that refuse every call: their probes wait."""
-
-SPENDING = Table(
-    "spending",
-    metadata,
-    Column("run_id", String(32), primary_key=True),
-    Column("tokens", BigInteger, nullable=False),
-    Column("cost", Float(53), nullable=False),
-    Column("unknown_tokens", BigInteger, nullable=False),
-    Column("unknown_cost", BigInteger, nullable=False),
-    Column("most_tokens", BigInteger),
-    Column("most_cost", Float(53)),
-)
-"""What each run has spent, and its budget."""
-
-SCHEDULE = Table(
-    "schedule",
-    metadata,
-    Column("tenant", String(96), primary_key=True, server_default="default"),
-    Column("name", String(96), primary_key=True),
-    Column("moment_ms", BigInteger, nullable=False),
-    Column("monitor_id", String(32), nullable=False),
-    Column("monitor", Text, nullable=False),
-    Column("next_round", Integer, nullable=False),
-    Column("due_at", UtcDateTime, nullable=False),
-    Column("run", Text),
-    Column("ended", Text),
-)
-"""The next round of each monitor, when it is due, and the run of the round before."""
-
-ENROLLED_UNITS = Table(
-    "entry",
-    metadata,
-    Column("monitor_id", String(32), primary_key=True),
-    Column("epoch", Integer, primary_key=True),
-    Column("dimension", Text, primary_key=True),
-    Column("unit", String(32), primary_key=True),
-    Column("round", Integer, nullable=False),
-)
-"""The round in which a user, as a digest, entered an epoch's evidence of production traffic."""
-
-AUDIT = Table(
-    "audit_entry",
-    metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("at", String(32), nullable=False),
-    Column("tenant", String(96)),
-    Column("actor", Text, nullable=False),
-    Column("role", Text, nullable=False),
-    Column("source", Text, nullable=False),
-    Column("action", String(32), nullable=False),
-    Column("subject", Text, nullable=False),
-    Column("details", Text, nullable=False),
-    Column("failure", Text),
-    Column("previous", String(64), nullable=False),
-    Column("hash", String(64), nullable=False),
-    Index("audit_entry_subject", "subject"),
-)
-"""Who did what; the database itself refuses to change or delete a row."""
-
-
-UNIT_PARTS = 64
-"""Few, so that what is written together lies on few pages; many, so that a purge reads little."""
-
-TEXTS = Table(
-    "text",
-    metadata,
-    Column("record_id", String(32), primary_key=True),
-    Column("field", String(96), primary_key=True),
-    Column("tenant", String(96), nullable=False, server_default="default"),
-    Column("kind", String(32), nullable=False),
-    Column("run_id", String(32)),
-    Column("unit_id", Text),
-    Column("at", UtcDateTime, nullable=False),
-    Column("body", Text, nullable=False),
-    Column("unit_part", SmallInteger),
-    Index("text_run", "run_id"),
-    Index("text_unit_part", "unit_part"),
-    Index("text_at", "at"),
-)
-"""Everything that people and models wrote, and nothing else: a purge deletes rows here. A purge of
-a unit goes through the texts of one part of all units: an index of units themselves would have each
-answer of production written to a page of its own."""
-
-PURGES = Table(
-    "purge",
-    metadata,
-    Column("tenant", String(96), primary_key=True, server_default=""),
-    Column("scope", String(16), primary_key=True),
-    Column("key", Text, primary_key=True),
-    Column("at", UtcDateTime, nullable=False),
-)
-"""What was purged, of one tenant or, where the tenant is empty, of all: its texts are not stored
-again, however late a copy arrives."""
-
 
 def unit_part_of(unit_id: str | None) -> int | None:
-    """Return which part of all units one belongs to; revision 0027 computes the same."""
+    """Return the partition of a unit."""
     if unit_id is None:
         return None
     return hashlib.sha256(unit_id.encode()).digest()[0] % UNIT_PARTS

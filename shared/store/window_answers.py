@@ -1,7 +1,7 @@
-"""Windows of production traffic: which answers were taken in, the fixed list of each, its accounts.
+"""Windows of production traffic: accepted answers, the fixed members of each, and their counts.
 
-Everything here is counted in the transaction that writes the row that is counted, so that a
-redelivery, a death at any moment or a second replica changes no sum.
+Everything is counted in the transaction that writes the counted row, so that a redelivery, a crash
+or a second replica changes no sum.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Table, and_, func, select, update
+from sqlalchemy import Connection, Row, Table, and_, func, select, tuple_, update
 
 from biaswatch.shared.contracts import (
     ACCOUNTS,
@@ -22,188 +22,171 @@ from biaswatch.shared.contracts import (
     MemberAccounts,
     MonitoredWindow,
     Probe,
-    Response,
     Run,
     SentAnswer,
     Window,
     member_features_id,
 )
 from biaswatch.shared.contracts.answer_accounts import AnswerKey
-from biaswatch.shared.store.engine import chunks, read_transaction, upsert, write_transaction
+from biaswatch.shared.store.database import MAX_KEYS, Database, batches, upsert
 from biaswatch.shared.store.monitoring_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
 from biaswatch.shared.store.records import Records
-from biaswatch.shared.store.statements import among
-from biaswatch.shared.store.tables import RECORDS
+from biaswatch.shared.store.statements import is_in
 
-AT_ONCE = 5000
-"""Members that are read together."""
-BY_AN_OLDER_VERSION = "before 0.2"
-"""The sending of answers that were taken in before sendings were told apart."""
+PAGE_MEMBERS = 5000
+PAGE_READINGS = 500
+WINDOWS, TAKEN = TRAFFIC_WINDOWS.c, TAKEN_ANSWERS.c
 
 
+@dataclass(eq=False)
 class WindowAnswers:
-    """The windows of all monitors of traffic."""
+    """The windows of all traffic monitors."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    db: Database
 
     def take(self, sent: Sequence[SentAnswer]) -> dict[AnswerKey, FirstSending]:
-        """Account for sendings; return which came first, the same ever after, by answer.
+        """Account for sendings; return the first sending of each answer, always the same.
 
-        An answer whose window is
-        fixed already is late, whatever its intake.
+        Answers for a closed window are counted as late.
         """
         firsts: dict[AnswerKey, SentAnswer] = {}
-        for each in sent:
-            firsts.setdefault(each.key, each)
-        with write_transaction(self._engine) as connection:
-            fixed = _lock(connection, {each.of for each in sent})
+        for answer in sent:
+            firsts.setdefault(answer.key, answer)
+        with self.db.writing() as connection:
+            fixed = _lock(connection, {answer.of for answer in sent})
             rows = [
                 {
-                    "run_id": each.of.run_id,
-                    "answer_id": each.answer_id,
-                    "sending": each.sending,
-                    "response_id": each.response_id,
-                    "late": each.late or each.of.run_id in fixed,
+                    "run_id": answer.of.run_id,
+                    "answer_id": answer.answer_id,
+                    "sending": answer.sending,
+                    "response_id": answer.response_id,
+                    "late": answer.late or answer.of.run_id in fixed,
                 }
-                for _, each in sorted(firsts.items())
+                for _, answer in sorted(firsts.items())
             ]
             new = _insert(connection, TAKEN_ANSWERS, rows)
             late = {(row["run_id"], row["answer_id"]) for row in rows if row["late"]}
-            first = _first_sendings(connection, firsts.keys() - new)
+            first = _first_sendings(connection, firsts.keys() - set(new))
             first |= {key: firsts[key].as_first for key in new}
-            again = {each for each in sent if first[each.key].sending != each.sending}
-            repeated = _insert_other(connection, again)
-            _add(connection, Counter((key[0], "late" if key in late else "waiting") for key in new))
-            _add(connection, Counter((run_id, "duplicate") for run_id, _ in repeated))
+            repeated = _insert_other(
+                connection, (a for a in sent if first[a.key].sending != a.sending)
+            )
+            counts = Counter((key[0], "late" if key in late else "waiting") for key in new)
+            _add_counts(connection, counts + _counts_of(repeated, "duplicate"))
         return first
 
     def refuse(self, sent: Sequence[SentAnswer]) -> None:
-        """Account for answers that are not taken in."""
-        with write_transaction(self._engine) as connection:
-            _lock(connection, {each.of for each in sent})
-            new = _insert_other(connection, set(sent))
-            _add(connection, Counter((run_id, "refused") for run_id, _ in new))
+        """Account for refused answers."""
+        with self.db.writing() as connection:
+            _lock(connection, {answer.of for answer in sent})
+            _add_counts(connection, _counts_of(_insert_other(connection, sent), "refused"))
 
     def count_refused(self, refused: Mapping[MonitoredWindow, int]) -> None:
-        """Account for answers that are refused before they have an id; called once for each."""
-        with write_transaction(self._engine) as connection:
+        """Account for answers refused before they have an id; called once for each."""
+        with self.db.writing() as connection:
             _lock(connection, refused)
-            _add(connection, Counter({(w.run_id, "refused"): n for w, n in refused.items()}))
+            counts = {(window.run_id, "refused"): n for window, n in refused.items()}
+            _add_counts(connection, Counter(counts))
 
     def fix(self, of: MonitoredWindow, at: datetime) -> int:
-        """Fix the list of a window's members, once; return how many, the same ever after."""
-        with write_transaction(self._engine) as connection:
+        """Fix a window's members, once; return their number, always the same."""
+        with self.db.writing() as connection:
             if of.run_id not in _lock(connection, {of}):
-                _add_untaken(connection, of.run_id)
-                fixing = update(TRAFFIC_WINDOWS).where(TRAFFIC_WINDOWS.c.run_id == of.run_id)
-                connection.execute(fixing.values(fixed_at=at))
-            mine = (TAKEN_ANSWERS.c.run_id == of.run_id, TAKEN_ANSWERS.c.late.is_(False))
-            count = select(func.count()).select_from(TAKEN_ANSWERS).where(*mine)
+                statement = update(TRAFFIC_WINDOWS).where(WINDOWS.run_id == of.run_id)
+                connection.execute(statement.values(fixed_at=at))
+            members = (TAKEN.run_id == of.run_id, TAKEN.late.is_(False))
+            count = select(func.count()).select_from(TAKEN_ANSWERS).where(*members)
             return int(connection.scalar(count) or 0)
 
     def members(self, run_id: str) -> Iterator[str] | None:
-        """Return the fixed list of a window's members; None of a window that is not read yet."""
-        first = self.members_after(run_id, "", AT_ONCE)
+        """Return the fixed members of a window; None if it is not read yet."""
+        first = self.members_after(run_id, "", PAGE_MEMBERS)
         return None if first is None else self._all_members(run_id, first)
 
-    def _all_members(self, run_id: str, some: list[str] | None) -> Iterator[str]:
-        while some:
-            yield from some
-            full = len(some) == AT_ONCE
-            some = self.members_after(run_id, some[-1], AT_ONCE) if full else None
+    def _all_members(self, run_id: str, page: list[str] | None) -> Iterator[str]:
+        while page:
+            yield from page
+            is_full = len(page) == PAGE_MEMBERS
+            page = self.members_after(run_id, page[-1], PAGE_MEMBERS) if is_full else None
 
     def members_after(self, run_id: str, response_id: str, most: int) -> list[str] | None:
-        """Return the members after one of them, in the order of their ids, so many at most."""
-        fixed_at = select(TRAFFIC_WINDOWS.c.fixed_at).where(TRAFFIC_WINDOWS.c.run_id == run_id)
-        taken = TAKEN_ANSWERS.c
-        query = select(taken.response_id).where(taken.run_id == run_id, taken.late.is_(False))
-        query = query.where(taken.response_id > response_id)
-        query = query.order_by(taken.response_id).limit(most)
-        with read_transaction(self._engine) as connection:
+        """Return a page of members after one, in the order of their ids; None if not fixed."""
+        fixed_at = select(WINDOWS.fixed_at).where(WINDOWS.run_id == run_id)
+        query = select(TAKEN.response_id).where(TAKEN.run_id == run_id, TAKEN.late.is_(False))
+        query = query.where(TAKEN.response_id > response_id)
+        with self.db.reading() as connection:
             if connection.scalar(fixed_at) is None:
                 return None
-            return list(connection.scalars(query))
+            return list(connection.scalars(query.order_by(TAKEN.response_id).limit(most)))
 
     def settle(self, run_id: str, accounts: MemberAccounts) -> None:
-        """Note what became of a window's members: nobody of them waits any more."""
-        mine = TRAFFIC_WINDOWS.c.run_id == run_id
-        with write_transaction(self._engine) as connection:
-            values = {**accounts.model_dump(), "waiting": 0}
-            connection.execute(update(TRAFFIC_WINDOWS).where(mine).values(values))
+        """Record the outcomes of a window's members, none of which waits any longer."""
+        statement = update(TRAFFIC_WINDOWS).where(WINDOWS.run_id == run_id)
+        self.db.execute(statement.values({**accounts.model_dump(), "waiting": 0}))
 
     def pass_over(self, monitor_id: str, before: datetime, at: datetime) -> int:
-        """Pass over the windows before a moment that were never read; return how many.
+        """Pass over unread windows before a time; return how many.
 
-        Their answers are late: nobody watched, or the monitor was paused.
+        Their answers count as late: the monitor was paused, or no monitor existed.
         """
-        windows = TRAFFIC_WINDOWS.c
         unread = and_(
-            windows.monitor_id == monitor_id, windows.begins < before, windows.fixed_at.is_(None)
+            WINDOWS.monitor_id == monitor_id, WINDOWS.begins < before, WINDOWS.fixed_at.is_(None)
         )
-        with write_transaction(self._engine) as connection:
-            query = select(windows.run_id).where(unread).order_by(windows.run_id)
+        with self.db.writing() as connection:
+            query = select(WINDOWS.run_id).where(unread).order_by(WINDOWS.run_id)
             runs = list(connection.scalars(query.with_for_update()))
-            for some in chunks(runs):
-                given_up = update(TRAFFIC_WINDOWS).where(among(windows.run_id, some))
-                late = windows.late + windows.waiting
-                connection.execute(given_up.values(late=late, waiting=0, fixed_at=at))
-                answers = update(TAKEN_ANSWERS).where(among(TAKEN_ANSWERS.c.run_id, some))
+            for batch in batches(runs):
+                windows = update(TRAFFIC_WINDOWS).where(is_in(WINDOWS.run_id, batch))
+                late = WINDOWS.late + WINDOWS.waiting
+                connection.execute(windows.values(late=late, waiting=0, fixed_at=at))
+                answers = update(TAKEN_ANSWERS).where(is_in(TAKEN.run_id, batch))
                 connection.execute(answers.values(late=True))
         return len(runs)
 
     def next_unread(self, monitor_id: str, begins: datetime) -> Window | None:
-        """Return the first unread window with answers, from the one that begins at a moment on."""
-        windows = TRAFFIC_WINDOWS.c
-        query = select(windows.begins, windows.ends).where(
-            windows.monitor_id == monitor_id,
-            windows.begins >= begins,
-            windows.fixed_at.is_(None),
-            windows.waiting > 0,
+        """Return the first unread window with answers that begins at a time or later."""
+        query = select(WINDOWS.begins, WINDOWS.ends).where(
+            WINDOWS.monitor_id == monitor_id,
+            WINDOWS.begins >= begins,
+            WINDOWS.fixed_at.is_(None),
+            WINDOWS.waiting > 0,
         )
-        with read_transaction(self._engine) as connection:
-            row = connection.execute(query.order_by(windows.begins).limit(1)).first()
-        return None if row is None else Window(begins=row.begins, ends=row.ends)
+        rows = self.db.rows(query.order_by(WINDOWS.begins).limit(1))
+        return Window(begins=rows[0].begins, ends=rows[0].ends) if rows else None
 
     def unread_span(self, monitor_id: str) -> tuple[datetime, datetime] | None:
-        """Return the beginning of the first and the end of the last unread window with answers."""
-        windows = TRAFFIC_WINDOWS.c
-        query = select(func.min(windows.begins), func.max(windows.ends)).where(
-            windows.monitor_id == monitor_id, windows.fixed_at.is_(None), windows.waiting > 0
+        """Return the start of the first and the end of the last unread window with answers."""
+        first, last = func.min(WINDOWS.begins).label("first"), func.max(WINDOWS.ends).label("last")
+        query = select(first, last).where(
+            WINDOWS.monitor_id == monitor_id, WINDOWS.fixed_at.is_(None), WINDOWS.waiting > 0
         )
-        with read_transaction(self._engine) as connection:
-            first, last = connection.execute(query).one()
-        return None if first is None else (first, last)
+        [row] = self.db.rows(query)
+        return None if row.first is None else (row.first, row.last)
 
     def latest(self, monitor_id: str, most: int) -> list[AccountedWindow]:
-        """Return the last `most` windows that answers were sent in for or that were read."""
-        windows = TRAFFIC_WINDOWS.c
-        query = select(TRAFFIC_WINDOWS).where(windows.monitor_id == monitor_id)
-        query = query.order_by(windows.begins.desc()).limit(most)
-        with read_transaction(self._engine) as connection:
-            return [_window(row) for row in connection.execute(query).mappings()]
+        """Return the latest windows that have answers or were read, newest first."""
+        query = select(TRAFFIC_WINDOWS).where(WINDOWS.monitor_id == monitor_id)
+        rows = self.db.rows(query.order_by(WINDOWS.begins.desc()).limit(most))
+        return [_window(row) for row in rows]
 
     def accounts(self, monitor_id: str) -> AnswerAccounts:
-        """Return the accounts of a monitor over all its windows."""
-        sums = [func.sum(TRAFFIC_WINDOWS.c[name]).label(name) for name in ACCOUNTS]
-        query = select(*sums).where(TRAFFIC_WINDOWS.c.monitor_id == monitor_id)
-        with read_transaction(self._engine) as connection:
-            row = connection.execute(query).mappings().one()
-        return AnswerAccounts(**{name: int(row[name] or 0) for name in ACCOUNTS})
+        """Return the sums over all windows of a monitor."""
+        sums = [func.sum(WINDOWS[name]).label(name) for name in ACCOUNTS]
+        [row] = self.db.rows(select(*sums).where(WINDOWS.monitor_id == monitor_id))
+        return AnswerAccounts(**{name: int(total or 0) for name, total in row._asdict().items()})
 
 
-def _window(row: Mapping[Any, Any]) -> AccountedWindow:
-    window = Window(begins=row["begins"], ends=row["ends"])
+def _window(row: Row[tuple[Any, ...]]) -> AccountedWindow:
     return AccountedWindow(
-        MonitoredWindow(row["run_id"], row["monitor_id"], window),
-        row["fixed_at"],
-        AnswerAccounts(**{name: row[name] for name in ACCOUNTS}),
+        MonitoredWindow(row.run_id, row.monitor_id, Window(begins=row.begins, ends=row.ends)),
+        row.fixed_at,
+        AnswerAccounts(**{name: getattr(row, name) for name in ACCOUNTS}),
     )
 
 
 def _lock(connection: Connection, windows: Iterable[MonitoredWindow]) -> set[str]:
-    """Lock windows, in one order for everybody; return the runs of those that are fixed."""
-    by_run = {each.run_id: each for each in windows}
+    """Lock windows in a fixed order; return the runs of the fixed ones."""
+    by_run = {window.run_id: window for window in windows}
     rows = [
         {
             "run_id": run_id,
@@ -214,122 +197,103 @@ def _lock(connection: Connection, windows: Iterable[MonitoredWindow]) -> set[str
         for run_id in sorted(by_run)
     ]
     if rows:
-        statement = upsert(connection, TRAFFIC_WINDOWS).on_conflict_do_nothing()
-        connection.execute(statement, rows)
-    mine = TRAFFIC_WINDOWS.c
+        connection.execute(upsert(connection, TRAFFIC_WINDOWS).on_conflict_do_nothing(), rows)
     fixed = set()
-    for some in chunks(by_run):
-        query = select(mine.run_id, mine.fixed_at).where(among(mine.run_id, some))
-        locked = connection.execute(query.order_by(mine.run_id).with_for_update())
+    for batch in batches(by_run):
+        query = select(WINDOWS.run_id, WINDOWS.fixed_at).where(is_in(WINDOWS.run_id, batch))
+        locked = connection.execute(query.order_by(WINDOWS.run_id).with_for_update())
         fixed |= {row.run_id for row in locked if row.fixed_at is not None}
     return fixed
 
 
 def _insert(
     connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
-) -> set[AnswerKey]:
-    """Insert the rows whose key is new; return the run and answer of those."""
+) -> list[AnswerKey]:
+    """Insert the rows with new keys; return the run and answer of each."""
     if not rows:
-        return set()
+        return []
     statement = upsert(connection, table).on_conflict_do_nothing()
-    returned = statement.returning(table.c.run_id, table.c.answer_id)
-    return {(run_id, answer_id) for run_id, answer_id in connection.execute(returned, rows)}
+    returning = statement.returning(table.c.run_id, table.c.answer_id)
+    return [(row.run_id, row.answer_id) for row in connection.execute(returning, rows)]
 
 
 def _insert_other(connection: Connection, sent: Iterable[SentAnswer]) -> list[AnswerKey]:
-    """Note other sendings; return the run and answer of each that is new, once for each sending."""
-    if not (found := sorted({(*each.key, each.sending) for each in sent})):
-        return []
-    names = ("run_id", "answer_id", "sending")
-    statement = upsert(connection, OTHER_SENDINGS).on_conflict_do_nothing()
-    returned = statement.returning(*(OTHER_SENDINGS.c[name] for name in names))
-    rows = [dict(zip(names, each, strict=True)) for each in found]
-    return [(row.run_id, row.answer_id) for row in connection.execute(returned, rows)]
+    """Record other sendings; return the run and answer of each new one."""
+    keys = sorted({(*answer.key, answer.sending) for answer in sent})
+    rows = [{"run_id": run, "answer_id": answer, "sending": s} for run, answer, s in keys]
+    return _insert(connection, OTHER_SENDINGS, rows)
+
+
+def _counts_of(keys: Iterable[AnswerKey], account: str) -> Counter[tuple[str, str]]:
+    """Count answers in one account of their windows."""
+    return Counter((run_id, account) for run_id, _ in keys)
 
 
 def _first_sendings(
     connection: Connection, keys: Iterable[AnswerKey]
 ) -> dict[AnswerKey, FirstSending]:
-    """Return which sending of each answer came first."""
-    by_run: dict[str, list[str]] = {}
-    for run_id, answer_id in keys:
-        by_run.setdefault(run_id, []).append(answer_id)
-    taken = TAKEN_ANSWERS.c
-    query = select(taken.answer_id, taken.sending, taken.response_id)
+    """Return the first sending of each answer."""
+    ordered = sorted(keys)
+    columns = (TAKEN.run_id, TAKEN.answer_id, TAKEN.sending, TAKEN.response_id)
     return {
-        (run_id, row.answer_id): FirstSending(row.sending, row.response_id or row.answer_id)
-        for run_id, answers in by_run.items()
-        for some in chunks(answers)
+        (row.run_id, row.answer_id): FirstSending(row.sending, row.response_id)
+        for start in range(0, len(ordered), MAX_KEYS)
         for row in connection.execute(
-            query.where(taken.run_id == run_id, among(taken.answer_id, some))
+            select(*columns).where(
+                tuple_(TAKEN.run_id, TAKEN.answer_id).in_(ordered[start : start + MAX_KEYS])
+            )
         )
     }
 
 
-def _add(connection: Connection, counted: Counter[tuple[str, str]]) -> None:
+def _add_counts(connection: Connection, counts: Counter[tuple[str, str]]) -> None:
     """Add to the accounts of windows."""
-    for (run_id, account), more in sorted(counted.items()):
-        column = TRAFFIC_WINDOWS.c[account]
-        mine: ColumnElement[bool] = TRAFFIC_WINDOWS.c.run_id == run_id
-        connection.execute(update(TRAFFIC_WINDOWS).where(mine).values({account: column + more}))
-
-
-def _add_untaken(connection: Connection, run_id: str) -> None:
-    """Make members of the responses that an older version took in, without an account."""
-    responses, taken = RECORDS[Response.kind].c, TAKEN_ANSWERS.c
-    unnamed = update(TAKEN_ANSWERS).where(taken.run_id == run_id, taken.response_id.is_(None))
-    connection.execute(unnamed.values(response_id=taken.answer_id))
-    there = select(taken.answer_id).where(taken.run_id == run_id, taken.response_id == responses.id)
-    query = select(responses.id).where(responses.run_id == run_id, ~there.exists())
-    common = {"run_id": run_id, "sending": BY_AN_OLDER_VERSION, "late": False}
-    rows = [{**common, "answer_id": id_, "response_id": id_} for id_ in connection.scalars(query)]
-    _add(connection, Counter({(run_id, "waiting"): len(_insert(connection, TAKEN_ANSWERS, rows))}))
-
-
-READINGS_AT_ONCE = 500
+    for (run_id, account), more in sorted(counts.items()):
+        statement = update(TRAFFIC_WINDOWS).where(WINDOWS.run_id == run_id)
+        connection.execute(statement.values({account: WINDOWS[account] + more}))
 
 
 @dataclass(frozen=True, slots=True)
 class WindowReading:
-    """What one extractor measured of one answer, and whom the answer is about."""
+    """An extractor's measurement of one answer, with the answer's unit and groups."""
 
     response_id: str
     target: str
-    """As its monitor names it."""
+    """Name that the monitor gives it."""
     scaffold: str
     unit: str
-    """The user or the conversation; the answer itself where nobody is named."""
+    """The user or conversation; the answer itself if none is named."""
     groups: Mapping[str, str]
     values: Mapping[str, float | None]
     unscorable: str | None
-    """Why there are no values at all."""
+    """Reason why there are no values."""
 
 
+@dataclass(eq=False)
 class WindowReadings:
-    """Reads the members of closed windows, with what one extractor measured of each."""
+    """Reads an extractor's measurements of the members of closed windows."""
 
-    def __init__(self, records: Records, answers: WindowAnswers) -> None:
-        self._records = records
-        self._answers = answers
+    records: Records
+    answers: WindowAnswers
 
     def of(self, run: Run, extractor: str) -> Iterator[WindowReading]:
-        """Return what was measured of the answers of a window, as plain data, without texts.
+        """Return the measurements of a window's answers, as plain data without texts.
 
-        By the version that the window's run pins. What came after the list of members was fixed is
-        left out, as it is of the evidence; a window whose list is not fixed has none.
+        They are of the version that the window's run pins. Late answers are left out, as from the
+        evidence; a window without fixed members has none.
         """
-        pin = next((each for each in run.extractors if each.name == extractor), None)
-        members = self._answers.members(run.id)
+        pin = next((pin for pin in run.extractors if pin.name == extractor), None)
+        members = self.answers.members(run.id)
         if members is None or pin is None:
             return
-        while some := list(islice(members, READINGS_AT_ONCE)):
-            ids = [member_features_id(run, response_id, pin) for response_id in some]
-            measured = self._records.numbers_of(Features, ids)
-            of_probes = {id_: each["probe_id"] for id_, each in measured.items()}
-            probes = self._records.numbers_of(Probe, of_probes.values())
-            for id_, response_id in zip(ids, some, strict=True):
-                # A probe is stored with its response, which may still be on its way.
-                if (probe := probes.get(of_probes.get(id_, ""))) is None:
+        while page := list(islice(members, PAGE_READINGS)):
+            ids = [member_features_id(run, response_id, pin) for response_id in page]
+            features = self.records.numbers_of(Features, ids)
+            probe_ids = {id_: row["probe_id"] for id_, row in features.items()}
+            probes = self.records.numbers_of(Probe, probe_ids.values())
+            for id_, response_id in zip(ids, page, strict=True):
+                # A probe is stored with its response, which may not have arrived yet.
+                if (probe := probes.get(probe_ids.get(id_, ""))) is None:
                     continue
                 yield WindowReading(
                     response_id=response_id,
@@ -337,6 +301,6 @@ class WindowReadings:
                     scaffold=probe["scaffold"],
                     unit=probe.get("set_id") or probe["unit_id"],
                     groups=probe["groups"],
-                    values=measured[id_]["values"],
-                    unscorable=measured[id_].get("unscorable"),
+                    values=features[id_]["values"],
+                    unscorable=features[id_].get("unscorable"),
                 )

@@ -3,11 +3,13 @@
 import tempfile
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from biaswatch.shared.store import Store, migrate
 
@@ -59,3 +61,19 @@ def store(store_url: str) -> Iterator[Store]:
     """Return a store that holds nothing, on both kinds of database."""
     with Store.open(store_url) as opened:
         yield opened
+
+
+@contextmanager
+def counted_queries(store: Store) -> Iterator[list[str]]:
+    """Collect the statements that a store executes in the block, without BEGIN."""
+    queries: list[str] = []
+
+    def collect(*call: Any) -> None:
+        if call[2] != "BEGIN":
+            queries.append(call[2])
+
+    event.listen(store.engine, "before_cursor_execute", collect)
+    try:
+        yield queries
+    finally:
+        event.remove(store.engine, "before_cursor_execute", collect)

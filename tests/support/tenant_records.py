@@ -30,7 +30,7 @@ from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, Deliv
 from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.contracts.round_evidence import round_evidence
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from tests.support.records import (
     AT,
     make_alarm,

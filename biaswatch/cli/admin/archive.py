@@ -90,7 +90,7 @@ def archive(
 def list_runs(as_json: Json = False) -> None:
     """List what is archived, or on its way, and where."""
     with Store.open(load_settings(Settings).store, statement_s=None) as store:
-        found, live = store.archived_runs.all(), store.archive_files.as_they_came()
+        found, live = store.archived_runs.all(), store.archive_files.in_insertion_order()
     if as_json:
         typer.echo(json.dumps([{**vars(each), "at": each.at.isoformat()} for each in found]))
         return
@@ -135,7 +135,7 @@ def verify() -> None:
 
     with Store.open(load_settings(Settings).store, statement_s=None) as store:
         runs = [each for each in store.archived_runs.all() if each.state is ArchiveState.ARCHIVED]
-        live, files = store.archive_files.as_they_came(), 0
+        live, files = store.archive_files.in_insertion_order(), 0
         with _bars(("verifying", len(runs) + len(live))) as (told,):
             for each in runs:
                 files += check_files(store, ParquetFolder(each.uri), each.run_id)
@@ -180,7 +180,7 @@ def _keep_to(settings: Settings, store: Store, policy: "Retention") -> dict[str,
     from biaswatch.archiving.retention import expired, texts_due
     from biaswatch.shared.parquet.folder import ParquetFolder
     from biaswatch.shared.store.archived_runs import ArchiveState
-    from biaswatch.shared.store.engine import Scope
+    from biaswatch.shared.store.database import Scope
 
     due, gone, now = texts_due(store, policy, _now()), expired(store, policy, _now()), _now()
     acts = [

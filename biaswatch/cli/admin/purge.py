@@ -27,7 +27,7 @@ from biaswatch.shared.files import checked
 from biaswatch.shared.requests.platform import PurgedTexts, PurgeRequest
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 
 PENDING = "pending"
 """What the audit trail says where copies on the bus alone are removed."""

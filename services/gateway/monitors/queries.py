@@ -77,7 +77,9 @@ def stored_monitors(store: Store, monitors: Sequence[Monitor]) -> list[StoredMon
     for part in store.records.of_runs(RoundEvidence, run_ids):
         evidence[part.monitor_id].append(part)
     alarms: dict[str, list[Alarm]] = defaultdict(list)
-    for alarm in store.records.of_monitors(Alarm, (monitor.monitor_id for monitor in monitors)):
+    for alarm in store.records.by_key(
+        Alarm, "monitor_id", (monitor.monitor_id for monitor in monitors)
+    ):
         alarms[alarm.monitor_id].append(alarm)
     scheduled = {
         (entry.monitor.tenant, entry.monitor.monitor_id): entry

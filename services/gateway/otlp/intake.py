@@ -23,7 +23,7 @@ from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.requests.traffic import MAX_BATCH, Redaction
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.answer_parts import Operation, WaitingPart
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from biaswatch.shared.telemetry import OTLP_SIGNALS, REDACTIONS, log
 
 SETTLE_TIME = timedelta(seconds=2)

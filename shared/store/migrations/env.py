@@ -2,12 +2,9 @@
 
 from alembic import context
 
-from biaswatch.shared.store.tables import metadata
-
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=metadata,
-    # Everything or nothing: both databases can take back a change of shape.
+    # All or nothing: both databases can roll back schema changes.
     transactional_ddl=True,
 )
 with context.begin_transaction():

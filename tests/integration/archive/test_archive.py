@@ -16,7 +16,7 @@ from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 from biaswatch.shared.parquet.folder import ParquetFolder
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.store.archived_runs import ArchiveState
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from tests.support.archived import (
     ANSWERS,
     CLOSED,

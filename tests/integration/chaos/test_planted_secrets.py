@@ -120,7 +120,7 @@ MONITOR = {
 def stored(store: Store) -> dict[str, str]:
     """Return everything that the store has, by table."""
     found = {}
-    with store._engine.connect() as connection:
+    with store.engine.connect() as connection:
         for table in metadata.sorted_tables:
             rows = connection.execute(select(table)).all()
             found[table.name] = "\n".join(str(tuple(row)) for row in rows)

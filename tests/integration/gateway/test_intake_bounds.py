@@ -29,7 +29,7 @@ from biaswatch.shared.errors import BiaswatchError
 from biaswatch.shared.requests.traffic import MAX_BATCH, MAX_LABELS
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from tests.support.api import CheckedPublisher
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 from tests.support.records import make_traffic_monitor

@@ -59,7 +59,7 @@ class Statements:
 
     def __init__(self, store: Store) -> None:
         self._count = 0
-        event.listen(store._engine, "before_cursor_execute", self._add)
+        event.listen(store.engine, "before_cursor_execute", self._add)
 
     def _add(self, *_: object) -> None:
         self._count += 1

@@ -169,13 +169,13 @@ def test_of_a_monitor_that_was_changed_often_the_last_definition_alone_is_read(
     deleted = make_monitor(name="two", moment_ms=50, at=NOW, state=MonitorState.DELETED)
     store.records.write([*changes, deleted])
     decoded: list[str] = []
-    whole = store.records._whole
+    whole = store.records._assembled
 
     def counting(kind: Any, rows: Any, *more: Any, **named: Any) -> Any:
         decoded.extend(row["id"] for row in rows)
         return whole(kind, rows, *more, **named)
 
-    monkeypatch.setattr(store.records, "_whole", counting)
+    monkeypatch.setattr(store.records, "_assembled", counting)
     found = store.monitor_definitions.latest()
     last: dict[tuple[str, str], Monitor] = {}
     for each in sorted([*changes, deleted], key=lambda monitor: monitor.moment_ms):

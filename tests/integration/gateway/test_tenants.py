@@ -28,7 +28,7 @@ from biaswatch.shared.contracts.access import RIGHTS, Right, TokenRole, verifier
 from biaswatch.shared.contracts.alarm import DeliveryState
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from biaswatch.shared.store.tables import RECORDS
 from tests.support.bus import ProvisionedBus
 from tests.support.tenant_records import (

@@ -115,7 +115,7 @@ async def test_every_answer_is_described_and_every_user_is_evidence_once(
 def check_files(store: Store) -> None:
     """Check that each answer, and what was measured of it, is in one file."""
     ids = {kind.kind: Counter[str]() for kind in (Response, Probe, Features)}
-    for file in store.archive_files.as_they_came():
+    for file in store.archive_files.in_insertion_order():
         if (kind := str(file.kind)) in ids:
             path = ParquetFolder(str(file.uri))
             found = (row["id"] for rows in rows_of(path, file.path, ["id"]) for row in rows)

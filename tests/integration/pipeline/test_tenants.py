@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import (
     record_of,
 )
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from biaswatch.shared.store.tables import RECORDS
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.keyed_platform import BUILT, keyed_platform

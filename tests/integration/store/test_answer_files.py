@@ -20,7 +20,7 @@ from biaswatch.shared.parquet.files import TEXTS, rows_of
 from biaswatch.shared.parquet.folder import ParquetFolder
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.store.archived_runs import ArchivableRun
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from tests.support.answer_files import (
     ANSWERS,
     KINDS,
@@ -91,10 +91,10 @@ def test_a_recorder_that_dies_at_any_step_leaves_nothing_lost_twice_or_lying_abo
         step += 1
         died = False
         with open_with_files(store_url, live) as store:
-            writer: Any = store.records._writer
+            writer: Any = store.records.writer.file_writer
             dying = DyingAt(step)
             dying.wrap(writer, ("_commit", "_write_files", "_write_file"))
-            dying.wrap(writer._named, ("name", "forget"))
+            dying.wrap(writer._manifest, ("name", "forget"))
             dying.wrap(writer._folder, ("written", "remove"))
             try:
                 store.records.write(records[: 2 + step % 5])
@@ -106,7 +106,7 @@ def test_a_recorder_that_dies_at_any_step_leaves_nothing_lost_twice_or_lying_abo
         store.records.write(records)
         check_each_is_there_once(store, records)
         ArchivePurge(store, lambda: LATER).sweep()
-        there = {file.path for file in store.archive_files.as_they_came()}
+        there = {file.path for file in store.archive_files.in_insertion_order()}
         assert set(files_below(live)) == there
         check_each_is_there_once(store, records)
 

@@ -11,7 +11,8 @@ from biaswatch.shared.contracts import AuditAction
 from biaswatch.shared.contracts.audit import faults_of
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter
-from biaswatch.shared.store.engine import Scope, engine_of
+from biaswatch.shared.store.database import Scope
+from biaswatch.shared.store.engine import engine_of
 from tests.support.records import make_act
 
 NOW = datetime(2026, 2, 1, 3, 0, 0, 123456, tzinfo=UTC)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow
 import pytest
-from sqlalchemy import event
 
 from biaswatch.archiving.moving import move_run
 from biaswatch.archiving.purging import ArchivePurge
@@ -19,9 +18,8 @@ from biaswatch.shared.errors import TransientError
 from biaswatch.shared.parquet.files import TEXTS, rows_of
 from biaswatch.shared.parquet.folder import ParquetFolder
 from biaswatch.shared.store import Store, migrate
-from biaswatch.shared.store.answer_file_reader import KEPT_BYTES
+from biaswatch.shared.store.answer_file_reader import CACHE_BYTES
 from biaswatch.shared.store.archived_runs import ArchivableRun
-from biaswatch.shared.store.records import Records
 from tests.support.answer_files import (
     KINDS,
     answers_for,
@@ -30,6 +28,7 @@ from tests.support.answer_files import (
     run_of,
 )
 from tests.support.archived import DiedError, files_below
+from tests.support.databases import counted_queries
 from tests.support.traffic_platform import HOUR, MONITOR, NOON, TrafficPlatform, said
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -71,7 +70,7 @@ def restore(store: Store, folder: Path, records: Sequence[Record]) -> None:
 
 def once_written(filed: Store, do: Callable[[], object]) -> None:
     """Have something done after the next files are written, and before they are committed."""
-    writer: Any = filed.records._writer
+    writer: Any = filed.records.writer.file_writer
     write, left = writer._write_files, [do]
 
     def written(*given: Any) -> Any:
@@ -117,7 +116,7 @@ def test_files_of_a_run_that_is_restored_before_they_were_swept_are_removed(
     assert files_below(live)  # whoever archived died before its sweep
     restore(store, tmp_path / "archive", records)
     purge_files(store)
-    assert (files_below(live), store.archive_files.doomed()) == ([], [])
+    assert (files_below(live), store.archive_files.pending_deletion()) == ([], [])
     check_each_is_there_once(store, records)
 
 
@@ -145,13 +144,13 @@ def test_rows_and_files_that_bring_the_same_answers_are_each_there_once(
     filed.records.write(records)
     check_each_is_there_once(store, records)
     later = answers_for(store, 10)
-    write: Any = store.records._write_rows
+    write: Any = store.records.writer._write_rows
 
     def beside(by_kind: Any) -> Any:
         filed.records.write(later)
         return write(by_kind)
 
-    store.records._write_rows = beside  # type: ignore[method-assign]
+    store.records.writer._write_rows = beside  # type: ignore[method-assign]
     store.records.write(later)
     check_each_is_there_once(store, records)
 
@@ -204,7 +203,7 @@ def test_whoever_reads_texts_while_they_are_purged_gets_them_all(
     records = answers_for(store)
     filed.records.write(records)
     store.purges.unit("user-3", NOW)
-    look, left = store.answer_files._holding, [True]
+    look, left = store.answer_files._candidates, [True]
 
     def looked(kind: str, ids: Any) -> Any:
         found = look(kind, ids)
@@ -213,7 +212,7 @@ def test_whoever_reads_texts_while_they_are_purged_gets_them_all(
             purge_files(filed)
         return found
 
-    monkeypatch.setattr(store.answer_files, "_holding", looked)
+    monkeypatch.setattr(store.answer_files, "_candidates", looked)
     found = list(store.records.read(Response, run_id=run_of(records)))
     assert [each.unit for each in found if each.text is None] == ["user-3"]
 
@@ -262,18 +261,13 @@ def test_a_reader_keeps_little_however_files_overlap_and_however_long_texts_are(
         before = pyarrow.total_allocated_bytes()
         for number, _ in enumerate(store.records.read(Response, run_id=run_of(records))):
             if number % 50 == 0:
-                assert pyarrow.total_allocated_bytes() - before < 2 * KEPT_BYTES
+                assert pyarrow.total_allocated_bytes() - before < 2 * CACHE_BYTES
         assert number == 599
 
 
 def test_ids_without_an_order_are_looked_for_at_once_where_there_are_no_files(store: Store) -> None:
     ids = [sha256(str(n).encode()).hexdigest()[:32] for n in range(500)]
-    asked: list[str] = []
-    event.listen(store._engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
-    took = {}
-    for name in ("missing", "numbers_of", "get"):
-        for records in (Records(store._engine), store.records):
-            asked.clear()
-            list(getattr(records, name)(Response, ids))
-            took[name, type(records).__name__] = len([each for each in asked if each != "BEGIN"])
-    assert all(took[name, "StoredRecords"] <= took[name, "Records"] + 1 for name, _ in took)
+    for read in (store.records.missing, store.records.numbers_of, store.records.get):
+        with counted_queries(store) as queries:
+            list(read(Response, ids))
+        assert len(queries) <= 2

@@ -16,8 +16,8 @@ def test_a_full_disk_is_told_with_what_to_do_and_loses_nothing(tmp_path: Path) -
     kept = make_response(0)
     with Store.open(url) as store:
         store.records.write([kept])
-        store.records._engine.dispose()
-        event.listen(store.records._engine, "connect", _full)
+        store.engine.dispose()
+        event.listen(store.engine, "connect", _full)
         with pytest.raises(TransientError, match=r"full\. Make room on its disk"):
             store.records.write(make_response(n) for n in range(1, 5000))
         assert list(store.records.get(type(kept), [kept.id])) == [kept]

@@ -10,9 +10,9 @@ from biaswatch.shared.contracts import Features
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.engine import read_transaction, write_transaction
 from biaswatch.shared.store.statements import (
-    MOST_BYTES,
-    MOST_ROWS,
-    ROWS_A_STATEMENT,
+    MAX_BYTES,
+    MAX_ROWS,
+    ROWS_PER_STATEMENT,
     insert_missing,
     insert_records,
 )
@@ -32,16 +32,16 @@ def row(number: int, **fields: Any) -> dict[str, Any]:
 
 
 def bodies(store: Store) -> dict[str, str]:
-    with read_transaction(store.records._engine) as connection:
+    with read_transaction(store.engine) as connection:
         query = select(TEXTS.c.record_id, TEXTS.c.body).order_by(TEXTS.c.record_id)
         return {found.record_id: found.body for found in connection.execute(query)}
 
 
 def test_rows_are_kept_as_they_are(store: Store) -> None:
     body = '"\\u0000 \\ud83d \U0001f648 {}[]:,% \\n"'
-    with write_transaction(store.records._engine) as connection:
+    with write_transaction(store.engine) as connection:
         insert_missing(connection, TEXTS, [row(1, body=body), row(2, run_id="r")])
-    with read_transaction(store.records._engine) as connection:
+    with read_transaction(store.engine) as connection:
         first, second = (
             dict(each)
             for each in connection.execute(select(TEXTS).order_by(TEXTS.c.record_id)).mappings()
@@ -51,11 +51,12 @@ def test_rows_are_kept_as_they_are(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "rows", [1, ROWS_A_STATEMENT - 1, ROWS_A_STATEMENT, ROWS_A_STATEMENT + 1, 3 * ROWS_A_STATEMENT]
+    "rows",
+    [1, ROWS_PER_STATEMENT - 1, ROWS_PER_STATEMENT, ROWS_PER_STATEMENT + 1, 3 * ROWS_PER_STATEMENT],
 )
 def test_every_row_is_there_however_many_a_statement_takes(store: Store, rows: int) -> None:
     given = [row(n, body=f'"{n}"') for n in range(rows)]
-    with write_transaction(store.records._engine) as connection:
+    with write_transaction(store.engine) as connection:
         insert_missing(connection, TEXTS, given[: rows // 2 + 1])
         insert_missing(connection, TEXTS, [*given, row(0, body='"later"')])
     assert bodies(store) == {each["record_id"]: each["body"] for each in given}
@@ -63,9 +64,9 @@ def test_every_row_is_there_however_many_a_statement_takes(store: Store, rows: i
 
 @pytest.mark.parametrize("at", [AT, AT.replace(microsecond=0), datetime.min.replace(tzinfo=UTC)])
 def test_a_moment_is_found_again_as_it_was_written(store: Store, at: datetime) -> None:
-    with write_transaction(store.records._engine) as connection:
+    with write_transaction(store.engine) as connection:
         insert_missing(connection, TEXTS, [row(1, at=at)])
-    with read_transaction(store.records._engine) as connection:
+    with read_transaction(store.engine) as connection:
         assert connection.scalar(select(TEXTS.c.at).where(TEXTS.c.at == at)) == at
 
 
@@ -79,22 +80,22 @@ def test_what_is_there_stays_and_only_what_is_new_is_named(store: Store) -> None
         }
         for n in range(5)
     ]  # fmt: skip
-    with write_transaction(store.records._engine) as connection:
+    with write_transaction(store.engine) as connection:
         new = insert_records(connection, FEATURES, rows)
     assert new == [make_features(n).id for n in (0, 2, 4)]
     assert next(store.records.get(Features, [make_features(3).id])) == make_features(3)
 
 
-@pytest.mark.parametrize("rows", [0, 1, MOST_ROWS, MOST_ROWS + 1])
+@pytest.mark.parametrize("rows", [0, 1, MAX_ROWS, MAX_ROWS + 1])
 def test_any_number_of_rows_is_written(store: Store, rows: int) -> None:
-    with write_transaction(store.records._engine) as connection:
+    with write_transaction(store.engine) as connection:
         insert_missing(connection, TEXTS, [row(n) for n in range(rows)])
     assert len(bodies(store)) == rows
 
 
 def test_texts_larger_than_a_statement_are_written_whole(store: Store) -> None:
-    large = ["x" * size for size in (10, MOST_BYTES + 5, MOST_BYTES - 1, 3, MOST_BYTES // 2)]
-    with write_transaction(store.records._engine) as connection:
+    large = ["x" * size for size in (10, MAX_BYTES + 5, MAX_BYTES - 1, 3, MAX_BYTES // 2)]
+    with write_transaction(store.engine) as connection:
         insert_missing(connection, TEXTS, [row(n, body=body) for n, body in enumerate(large)])
     assert list(bodies(store).values()) == large
 
@@ -103,7 +104,7 @@ def test_a_moment_without_a_zone_is_refused(store: Store) -> None:
     naive = row(1, at=datetime(2026, 1, 1))  # noqa: DTZ001 - that is the point
     with (
         pytest.raises(ValueError, match="without a zone"),
-        write_transaction(store.records._engine) as connection,
+        write_transaction(store.engine) as connection,
     ):
         insert_missing(connection, TEXTS, [naive])
     assert not bodies(store)

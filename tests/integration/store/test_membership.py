@@ -10,7 +10,7 @@ from sqlalchemy import select
 from biaswatch.shared.contracts import Response
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.engine import read_transaction
-from biaswatch.shared.store.statements import among
+from biaswatch.shared.store.statements import is_in
 from biaswatch.shared.store.tables import RECORDS
 from tests.support.records import make_response
 
@@ -28,8 +28,8 @@ UNITS = [
 
 def units_among(store: Store, values: list[str]) -> list[str]:
     table = RECORDS["response"]
-    query = select(table.c.unit_id).where(among(table.c.unit_id, values)).order_by(table.c.id)
-    with read_transaction(store.records._engine) as connection:
+    query = select(table.c.unit_id).where(is_in(table.c.unit_id, values)).order_by(table.c.id)
+    with read_transaction(store.engine) as connection:
         return [str(unit) for unit in connection.scalars(query)]
 
 

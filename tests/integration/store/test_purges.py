@@ -23,7 +23,7 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.platform import PurgeRequest
 from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.store.answer_parts import WaitingPart
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from tests.support.records import (
     AT,
     RUN_ID,

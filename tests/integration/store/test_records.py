@@ -125,7 +125,7 @@ def test_no_text_stands_anywhere_but_among_the_texts(store: Store) -> None:
         1, probe=probe, text=secret, detail=secret, ending=Ending.REFUSED, reason="policy"
     )
     store.records.write([response])
-    with store._engine.connect() as connection:
+    with store.engine.connect() as connection:
         holding = {
             table.name
             for table in metadata.sorted_tables
@@ -147,7 +147,7 @@ def test_every_kind_of_record_that_is_kept_has_its_table() -> None:
 
 def test_a_body_is_json_that_any_tool_can_read(store: Store) -> None:
     store.records.write([make_response(1)])
-    with store._engine.connect() as connection:
+    with store.engine.connect() as connection:
         body = connection.exec_driver_sql("SELECT body FROM response").scalar_one()
     assert json.loads(body)["finish_reason"] == "stop"
 

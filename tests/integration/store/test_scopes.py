@@ -16,7 +16,7 @@ from biaswatch.shared.contracts import (
     outline_of,
 )
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from tests.support.records import (
     AT,
     make_features,

@@ -13,6 +13,7 @@ from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteProbe, outline_o
 from biaswatch.shared.contracts.suite_limits import SuiteCounts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.store import Store
+from biaswatch.shared.store.database import Database
 from biaswatch.shared.store.engine import read_transaction
 from biaswatch.shared.store.run_tables import SUITE_PROBES
 from biaswatch.shared.store.suite_uploads import ABANDONED_S, SuiteUpload
@@ -49,7 +50,7 @@ def test_what_is_counted_part_by_part_is_what_the_whole_suite_says(some: list[Su
 
 
 def kept_rows(store: Store) -> int:
-    with read_transaction(store._engine) as connection:
+    with read_transaction(store.engine) as connection:
         return int(connection.scalar(select(func.count()).select_from(SUITE_PROBES)) or 0)
 
 
@@ -79,9 +80,9 @@ def test_an_upload_that_breaks_off_leaves_nothing(store: Store) -> None:
 
 def test_what_a_dead_process_left_is_removed_a_day_later(store: Store) -> None:
     now_s = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp())
-    SuiteUpload(store._engine, "default", now_s=now_s - ABANDONED_S - 1).add(PROBES)
-    SuiteUpload(store._engine, "default", now_s=now_s - ABANDONED_S + 60).add(PROBES)
-    with SuiteUpload(store._engine, "default", now_s=now_s):
+    SuiteUpload(Database(store.engine), "default", now_s=now_s - ABANDONED_S - 1).add(PROBES)
+    SuiteUpload(Database(store.engine), "default", now_s=now_s - ABANDONED_S + 60).add(PROBES)
+    with SuiteUpload(Database(store.engine), "default", now_s=now_s):
         assert kept_rows(store) == len(PROBES)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from biaswatch.shared.contracts import Ending, Purpose, Response
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 from tests.support.records import RUN_ID, make_probe, make_response, make_target
 
 

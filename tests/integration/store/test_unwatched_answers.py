@@ -6,7 +6,7 @@ import pytest
 
 from biaswatch.shared.store import Store, answer_parts
 from biaswatch.shared.store.answer_parts import WaitingPart
-from biaswatch.shared.store.engine import Scope
+from biaswatch.shared.store.database import Scope
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = NOON + timedelta(hours=1)
@@ -35,7 +35,7 @@ def test_each_tenant_sees_its_own(store: Store) -> None:
 def test_names_beyond_the_most_are_counted_together(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answer_parts, "MOST_SOURCES", 3)
+    monkeypatch.setattr(answer_parts, "MAX_SOURCES", 3)
     store.unwatched_answers.count("ours", {f"s{n}": 1 for n in range(5)}, NOON)
     store.unwatched_answers.count("ours", {"s0": 1, "s9": 1}, NOON)
     assert counts(store) == {"s0": 2, "s1": 1, "s2": 1, "(others)": 3}

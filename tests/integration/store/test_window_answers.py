@@ -3,8 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import insert
-
 from biaswatch.shared.contracts import (
     AnswerAccounts,
     FirstSending,
@@ -16,8 +14,6 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.identity import id_beginning_with
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.engine import engine_of
-from biaswatch.shared.store.monitoring_tables import TAKEN_ANSWERS
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -81,22 +77,6 @@ def test_members_are_read_in_the_order_in_which_they_were_said(store: Store) -> 
         found += some
         reached = some[-1]
     assert found == [response_id(n, 99 - n) for n in reversed(range(20))]
-
-
-def test_answers_that_an_older_version_takes_in_meanwhile_are_members_by_their_own_ids(
-    store: Store, store_url: str
-) -> None:
-    old = {"run_id": window().run_id, "answer_id": "a" * 32, "sending": "1", "late": False}
-    store.window_answers.take([sent(0)])
-    engine = engine_of(store_url)
-    with engine.begin() as connection:
-        connection.execute(insert(TAKEN_ANSWERS), [old])
-    engine.dispose()
-    again = SentAnswer(window(), "a" * 32, response_id(1, 3), "1")
-    assert store.window_answers.take([again])[again.key] == FirstSending("1", "a" * 32)
-    store.window_answers.fix(window(), NOON + HOUR)
-    members = list(store.window_answers.members(window().run_id) or ())
-    assert members == [response_id(0), "a" * 32]
 
 
 def test_the_list_of_members_is_fixed_once_and_what_comes_after_it_is_late(store: Store) -> None:
