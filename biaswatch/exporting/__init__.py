@@ -1,1 +1,1 @@
-"""What was answered and measured, in files that other tools and `diagnose` read."""
+"""Exports from a gateway: answers, and tasks for labelling."""

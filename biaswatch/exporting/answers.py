@@ -1,4 +1,4 @@
-"""Answers of runs as flat rows, and the files they are written to."""
+"""Answers of runs as flat rows, one for each answer, and the files for them."""
 
 import csv
 import json
@@ -28,82 +28,86 @@ from biaswatch.shared.requests.exports import (
 from biaswatch.written_files import written_whole
 
 PAGE_ROWS = 500
-PLAIN = ("run_id", "key", "at", "target", "scaffold", "repeat", "unit", "set")
-SAID = ("text", "reasoning", "reason", "baseline", "model", "fingerprint", "finish_reason")
+"""Answers of one request."""
+BATCH_ROWS = 2000
+"""Rows of one Parquet row group."""
+MAX_NAMED_RUNS = 3
+"""Archived runs that one sentence names."""
+IDENTITY = ("run_id", "key", "at", "target", "scaffold", "repeat", "unit", "set")
+REPLY = ("text", "reasoning", "reason", "baseline", "model", "fingerprint", "finish_reason")
+FIRST_COLUMNS, LAST_COLUMNS = ("id", *IDENTITY), ("messages", *REPLY)
+_TEXT_COLUMNS = {*FIRST_COLUMNS, *LAST_COLUMNS}
 Row = dict[str, Any]
+Write = Callable[[Path, Sequence[str], Iterator[Row]], None]
 
 
 async def runs_named(client: GatewayClient, name: str, since: datetime | None) -> list[MonitorRun]:
-    """Return the runs that are meant by a run's id or the beginning of it, or by a name.
+    """Return the run with an id, or its beginning, or the runs of a monitor or a live system.
 
-    Names are those of monitors and live systems; they come before beginnings of ids.
+    Names of monitors and live systems come before beginnings of ids.
 
     Raises
     ------
     UsageError
-        Nothing is named so.
+        The name is unknown.
     """
     if is_id(name):
         if since is not None:
             raise UsageError("--since is for monitors and live systems: a run is exported whole.")
-        found = await client.progress(name)
-        return [MonitorRun(run_id=name, at=found.at)]
+        return [MonitorRun(run_id=name, at=(await client.progress(name)).at)]
     monitors = await client.monitors()
-    of_source = [each.name for each in monitors if each.target == f"{TRAFFIC}:{name}"]
-    wanted = name if name in {each.name for each in monitors} else next(iter(of_source), None)
-    if wanted is None and may_name_run(name):
+    of_source = [row.name for row in monitors if row.target == f"{TRAFFIC}:{name}"]
+    monitor = name if name in {row.name for row in monitors} else next(iter(of_source), None)
+    if monitor is None and may_name_run(name):
         return await runs_named(client, await whole_run_id(client, name), since)
-    if wanted is None:
+    if monitor is None:
         raise UsageError(
             f"{name} is no id of a run, no monitor and no live system that a monitor watches."
-            " `biaswatch runs` and `biaswatch monitor list` list what there is."
+            " `biaswatch runs` and `biaswatch monitor list` list the known ones."
         )
     query = f"?{urlencode({'since': since.isoformat()})}" if since else ""
-    return await client.read(list[MonitorRun], path("monitors", wanted, "runs") + query)
-
-
-MOST_NAMED = 3
-"""Runs that are archived, by name in a sentence."""
+    return await client.read(list[MonitorRun], path("monitors", monitor, "runs") + query)
 
 
 def in_store(runs: Sequence[MonitorRun]) -> tuple[list[MonitorRun], str | None]:
-    """Return the runs whose answers can be exported, and a sentence about the others, if any.
+    """Return the runs that can be exported, and a sentence about archived ones.
 
     Raises
     ------
     UsageError
-        There are runs, and all of them are archived.
+        All runs are archived.
     """
-    there = [each for each in runs if each.archived is None]
-    away = [each for each in runs if each.archived is not None]
-    if not away:
-        return there, None
-    if len(away) == 1:
-        said = f"The run {away[0].run_id} is left out. {away[0].archived}"
+    stored = [run for run in runs if run.archived is None]
+    archived = [run for run in runs if run.archived is not None]
+    if not archived:
+        return stored, None
+    if len(archived) == 1:
+        sentence = f"The run {archived[0].run_id} is left out. {archived[0].archived}"
     else:
-        named = " ".join(each.run_id for each in away[:MOST_NAMED])
-        more = f", and {len(away) - MOST_NAMED:,} more" if len(away) > MOST_NAMED else ""
-        said = (
-            f"{len(away):,} runs are left out, whose answers are archived, from"
-            f" {away[0].at:%Y-%m-%d %H:%M} to {away[-1].at:%Y-%m-%d %H:%M} UTC: {named}{more}."
-            " `biaswatch archive list` says where they are, and `biaswatch archive restore RUN...`"
-            " brings back those that are not removed; then export again."
+        ids = " ".join(run.run_id for run in archived[:MAX_NAMED_RUNS])
+        left = len(archived) - MAX_NAMED_RUNS
+        sentence = (
+            f"{len(archived):,} runs are left out, whose answers are archived, from"
+            f" {archived[0].at:%Y-%m-%d %H:%M} to {archived[-1].at:%Y-%m-%d %H:%M} UTC:"
+            f" {ids}{f', and {left:,} more' if left > 0 else ''}. `biaswatch archive list` shows"
+            " where they are, and `biaswatch archive restore RUN...` restores those that are not"
+            " removed; then export again."
         )
-    if not there:
-        raise UsageError(f"There is nothing to export. {said}")
-    return there, said
+    if not stored:
+        raise UsageError(f"There is nothing to export. {sentence}")
+    return stored, sentence
 
 
 async def exported_rows(client: GatewayClient, runs: Sequence[MonitorRun]) -> AsyncIterator[Row]:
-    """Yield a row for each answer of these runs."""
-    for each in runs:
+    """Yield a row for each answer of the runs."""
+    for run in runs:
         after: str | None = ""
         while after is not None:
             query = urlencode({"after": after, "limit": PAGE_ROWS})
-            where = path("runs", each.run_id, "responses")
-            page = await client.read(AnswersPage, f"{where}?{query}")
-            where = path("runs", each.run_id, "features")
-            measured = await client.read(FeaturesPage, f"{where}?{query}")
+            responses = f"{path('runs', run.run_id, 'responses')}?{query}"
+            features = f"{path('runs', run.run_id, 'features')}?{query}"
+            page = await client.read(AnswersPage, responses)
+            measured = await client.read(FeaturesPage, features)
             for row in rows_of_page(page.answers, measured.features):
                 yield row
             after = page.after
@@ -112,134 +116,117 @@ async def exported_rows(client: GatewayClient, runs: Sequence[MonitorRun]) -> As
 def rows_of_page(
     answers: Iterable[ExportedAnswer], measured: Iterable[ExportedFeatures]
 ) -> list[Row]:
-    """Return the rows of a page: who, what was asked and said, and every number."""
+    """Return the rows of a page: identity, question, reply, and every number."""
     by_answer: dict[str, list[ExportedFeatures]] = {}
-    for each in measured:
-        by_answer.setdefault(each.response_id, []).append(each)
-    return [_row(each, by_answer.get(each.response_id, [])) for each in answers]
+    for features in measured:
+        by_answer.setdefault(features.response_id, []).append(features)
+    return [_row(answer, by_answer.get(answer.response_id, [])) for answer in answers]
 
 
 def _row(answer: ExportedAnswer, measured: Iterable[ExportedFeatures]) -> Row:
-    of_traffic = answer.target.startswith(f"{TRAFFIC}:")
-    row: Row = {"id": answer.key if of_traffic else answer.response_id}
-    row |= {name: getattr(answer, name) for name in PLAIN}
+    is_traffic = answer.target.startswith(f"{TRAFFIC}:")
+    row: Row = {"id": answer.key if is_traffic else answer.response_id}
+    row |= {name: getattr(answer, name) for name in IDENTITY}
     row["at"] = answer.at.isoformat() if answer.at else None
     row |= {f"groups.{name}": group for name, group in sorted(answer.groups.items())}
     row |= {f"facts.{name}": fact for name, fact in sorted(answer.facts.items())}
-    asked = to_jsonable_python(answer.messages)
-    row["messages"] = json.dumps(asked, ensure_ascii=False) if asked else None
-    row |= {name: getattr(answer, name) for name in SAID}
-    for each in measured:
-        row[f"{each.extractor}.version"] = each.version
-        row[f"{each.extractor}.missing"] = each.missing
-        row |= {f"{each.extractor}.{name}": value for name, value in each.values.items()}
-        row |= {f"{each.extractor}.{name}.baseline": v for name, v in each.baseline.items()}
+    messages = to_jsonable_python(answer.messages)
+    row["messages"] = json.dumps(messages, ensure_ascii=False) if messages else None
+    row |= {name: getattr(answer, name) for name in REPLY}
+    for features in measured:
+        prefix = features.extractor
+        row[f"{prefix}.version"] = features.version
+        row[f"{prefix}.missing"] = features.missing
+        row |= {f"{prefix}.{name}": value for name, value in features.values.items()}
+        row |= {f"{prefix}.{name}.baseline": v for name, v in features.baseline.items()}
     return row
 
 
-BATCH_ROWS = 2000
-WrittenRow = Mapping[str, Any]
-FIRST = ("id", "run_id", "key", "at", "target", "scaffold", "repeat", "unit", "set")
-LAST = (
-    *("messages", "text", "reasoning", "reason", "baseline"),
-    *("model", "fingerprint", "finish_reason"),
-)
-
-
-def writer_of(path: Path) -> Callable[[Path, Sequence[str], Iterator[WrittenRow]], None]:
-    """Return what writes such a file, by its ending.
+def writer_of(path: Path) -> Write:
+    """Return the function that writes a file with such an ending.
 
     Raises
     ------
     UsageError
-        It is none of the three.
+        The ending is none of the three.
     """
-    writers = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
-    if (found := writers.get(path.suffix.lower())) is None:
+    writers: dict[str, Write] = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
+    if (write := writers.get(path.suffix.lower())) is None:
         raise UsageError(f"{path} is none of {', '.join(writers)}; its ending says what it is.")
-    return found
+    return write
 
 
-async def write_rows(rows: AsyncIterator[WrittenRow], path: Path) -> int:
-    """Write rows to a file, and return how many; the columns are known only after the last.
+async def write_rows(rows: AsyncIterator[Row], path: Path) -> int:
+    """Write rows to a file and return their number; memory does not grow with it.
+
+    The columns are known only after the last row, so rows wait in a temporary file.
 
     Raises
     ------
     UsageError
-        The file cannot be written, or its ending says nothing.
+        The file cannot be written, or its ending is unknown.
     """
     write = writer_of(path)
     names: dict[str, None] = {}
     count = 0
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as kept:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as waiting:
         async for row in rows:
             names |= dict.fromkeys(row)
-            kept.write(json.dumps(row, ensure_ascii=False))
-            kept.write("\n")
+            waiting.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1
-        kept.seek(0)
+        waiting.seek(0)
         with written_whole(path) as part:
-            write(part, ordered(names), _rows(kept))
+            write(part, ordered(names), _loaded(waiting))
     return count
 
 
-def ordered(names: Mapping[str, None]) -> list[str]:
-    """Return columns in an order for readers: who, groups, facts, words, measurements."""
+def ordered(names: Iterable[str]) -> list[str]:
+    """Return columns in reading order: identity, groups, facts, texts, measurements."""
+    names = set(names)
     groups = sorted(name for name in names if name.startswith("groups."))
     facts = sorted(name for name in names if name.startswith("facts."))
-    known = [*FIRST, *groups, *facts, *LAST]
-    measured = sorted(set(names) - set(known))
-    return [*(name for name in known if name in names), *measured]
+    known = [*FIRST_COLUMNS, *groups, *facts, *LAST_COLUMNS]
+    return [*(name for name in known if name in names), *sorted(names - set(known))]
 
 
-def _rows(kept: IO[str]) -> Iterator[WrittenRow]:
-    for line in kept:
+def is_text_column(name: str) -> bool:
+    """Return whether a column holds texts; the others hold numbers."""
+    is_name = name in _TEXT_COLUMNS or name.startswith(("groups.", "facts."))
+    return is_name or name.endswith((".version", ".missing"))
+
+
+def _loaded(lines: IO[str]) -> Iterator[Row]:
+    for line in lines:
         yield json.loads(line)
 
 
-def _csv(path: Path, names: Sequence[str], rows: Iterator[WrittenRow]) -> None:
+def _csv(path: Path, names: Sequence[str], rows: Iterator[Row]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
         for row in rows:
             cells = [row.get(name) for name in names]
-            # Python writes a number so that reading it gives the same one.
             writer.writerow(["" if cell is None else cell for cell in cells])
 
 
-def _json_lines(path: Path, names: Sequence[str], rows: Iterator[WrittenRow]) -> None:
+def _json_lines(path: Path, names: Sequence[str], rows: Iterator[Row]) -> None:
     with path.open("w", encoding="utf-8") as file:
         for row in rows:
-            kept = {name: row[name] for name in names if row.get(name) is not None}
-            file.write(json.dumps(kept, ensure_ascii=False) + "\n")
+            known = {name: row[name] for name in names if row.get(name) is not None}
+            file.write(json.dumps(known, ensure_ascii=False) + "\n")
 
 
-def _parquet(path: Path, names: Sequence[str], rows: Iterator[WrittenRow]) -> None:
+def _parquet(path: Path, names: Sequence[str], rows: Iterator[Row]) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    schema = pyarrow.schema(
-        [(name, pyarrow.string() if is_text_column(name) else pyarrow.float64()) for name in names]
-    )
+    kinds: Mapping[str, type] = {name: str if is_text_column(name) else float for name in names}
+    arrow = {str: pyarrow.string(), float: pyarrow.float64()}
+    schema = pyarrow.schema([(name, arrow[kind]) for name, kind in kinds.items()])
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        while some := list(islice(rows, BATCH_ROWS)):
+        while batch := list(islice(rows, BATCH_ROWS)):
             columns = {
-                name: [_cell(row.get(name), schema.field(name).type) for row in some]
-                for name in names
+                name: [None if (v := row.get(name)) is None else kind(v) for row in batch]
+                for name, kind in kinds.items()
             }
             writer.write_table(pyarrow.table(columns, schema=schema))
-
-
-def is_text_column(name: str) -> bool:
-    """Tell whether a column holds names or words; the others hold numbers."""
-    return name in _TEXTS or name.startswith(("groups.", "facts.")) or name.endswith(_WORDS)
-
-
-_WORDS = (".version", ".missing")
-_TEXTS = {*FIRST, *LAST}
-
-
-def _cell(value: Any, kind: Any) -> Any:
-    if value is None:
-        return None
-    return str(value) if str(kind) == "string" else float(value)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
 
-from biaswatch.exporting.answers import runs_named
+from biaswatch.exporting.answers import PAGE_ROWS, runs_named
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.shared.contracts import LabelSample
@@ -23,13 +23,13 @@ from biaswatch.shared.requests.labels import (
     StoredLabel,
 )
 
-FILLED = ("response_id", "question", "answer")
+TASK_FIELDS = ("response_id", "question", "answer")
 Task = dict[str, str]
-"""A text for each name of `FILLED`."""
+"""A text for each of `TASK_FIELDS`; groups and readings are left out."""
 
 
 class TaskFormat(StrEnum):
-    """How drawn answers are written."""
+    """Formats of drawn answers."""
 
     CSV = "csv"
     JSONL = "jsonl"
@@ -38,17 +38,17 @@ class TaskFormat(StrEnum):
 
 
 def tasks_text(form: TaskFormat, tasks: Sequence[Task], sample: LabelSample) -> str:
-    """Return a file of tasks; what is filled in can be read by `biaswatch labels import`."""
+    """Return a file of tasks, which `biaswatch labels import` reads once it is filled in."""
     match form:
         case TaskFormat.CSV:
-            rows = [[*(each[name] for name in FILLED), "", ""] for each in tasks]
-            return csv_text([*FILLED, "value", "person"], rows)
+            rows = [[*(task[name] for name in TASK_FIELDS), "", ""] for task in tasks]
+            return csv_text([*TASK_FIELDS, "value", "person"], rows)
         case TaskFormat.JSONL:
-            return "".join(json.dumps({**each, "value": None}) + "\n" for each in tasks)
+            return "".join(json.dumps({**task, "value": None}) + "\n" for task in tasks)
         case TaskFormat.LABEL_STUDIO:
-            return json.dumps([{"data": each} for each in tasks], indent=1) + "\n"
+            return json.dumps([{"data": task} for task in tasks], indent=1) + "\n"
         case TaskFormat.ARGILLA:
-            return "".join(json.dumps(_argilla(each, sample)) + "\n" for each in tasks)
+            return "".join(json.dumps(_argilla(task, sample)) + "\n" for task in tasks)
 
 
 def _argilla(task: Task, sample: LabelSample) -> dict[str, Any]:
@@ -57,16 +57,13 @@ def _argilla(task: Task, sample: LabelSample) -> dict[str, Any]:
     return {"id": task["response_id"], "fields": fields, "metadata": metadata, "responses": {}}
 
 
-AT_ONCE = 500
-
-
 async def latest_round(client: GatewayClient, name: str) -> str:
-    """Return the run that is meant: the run itself, or the latest round of a monitor.
+    """Return the run with an id, or the latest round of a monitor.
 
     Raises
     ------
     UsageError
-        Nothing is named so, or a monitor has no round yet.
+        The name is unknown, or a monitor has no round yet.
     """
     runs = await runs_named(client, name, None)
     if not runs:
@@ -77,15 +74,14 @@ async def latest_round(client: GatewayClient, name: str) -> str:
 async def label_plan(
     client: GatewayClient, run_id: str, feature: str, group: str | None
 ) -> LabelPlan:
-    """Return what labels would bring."""
-    given = {"feature": feature} | ({"group": group} if group else {})
-    return await client.read(
-        LabelPlan, f"{path('runs', run_id, 'labels', 'plan')}?{urlencode(given)}"
-    )
+    """Return the expected gain of labels."""
+    fields = {"feature": feature} | ({"group": group} if group else {})
+    address = f"{path('runs', run_id, 'labels', 'plan')}?{urlencode(fields)}"
+    return await client.read(LabelPlan, address)
 
 
 async def drawn_sample(client: GatewayClient, run_id: str, body: Any) -> SampleProgress:
-    """Have answers drawn."""
+    """Draw a sample of answers."""
     return await client.send(SampleProgress, path("runs", run_id, "labels", "samples"), body)
 
 
@@ -95,48 +91,45 @@ async def samples_of(client: GatewayClient, run_id: str) -> list[SampleProgress]
 
 
 async def stored_labels(client: GatewayClient, run_id: str) -> list[StoredLabel]:
-    """Return the labels of a run that hold."""
+    """Return the valid labels of a run."""
     return await client.read(list[StoredLabel], path("runs", run_id, "labels"))
 
 
 async def send_labels(
     client: GatewayClient, sample: LabelSample, labels: Sequence[Any]
 ) -> dict[str, int]:
-    """Send labels in, as many at once as the gateway takes; return what became of them."""
-    took = {"new": 0, "known": 0, "undrawn": 0}
+    """Send labels in batches, and return the counts of accepted ones."""
+    counts = {"new": 0, "known": 0, "undrawn": 0}
     about = {"extractor": sample.extractor, "feature": sample.feature}
-    where = path("runs", sample.run_id, "labels")
+    address = path("runs", sample.run_id, "labels")
     for start in range(0, len(labels), MAX_LABELS):
         body = {**about, "labels": labels[start : start + MAX_LABELS]}
-        accepted = await client.send(AcceptedLabels, where, body)
-        took = {name: count + getattr(accepted, name) for name, count in took.items()}
-    return took
+        accepted = await client.send(AcceptedLabels, address, body)
+        counts = {name: count + getattr(accepted, name) for name, count in counts.items()}
+    return counts
 
 
 async def tasks_of(client: GatewayClient, sample: LabelSample) -> list[Task]:
-    """Return what was drawn with its texts, in the order in which it is to be labelled.
-
-    What has no text any more, or none that the token may read, is left out.
-    """
-    found: list[LabelTask] = []
+    """Return the drawn answers with readable texts, in labelling order."""
+    tasks: list[LabelTask] = []
     after: int | None = 0
-    where = path("runs", sample.run_id, "labels", "samples", sample.id, "tasks")
+    address = path("runs", sample.run_id, "labels", "samples", sample.id, "tasks")
     while after is not None:
-        page = await client.read(LabelTasks, f"{where}?{urlencode({'after': after})}")
-        found += page.tasks
+        page = await client.read(LabelTasks, f"{address}?{urlencode({'after': after})}")
+        tasks += page.tasks
         after = page.after
-    return [each.model_dump() for each in found if each.question or each.answer]
+    return [task.model_dump() for task in tasks if task.question or task.answer]
 
 
 async def read_answers(
-    client: GatewayClient, run_id: str, wanted: Collection[str]
+    client: GatewayClient, run_id: str, response_ids: Collection[str]
 ) -> list[ExportedAnswer]:
-    """Read through a run until all answers that are wanted are found."""
-    found: list[ExportedAnswer] = []
+    """Return the answers with these ids, reading the run page by page."""
+    answers: list[ExportedAnswer] = []
     after: str | None = ""
-    while after is not None and len(found) < len(wanted):
-        query = urlencode({"after": after, "limit": AT_ONCE})
+    while after is not None and len(answers) < len(response_ids):
+        query = urlencode({"after": after, "limit": PAGE_ROWS})
         page = await client.read(AnswersPage, f"{path('runs', run_id, 'responses')}?{query}")
-        found += [each for each in page.answers if each.response_id in wanted]
+        answers += [answer for answer in page.answers if answer.response_id in response_ids]
         after = page.after
-    return found
+    return answers

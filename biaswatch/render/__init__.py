@@ -1,1 +1,1 @@
-"""What runs, tables and monitors show, as people and programs read it."""
+"""Writers of findings: terminal, Markdown, HTML, figures."""

@@ -106,12 +106,12 @@ def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
 
 
 def _print_alarms(view: MonitorView, console: Console) -> None:
-    standing = [row for row in view.evidence if row.standing]
-    count, total = len(standing), len(view.evidence)
+    alarms = [row for row in view.evidence if row.standing]
+    count, total = len(alarms), len(view.evidence)
     of = f"{count or 'None'} of {_counted(total, 'comparison')}"
     lead = f"{of} {'alarm' if count > 1 else 'alarms'}."
     print_sentence(console, lead, style="bold red" if count else "bold")
-    print_bullets(console, (f"{_title(row)}: gap {_signed(row.gap)}." for row in standing))
+    print_bullets(console, (f"{_title(row)}: gap {_signed(row.gap)}." for row in alarms))
     labelled = (
         f"{row.title}: as labels correct it, gap {_signed(row.gap)}."
         for row in view.labelled

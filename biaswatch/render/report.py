@@ -115,7 +115,7 @@ def report_page(title: str, markdown: str, pictures: Sequence[Path] = ()) -> str
 
 
 def _figure(picture: Path) -> str:
-    """Return a figure as an image, in which nothing of an SVG can run."""
+    """Return a figure as an image, so that no script of an SVG runs."""
     source = f"data:image/svg+xml;base64,{b64encode(picture.read_bytes()).decode()}"
     text = escape_html(caption(picture.stem))
     return f'<figure><img alt="{text}" src="{source}"><figcaption>{text}</figcaption></figure>\n'

@@ -58,12 +58,12 @@ def conclusions_page(results: RunResults) -> Iterator[str]:
     compared = _compared(results)
     summary = run_summary(compared)
     yield from ("## What was found", "")
-    yield from _found(results, summary)
+    yield from _disparities(results, summary)
     if certainty_lines := list(_certainty(results, compared)):
         yield from ("", "## How sure this is", "")
         yield from _bullets(certainty_lines)
     yield from ("", "## What was not found", "")
-    yield from _bullets(_not_found(results, summary))
+    yield from _bullets(_without_disparity(results, summary))
     yield from ("", "## What was not measured", "")
     problems = list(_not_measured(results, summary))
     if not problems and results.run.responses:
@@ -82,7 +82,7 @@ def _is_traffic(results: RunResults) -> bool:
     return bool(results.provenance and results.provenance.suite_hash is None)
 
 
-def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
+def _disparities(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if scores := score_conclusions(results.studies):
         yield from (f"**{score_lead(results.studies.scores if results.studies else [])}**", "")
         yield from (f"- {escape_md(score)}" for score in scores[:MAX_SCORES])
@@ -93,7 +93,7 @@ def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
         yield ""
     yield f"**{WINDOW_LEAD if _is_traffic(results) else summary.lead}**"
     yield ""
-    for row in summary.found:
+    for row in summary.strongest:
         feature = reading(words(row.diagnosis.feature), row.instrument or row.diagnosis.feature)
         between = f", between {row.between}" if row.between else ""
         doubts = "".join(f"; {doubt}" for doubt in row.doubts)
@@ -102,7 +102,7 @@ def _found(results: RunResults, summary: RunSummary) -> Iterator[str]:
             f" {escape_md(feature)} at {escape_md(row.model)}{between}"
             f" ({escape_md(row.p)}){escape_md(doubts)}."
         )
-    if left := summary.disparities - len(summary.found):
+    if left := summary.disparities - len(summary.strongest):
         yield f"- {left} more disparities, with weaker evidence, are in the details."
 
 
@@ -114,7 +114,7 @@ def _certainty(results: RunResults, compared: Sequence[Diagnosis]) -> Iterator[s
     yield from certainty(compared)
 
 
-def _not_found(results: RunResults, summary: RunSummary) -> Iterator[str]:
+def _without_disparity(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if unclear := unclear_scores(results.studies):
         yield f"Bias scores whose interval holds 0: {'; '.join(unclear)}."
     if not summary.comparisons:
@@ -122,11 +122,11 @@ def _not_found(results: RunResults, summary: RunSummary) -> Iterator[str]:
         return
     within, undecided, unmeasured = (
         sum(row.count for row in rows)
-        for rows in (summary.not_found, summary.undecided, summary.unmeasured)
+        for rows in (summary.within_tolerance, summary.undecided, summary.unmeasured)
     )
     if within:
         yield f"{counted(within)}: shown to differ by no more than the tolerance."
-        yield from _counts(summary.not_found, "")
+        yield from _counts(summary.within_tolerance, "")
     if undecided:
         yield f"{counted(undecided)}: {UNDECIDED}"
     if unmeasured:
@@ -149,7 +149,8 @@ def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
     for row in summary.missing[:MAX_LINES]:
         why = f" ({row.reasons})" if row.reasons else ""
         differs = f"; the same in all groups? {row.differs}" if row.differs else ""
-        yield f"{row.what}: {row.missing:,} of {row.asked:,} answers gave no number{why}{differs}."
+        counts = f"{row.missing:,} of {row.requested:,} answers"
+        yield f"{row.what}: {counts} gave no number{why}{differs}."
     if (left := len(summary.missing) - MAX_LINES) > 0:
         yield f"{left} more numbers lack answers; the table of groups counts them."
     if results.studies:

@@ -121,7 +121,7 @@ class StudyTable:
     title_columns: int
     """Leading columns that a narrow terminal shows above the rows that share them."""
     is_pairs: bool = False
-    """Whether the explanation, and what is left out, belong below the table."""
+    """True if the explanation, and what is left out, belong below the table."""
 
 
 TABLES = (

@@ -59,7 +59,7 @@ class AnswerFilter(BaseModel):
 
     @property
     def needs_measurements(self) -> bool:
-        """Whether the plan alone cannot decide."""
+        """True if the plan alone cannot decide."""
         return self.low is not None or self.high is not None or bool(self.missing)
 
     def query(self, **changes: str | float | None) -> str:
@@ -82,7 +82,7 @@ class AnswerFilter(BaseModel):
         )
 
     def fits_measurements(self, response: Response | None, measured: Sequence[Features]) -> bool:
-        """Return whether the measurement lies in the range, or is missing for the reason."""
+        """Return whether the measurement is in the range, or missing for the reason."""
         chosen = [row for row in measured if not self.feature or row.extractor == self.extractor]
         if self.low is not None or self.high is not None:
             values = (row.values.get(self.number) for row in chosen)

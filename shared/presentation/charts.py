@@ -86,7 +86,7 @@ class ChartPoint:
 
     x: float
     y: float
-    said: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -237,8 +237,8 @@ def _band(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> str:
 
 
 def _point(point: HistoryPoint, x: Axis, y: float, numbers: str) -> ChartPoint:
-    said = f"{point.at:%Y-%m-%d %H:%M}, round {point.round}: {numbers}"
-    return ChartPoint(x.at(_time_s(point)), y, said)
+    title = f"{point.at:%Y-%m-%d %H:%M}, round {point.round}: {numbers}"
+    return ChartPoint(x.at(_time_s(point)), y, title)
 
 
 def _time_s(point: HistoryPoint) -> float:

@@ -24,7 +24,7 @@ from biaswatch.shared.presentation.tables import (
 MAX_COLUMNS = 6
 """More models become rows, where there are fewer comparisons."""
 STRONG_P, WEAK_P = 0.01, 0.05
-"""Uncorrected levels for the color of a cell, which is no verdict."""
+"""Uncorrected levels for the color of a cell; they are no verdicts."""
 Pair = tuple[str, str]
 
 
@@ -43,7 +43,7 @@ class MatrixCell:
     text: str
     kind: str
     """CSS class of the color."""
-    said: str
+    title: str
     """The whole comparison in a sentence."""
     answers: str
 
@@ -117,7 +117,7 @@ def _matrix_cell(row: Comparison) -> MatrixCell:
     return MatrixCell(
         text=number(gap.gap.value, 2) + within,
         kind=_color(row),
-        said=f"{title_of(row.diagnosis)}, {gap.a} less {gap.b}: {estimate_text(gap.gap)},"
+        title=f"{title_of(row.diagnosis)}, {gap.a} less {gap.b}: {estimate_text(gap.gap)},"
         f" adjusted {p_equals(row.p_adjusted)}: {words(gap.verdict)}{doubt}",
         answers=row.answers,
     )
@@ -183,12 +183,12 @@ class ComparedRuns:
     @property
     def new(self) -> int:
         """The number of disparities in the later run alone."""
-        return sum(_is_found(gap.after) and not _is_found(gap.before) for gap in self.gaps)
+        return sum(_is_disparity(gap.after) and not _is_disparity(gap.before) for gap in self.gaps)
 
     @property
     def gone(self) -> int:
         """The number of disparities in the earlier run alone."""
-        return sum(_is_found(gap.before) and not _is_found(gap.after) for gap in self.gaps)
+        return sum(_is_disparity(gap.before) and not _is_disparity(gap.after) for gap in self.gaps)
 
 
 def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> ComparedRuns:
@@ -258,7 +258,7 @@ def _by_subject(
     }
 
 
-def _is_found(gap: Gap) -> bool:
+def _is_disparity(gap: Gap) -> bool:
     return gap.verdict is Verdict.DISPARITY
 
 

@@ -27,7 +27,7 @@ from biaswatch.shared.stats.labels.sampling import labels_needed, units_needed
 GapKey = tuple[str, ...]
 """Target, scaffold, extractor, feature, dimension and both groups."""
 WIDE_SHARE = 0.1
-"""Share of the scale from which an interval counts as wide."""
+"""Least share of the scale that makes an interval wide."""
 MAX_P_OF_UNEQUAL_ERROR = 0.05
 """Uncorrected level for the sentence that an instrument errs differently for two groups."""
 SAMPLING_ASSUMPTION = (

@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def is_disparity(self) -> bool:
-        """Whether the verdict is a disparity."""
+        """True for a disparity."""
         return self.gap.verdict is Verdict.DISPARITY
 
     @property

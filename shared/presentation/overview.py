@@ -66,7 +66,7 @@ def runs_table(
             (
                 text_cell(run.suite, href=f"/runs/{run.run_id}", note=run.run_id[:12]),
                 text_cell(", ".join(run.targets)),
-                _found_cell(run, scored.get(run.run_id)),
+                _findings_cell(run, scored.get(run.run_id)),
                 text_cell(state_words(run), chip=chip, live=live_key(run.run_id, "state")),
                 number_cell(run.responses, live=live_key(run.run_id, "answers")),
                 number_cell(run.probes),
@@ -78,17 +78,17 @@ def runs_table(
     return Table("The latest runs", columns, tuple(rows))
 
 
-def _found_cell(run: RunProgress, scored: RunScored | None) -> Cell:
+def _findings_cell(run: RunProgress, scored: RunScored | None) -> Cell:
     """Return the findings of a run in a few words, or why there are none."""
-    if found := run.found:
-        text = f"{found.disparities or 'no'} disparit{'y' if found.disparities == 1 else 'ies'}"
-        if found.unmeasured == found.comparisons:
+    if counts := run.found:
+        text = f"{counts.disparities or 'no'} disparit{'y' if counts.disparities == 1 else 'ies'}"
+        if counts.unmeasured == counts.comparisons:
             text = NOT_MEASURED
-        note = f"of {found.comparisons}"
-        note += f", {found.undecided} undecided" if found.undecided else ""
-        note += f", {found.unmeasured} not measured" if found.unmeasured else ""
+        note = f"of {counts.comparisons}"
+        note += f", {counts.undecided} undecided" if counts.undecided else ""
+        note += f", {counts.unmeasured} not measured" if counts.unmeasured else ""
         note += f"; {'; '.join(scored.summary)}" if scored else ""
-        return text_cell(text, chip="raised" if found.disparities else None, note=note)
+        return text_cell(text, chip="raised" if counts.disparities else None, note=note)
     if not run.ended:
         return text_cell("nothing yet")
     if scored:
@@ -183,7 +183,7 @@ class RunEstimate:
     target: str
     answers: int
     several_calls: bool
-    """Whether an answer takes more than one call."""
+    """True if an answer takes more than one call."""
     tokens: int | None
     cost: float | None
 

@@ -22,7 +22,7 @@ from biaswatch.shared.presentation.monitor_tables import stratum_name
 WIDTH = 1000.0
 BINS = 24
 MAX_LONE_VALUES = 12
-"""With so few different values, such as ratings, each has a bar."""
+"""Up to this number of different values, such as ratings, each has a bar."""
 BAR_HEIGHT = 26.0
 
 
@@ -37,8 +37,8 @@ class IntervalRow:
     ring: float | None
     """A second estimate: the shrunken mean, or the unadjusted gap."""
     text: str
-    found: bool = False
-    """Whether the group is in a disparity."""
+    is_disparity: bool = False
+    """True for a group in a disparity."""
     answers: str = ""
 
 
@@ -64,7 +64,7 @@ class IntervalPlot:
 
     @property
     def has_rings(self) -> bool:
-        """Whether any row has a second estimate."""
+        """True if any row has a second estimate."""
         return any(row.ring is not None for row in self.rows)
 
 
@@ -92,7 +92,7 @@ def means_plot(diagnosis: Diagnosis) -> IntervalPlot | None:
             group.group,
             group.mean,
             ring.value,
-            found=group.group in disparities,
+            is_disparity=group.group in disparities,
             answers=answers_query(diagnosis, group.group),
         )
         for group, ring in zip(groups, shrunken, strict=True)
@@ -128,7 +128,7 @@ def _interval_row(
     estimate: Estimate,
     ring: float | None,
     *,
-    found: bool = False,
+    is_disparity: bool = False,
     answers: str = "",
 ) -> IntervalRow:
     text = number(estimate.value)
@@ -136,7 +136,7 @@ def _interval_row(
         text += f" ({number(estimate.low)} to {number(estimate.high)})"
     values = (estimate.low, estimate.value, estimate.high, ring)
     low, value, high, ring = (None if v is None else axis.at(v) for v in values)
-    return IntervalRow(name, low, value, high, ring, text, found, answers)
+    return IntervalRow(name, low, value, high, ring, text, is_disparity, answers)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class HistogramBar:
     width: float
     y: float
     height: float
-    said: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -183,11 +183,11 @@ def histogram_plot(
     diagnosis: Diagnosis, values: Mapping[str, Sequence[float]]
 ) -> HistogramPlot | None:
     """Return a histogram for each group, by their medians; None without any answer."""
-    groups = {name: some for name, some in values.items() if some}
+    groups = {name: sample for name, sample in values.items() if sample}
     if not groups:
         return None
-    edges = histogram_edges([value for some in groups.values() for value in some])
-    counts = {name: _bin_counts(some, edges) for name, some in groups.items()}
+    edges = histogram_edges([value for sample in groups.values() for value in sample])
+    counts = {name: _bin_counts(sample, edges) for name, sample in groups.items()}
     highest = max(max(row) / sum(row) for row in counts.values())
     rows = [
         HistogramRow(
@@ -232,7 +232,7 @@ def _bars(counts: Sequence[int], edges: Sequence[float], highest: float) -> list
                     width=max(1.0, round(WIDTH * (high - low) / span - 4, 1)),
                     y=round(BAR_HEIGHT - height, 1),
                     height=round(height, 1),
-                    said=f"{count} of {total} from {number(low)} to {number(high)}",
+                    title=f"{count} of {total} from {number(low)} to {number(high)}",
                 )
             )
     return bars

@@ -40,7 +40,7 @@ class UnmeasuredAnswers:
 
     what: str
     missing: int
-    asked: int
+    requested: int
     reasons: str
     differs: str | None
     """Tests for equal shares in all groups."""
@@ -49,20 +49,20 @@ class UnmeasuredAnswers:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """Findings in the order in which people need them."""
+    """Findings in reading order."""
 
     comparisons: int
-    found: list[Comparison]
-    """The strongest disparities."""
+    strongest: list[Comparison]
+    """The disparities with the strongest evidence."""
     disparities: int
-    not_found: list[VerdictCount]
+    within_tolerance: list[VerdictCount]
     undecided: list[VerdictCount]
     unmeasured: list[VerdictCount]
     """Comparisons with a side that has no measured answer."""
     missing: list[UnmeasuredAnswers]
     lead: str
     """The decisive sentence."""
-    nothing: str | None = None
+    unmeasured_reason: str | None = None
     """Why there are no findings: every answer lacks a number."""
 
 
@@ -70,17 +70,17 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
     """Return the findings of a run, the strongest first."""
     rows = comparisons(diagnoses)
     disparities = [row for row in rows if row.is_disparity]
-    nothing = _nothing_measured(diagnoses)
+    reason = _unmeasured_reason(diagnoses)
     return RunSummary(
         comparisons=len(rows),
-        found=disparities[:MAX_DISPARITIES],
+        strongest=disparities[:MAX_DISPARITIES],
         disparities=len(disparities),
-        not_found=_counts(diagnoses, NO_DISPARITY),
+        within_tolerance=_counts(diagnoses, NO_DISPARITY),
         undecided=_counts(diagnoses, NOT_ENOUGH),
         unmeasured=_counts(diagnoses, NOT_MEASURED),
         missing=list(_missing(diagnoses)),
-        lead=nothing or _lead(rows),
-        nothing=nothing,
+        lead=reason or _lead(rows),
+        unmeasured_reason=reason,
     )
 
 
@@ -90,7 +90,7 @@ def _lead(rows: Sequence[Comparison]) -> str:
     return verdict_lead([row.conclusion for row in rows], brief=True)
 
 
-def _nothing_measured(diagnoses: Sequence[Diagnosis]) -> str | None:
+def _unmeasured_reason(diagnoses: Sequence[Diagnosis]) -> str | None:
     groups = [group for diagnosis in diagnoses for group in diagnosis.groups]
     if all(group.missing == group.responses for group in groups) and any(
         group.responses for group in groups
@@ -151,7 +151,7 @@ def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[UnmeasuredAnswers]:
         yield UnmeasuredAnswers(
             what=f"{words(most.feature)} · {names.of(most)}",
             missing=sum(group.missing for group in most.groups),
-            asked=sum(group.responses for group in most.groups),
+            requested=sum(group.responses for group in most.groups),
             reasons=", ".join(
                 f"{count} {words(why)}" for why, count in reasons.most_common(MAX_REASONS)
             ),

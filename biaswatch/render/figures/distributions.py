@@ -8,16 +8,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from biaswatch.local.runs import RunResults
-from biaswatch.render.figures import (
+from biaswatch.render.figures.drawing import (
     COLORS,
     INK,
     PALE,
+    draw_interval,
     label_rows,
     new_figure,
+    share_axes,
     shortened,
     target_names,
 )
-from biaswatch.render.figures.facets import draw_interval, share_axes
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.shared.contracts import Diagnosis, GroupSummary
 from biaswatch.shared.formatting import coverage, number, p_equals, visible
@@ -124,25 +125,25 @@ def _draw_ranks(axis: Any, ordered: Sequence[GroupSummary]) -> None:
 
 def spreads(results: RunResults) -> Figure | None:
     """Draw a histogram of each group's answers, for the strongest findings."""
-    found = [
+    shown = [
         (row, values)
         for row in results.diagnoses
         if (values := results.values.get(row.id)) and any(values.values.values())
     ]
-    if not found:
+    if not shown:
         return None
-    heights = [HISTOGRAM_PANEL_IN + HISTOGRAM_ROW_IN * len(values.values) for _, values in found]
+    heights = [HISTOGRAM_PANEL_IN + HISTOGRAM_ROW_IN * len(values.values) for _, values in shown]
     title = f"{results.run.suite}: how the answers are spread"
-    figure, axes = new_figure(title, 0.4 + sum(heights), down=len(found), heights=heights)
-    names = target_names([row for row, _ in found])
-    for axis, (diagnosis, values), name in zip(axes, found, names, strict=True):
-        same = [other for row, other in found if row.feature == diagnosis.feature]
+    figure, axes = new_figure(title, 0.4 + sum(heights), down=len(shown), heights=heights)
+    names = target_names([row for row, _ in shown])
+    for axis, (diagnosis, values), name in zip(axes, shown, names, strict=True):
+        same = [other for row, other in shown if row.feature == diagnosis.feature]
         _draw_histograms(axis, values, _common_edges(same))
         of = f"; {values.answers:,} of {values.of:,} answers" if values.answers < values.of else ""
         title = shortened(f"{name}: {diagnosis.feature} by {diagnosis.dimension}")
         axis.set_title(visible(title) + of, fontsize=9, loc="left")
         axis.set_xlabel(f"{shortened(diagnosis.feature)}; dotted: median")
-    share_axes(axes, [row.feature for row, _ in found])
+    share_axes(axes, [row.feature for row, _ in shown])
     return figure
 
 

@@ -1,4 +1,4 @@
-"""The numbers of a hiring audit as bars and dots, readable for two dozen models and scaffolds."""
+"""Numbers of a hiring audit as bars and dots, for up to two dozen models and scaffolds."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -8,119 +8,107 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from biaswatch.local.runs import RunResults
-from biaswatch.render.figures import (
+from biaswatch.render.figures.drawing import (
     COLORS,
     INK,
+    MINUS,
     PALE,
-    QUALITY,
+    interval_facets,
     label_rows,
     new_figure,
     plain_targets,
     shortened,
     target_names,
 )
-from biaswatch.render.figures.facets import interval_facets
 from biaswatch.shared.contracts import Assessment
 from biaswatch.shared.formatting import coverage, number
 from biaswatch.shared.presentation.names import ModelNames, scaffold_words
 
+QUALITY = f"quality: 100 {MINUS} 20 x mean absolute error"
 ROW_IN = 0.26
-PANELS_ACROSS, PANEL_IN = 2, 2.5
-LABEL_APART = 0.08
+PANEL_COLUMNS, PANEL_IN = 2, 2.5
+LABEL_DISTANCE = 0.08
+"""Least distance of two labels, as a share of the axis."""
 
 
 def quality_and_consistency(results: RunResults) -> Figure | None:
-    """Draw how near answers are to the right ones, and how much they differ over repeats."""
-    found = [
-        each for each in results.assessments
-        if {each.quality.value, each.consistency.mean_sd} != {None}
-    ]  # fmt: skip
-    if not found:
+    """Draw the quality of answers, and their spread over repeats."""
+    shown = [
+        row for row in results.assessments if {row.quality.value, row.consistency.mean_sd} != {None}
+    ]
+    if not shown:
         return None
-    figure, axes = new_figure(
-        f"{results.run.suite}: quality and consistency", 1.2 + ROW_IN * len(found), across=2
-    )
-    parts = (
-        (QUALITY, [e.quality.value for e in found]),
-        ("sd over repeats, points",
-         [e.consistency.mean_sd for e in found]),
-    )  # fmt: skip
-    for axis, (title, values) in zip(axes, parts, strict=True):
-        _bars(axis, values)
-        axis.set_xlabel(title)
+    title = f"{results.run.suite}: quality and consistency"
+    figure, axes = new_figure(title, 1.2 + ROW_IN * len(shown), across=2)
+    _draw_bars(axes[0], QUALITY, [row.quality.value for row in shown])
+    spreads = [row.consistency.mean_sd for row in shown]
+    _draw_bars(axes[1], "sd over repeats, points", spreads)
     labels = [
-        f"{shortened(name)} (n={each.answers - each.missing})"
-        for name, each in zip(target_names(found), found, strict=True)
+        f"{shortened(name)} (n={row.answers - row.missing})"
+        for name, row in zip(target_names(shown), shown, strict=True)
     ]
     label_rows(axes[0], labels)
-    label_rows(axes[1], [""] * len(found))
+    label_rows(axes[1], [""] * len(shown))
     return figure
 
 
 def combinations(results: RunResults) -> Figure | None:
-    """Draw the mean of every combination of groups, a facet for each model and scaffold."""
-    found = [each for each in results.assessments if each.cells]
-    if not found:
+    """Draw the mean of every combination of groups."""
+    shown = [row for row in results.assessments if row.cells]
+    if not shown:
         return None
-    read = sorted({cell.answers - cell.missing for each in found for cell in each.cells})
-    amount = f"{read[0]} readable" if len(read) == 1 else f"{read[0]} to {read[-1]} readable"
+    counts = sorted({cell.answers - cell.missing for row in shown for cell in row.cells})
+    amount = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return interval_facets(
         f"{results.run.suite}: every combination of groups",
-        found,
-        [{", ".join(c.groups.values()): c.mean for c in each.cells} for each in found],
+        shown,
+        [{", ".join(cell.groups.values()): cell.mean for cell in row.cells} for row in shown],
         row_in=ROW_IN,
-        axis_label=f"mean {found[0].feature}, {coverage(found[0].alpha)} interval;"
-        f" {amount} answers a combination",
+        axis_label=f"mean {shown[0].feature}, {coverage(shown[0].alpha)} interval;"
+        f" {amount} readable answers a combination",
     )
 
 
 def against_anonymised(results: RunResults) -> Figure | None:
-    """Draw each group's distance to the twins that name nobody."""
-    found = [each for each in results.assessments if each.deviations]
-    if not found:
+    """Draw each group's distance to the twins without names."""
+    shown = [row for row in results.assessments if row.deviations]
+    if not shown:
         return None
     return interval_facets(
         f"{results.run.suite}: identified against anonymised",
-        found,
-        [{f"{d.dimension} {d.group}": d.gap for d in each.deviations} for each in found],
+        shown,
+        [{f"{d.dimension} {d.group}": d.gap for d in row.deviations} for row in shown],
         row_in=ROW_IN,
-        axis_label=f"group minus anonymised twin in {found[0].feature}, points,"
-        f" {coverage(found[0].alpha)} interval",
+        axis_label=f"group minus anonymised twin in {shown[0].feature}, points,"
+        f" {coverage(shown[0].alpha)} interval",
         zero=True,
     )
 
 
 def bias_and_quality(results: RunResults) -> Figure | None:
-    """Draw total bias against quality, a panel for each model, each scaffold by its name.
-
-    All others stand behind in grey; the tick is what exchanged labels give half of the time.
-    """
-    found = [
-        each for each in results.assessments
-        if each.quality.value is not None and each.total_bias.value is not None
-    ]  # fmt: skip
-    if not found:
+    """Draw total bias against quality, a panel for each model, with the other_models in grey."""
+    shown = [
+        row
+        for row in results.assessments
+        if row.quality.value is not None and row.total_bias.value is not None
+    ]
+    if not shown:
         return None
-    targets = list(dict.fromkeys(each.target for each in found))
-    across = min(len(targets), PANELS_ACROSS)
+    targets = list(dict.fromkeys(row.target for row in shown))
+    across = min(len(targets), PANEL_COLUMNS)
     down = ceil(len(targets) / across)
-    figure, axes = new_figure(
-        f"{results.run.suite}: total bias and quality",
-        0.9 + PANEL_IN * down,
-        down=down,
-        across=across,
-        shared=True,
-    )
-    names = plain_targets(found)
+    title, height = f"{results.run.suite}: total bias and quality", 0.9 + PANEL_IN * down
+    figure, axes = new_figure(title, height, down=down, across=across, shared=True)
+    names = plain_targets(shown)
     axes[0].margins(x=0.08, y=0.12)
-    for place, (axis, target) in enumerate(zip(axes, targets, strict=False)):
-        _panel(axis, found, target)
+    for n, (axis, target) in enumerate(zip(axes, targets, strict=False)):
+        _draw_panel(axis, shown, target)
         axis.set_title(shortened(names[target]), fontsize=9, loc="left")
-        axis.tick_params(labelbottom=place + across >= len(targets))
+        axis.tick_params(labelbottom=n + across >= len(targets))
     axes[0].set_ylim(bottom=0)
-    for axis, target in zip(axes, targets, strict=False):
-        if ModelNames.among(found).with_scaffold:
-            _scaffold_labels(axis, [each for each in found if each.target == target])
+    if ModelNames.among(shown).with_scaffold:
+        for axis, target in zip(axes, targets, strict=False):
+            _draw_scaffolds(axis, [row for row in shown if row.target == target])
     for axis in axes[len(targets) :]:
         axis.set_visible(False)
     figure.supxlabel(f"{QUALITY} (right is better)", fontsize=9)
@@ -130,11 +118,13 @@ def bias_and_quality(results: RunResults) -> Figure | None:
     return figure
 
 
-def _panel(axis: Any, found: Sequence[Assessment], target: str) -> None:
-    others = [each for each in found if each.target != target]
-    axis.plot(*_places(others), "o", color=PALE, ms=4, zorder=0)
-    for each in (each for each in found if each.target == target):
-        x, y, chance = each.quality.value, each.total_bias.value, each.total_bias.null_median
+def _draw_panel(axis: Any, rows: Sequence[Assessment], target: str) -> None:
+    other_models = [row for row in rows if row.target != target]
+    qualities = [row.quality.value for row in other_models]
+    biases = [row.total_bias.value for row in other_models]
+    axis.plot(qualities, biases, "o", color=PALE, ms=4, zorder=0)
+    for row in (row for row in rows if row.target == target):
+        x, y, chance = row.quality.value, row.total_bias.value, row.total_bias.null_median
         axis.plot(x, y, "o", color=COLORS[0], ms=6)
         if chance is not None:
             axis.plot([x, x], [chance, y], color=COLORS[0], lw=0.8, ls=":")
@@ -144,27 +134,27 @@ def _panel(axis: Any, found: Sequence[Assessment], target: str) -> None:
     axis.grid(color=PALE, lw=0.5)
 
 
-def _scaffold_labels(axis: Any, own: Sequence[Assessment]) -> None:
-    """Write each scaffold's name beside the panel, at its dot's height or a little higher."""
-    top, at = axis.get_ylim()[1], -LABEL_APART
-    for each in sorted(own, key=lambda each: each.total_bias.value or 0.0):
-        x, y = each.quality.value, each.total_bias.value
-        at = max((y or 0.0) / top, at + LABEL_APART)
+def _draw_scaffolds(axis: Any, rows: Sequence[Assessment]) -> None:
+    """Write each scaffold's name beside the panel, near the height of its dot."""
+    top, at = axis.get_ylim()[1], -LABEL_DISTANCE
+    for row in sorted(rows, key=lambda row: row.total_bias.value or 0.0):
+        x, y = row.quality.value, row.total_bias.value
+        at = max((y or 0.0) / top, at + LABEL_DISTANCE)
         axis.annotate(
-            scaffold_words(each.scaffold), (x, y), xytext=(1.01, at), fontsize=7.5,
-            textcoords="axes fraction", va="center",
+            scaffold_words(row.scaffold),
+            (x, y),
+            xytext=(1.01, at),
+            fontsize=7.5,
+            textcoords="axes fraction",
+            va="center",
             arrowprops={"arrowstyle": "-", "lw": 0.5, "color": COLORS[5]},
-        )  # fmt: skip
+        )
 
 
-def _places(found: Sequence[Assessment]) -> tuple[list[Any], list[Any]]:
-    return [each.quality.value for each in found], [each.total_bias.value for each in found]
-
-
-def _bars(axis: Any, values: Sequence[float | None]) -> None:
-    drawn = axis.barh(
-        range(len(values)), [value or 0 for value in values], color=COLORS[0], height=0.6
-    )
-    labels = ["undefined" if value is None else number(value) for value in values]
-    axis.bar_label(drawn, labels, padding=3, fontsize=8)
+def _draw_bars(axis: Any, label: str, values: Sequence[float | None]) -> None:
+    lengths = [value or 0 for value in values]
+    bars = axis.barh(range(len(values)), lengths, color=COLORS[0], height=0.6)
+    texts = ["undefined" if value is None else number(value) for value in values]
+    axis.bar_label(bars, texts, padding=3, fontsize=8)
     axis.margins(x=0.18)
+    axis.set_xlabel(label)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from biaswatch.local.runs import RunResults
-from biaswatch.render.figures import (
+from biaswatch.render.figures.drawing import (
     COLORS,
     INK,
     MINUS,

@@ -123,7 +123,7 @@ def test_time_is_labelled_by_few_different_moments(length_s: float) -> None:
 def test_whoever_points_at_a_round_reads_its_numbers() -> None:
     gap = Estimate(value=0.1, low=0.0, high=0.2)
     [first, *_] = gap_chart(history(gap, gap), "t").points
-    assert "round 0: gap 0.1 [0, 0.2]" in first.said
+    assert "round 0: gap 0.1 [0, 0.2]" in first.title
 
 
 def test_rounds_lie_where_their_moments_are() -> None:

@@ -32,8 +32,8 @@ def test_the_plain_question_is_named_only_beside_others() -> None:
 def test_the_page_of_a_run_names_how_each_row_was_asked() -> None:
     both = diagnoses(*SCAFFOLDS)
     summary = run_summary(both)
-    rows = [*summary.not_found, *summary.undecided]
-    said = " ".join([*(each.model for each in summary.found), *(each.what for each in rows)])
+    rows = [*summary.within_tolerance, *summary.undecided]
+    said = " ".join([*(each.model for each in summary.strongest), *(each.what for each in rows)])
     headings = [column.title for each in matrices_of(both) for column in each.columns]
     for name in ("m, direct", "m, chain of thought"):
         assert name in said

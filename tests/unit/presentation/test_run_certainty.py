@@ -145,6 +145,6 @@ def test_a_run_in_which_no_answer_gave_a_number_shows_no_null_finding() -> None:
     groups = tuple(each.model_copy(update=missing) for each in make_diagnosis().groups)
     unmeasured = make_diagnosis().model_copy(update={"groups": groups})
     said = "No answer gave a number (no answer: unreachable), so there are no findings."
-    assert run_summary([unmeasured]).nothing == said
+    assert run_summary([unmeasured]).unmeasured_reason == said
     assert run_summary([unmeasured]).lead == said
-    assert run_summary([unmeasured, make_diagnosis()]).nothing is None
+    assert run_summary([unmeasured, make_diagnosis()]).unmeasured_reason is None

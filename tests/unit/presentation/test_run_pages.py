@@ -45,19 +45,19 @@ def test_disparities_come_first_then_what_is_least_like_chance() -> None:
 
 def test_two_hundred_undecided_comparisons_are_ten_lines() -> None:
     summary = run_summary(many(features=10, groups=21))
-    assert (summary.comparisons, summary.found) == (210, [])
+    assert (summary.comparisons, summary.strongest) == (210, [])
     assert [each.count for each in summary.undecided] == [21] * 10
 
 
 def test_a_disparity_says_who_is_lower_and_by_how_much() -> None:
-    [said] = run_summary([finding(gap("black", FOUND, 1e-9, b="white"))]).found
+    [said] = run_summary([finding(gap("black", FOUND, 1e-9, b="white"))]).strongest
     assert (said.gap.a, said.amount, said.gap.b) == ("black", "0.5 lower", "white")
     assert (said.between, said.p) == ("0.4 and 0.6", "p < 0.0001")
 
 
 def test_doubts_stand_with_the_disparity() -> None:
     doubted = gap("a", FOUND, 0.01).model_copy(update={"survives_missing": False})
-    [said] = run_summary([finding(doubted)]).found
+    [said] = run_summary([finding(doubted)]).strongest
     assert said.doubts == ["the missing answers could undo it"]
 
 
@@ -78,7 +78,7 @@ def test_the_lead_says_what_missing_answers_could_undo_and_what_was_not_measured
     [matrix] = matrices_of([finding(doubted, groups=groups)])
     [cell] = matrix.rows[0][1]
     assert cell is not None
-    assert "disparity, but the missing answers could undo it" in cell.said
+    assert "disparity, but the missing answers could undo it" in cell.title
 
 
 def test_missing_answers_are_counted_once_whatever_the_groupings() -> None:
@@ -89,7 +89,7 @@ def test_missing_answers_are_counted_once_whatever_the_groupings() -> None:
         for name in ("race", "gender")
     ]
     [said] = run_summary(some).missing
-    assert (said.missing, said.asked, said.reasons) == (4, 18, "4 refused")
+    assert (said.missing, said.requested, said.reasons) == (4, 18, "4 refused")
     assert said.differs == "by race p = 0.2, by gender p = 0.2"
 
 
@@ -123,7 +123,7 @@ def test_means_are_ranked_on_one_axis_and_the_disparity_is_marked() -> None:
     groups = (group("high", 5.0), group("low", 1.0), group("middle", 3.0))
     plot = means_plot(finding(gap("low", FOUND, 0.001), groups=groups))
     assert plot is not None
-    assert [(row.name, row.found) for row in plot.rows] == [
+    assert [(row.name, row.is_disparity) for row in plot.rows] == [
         ("low", True), ("middle", False), ("high", False),
     ]  # fmt: skip
     ends = [end for row in plot.rows for end in (row.low, row.value, row.high)]
@@ -141,7 +141,7 @@ def test_every_answer_of_a_group_is_in_one_bar() -> None:
     assert plot is not None
     by_name = {row.name: row for row in plot.rows}
     for name, some in values.items():
-        assert sum(int(bar.said.split()[0]) for bar in by_name[name].bars) == len(some)
+        assert sum(int(bar.title.split()[0]) for bar in by_name[name].bars) == len(some)
 
 
 def test_ratings_have_a_bar_each_and_nothing_is_drawn_of_nothing() -> None:

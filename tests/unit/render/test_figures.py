@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from biaswatch.local.runs import RunResults
-from biaswatch.render.figures import draw, target_names
+from biaswatch.render.figures import draw
 from biaswatch.render.figures.distributions import groups as groups_picture
+from biaswatch.render.figures.drawing import target_names
 from biaswatch.render.figures.forest import comparisons
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.shared.contracts import (
