@@ -13,6 +13,7 @@ pytest_plugins = [
     "tests.support.recorded",
     "tests.support.skips",
     "tests.support.small_disk",
+    "tests.support.snapshots",
 ]
 # A busy machine is slow, and slowness is no counterexample.
 settings.register_profile(

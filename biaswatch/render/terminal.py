@@ -74,8 +74,8 @@ def rich_table(table: Table) -> RichTable:
 
 def _finding_text(cell: Cell) -> Text:
     text = printable(cell.text + (f" ({cell.note})" if cell.note else ""))
-    if cell.estimate:
-        value, _, interval = text.partition(" ")
+    value, _, interval = text.partition(" ")
+    if cell.estimate and interval.startswith("["):
         text = "\n".join([value, *wrap(interval, INTERVAL_CHARS)])
     return Text(text, style=STYLES.get(cell.chip or "", ""))
 
