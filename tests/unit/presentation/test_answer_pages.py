@@ -1,4 +1,4 @@
-"""What a page of answers wants, marks and writes into a file, without a store."""
+"""Answers on pages: filters, marked differences, files."""
 
 import pytest
 
@@ -24,18 +24,18 @@ def test_only_the_words_that_differ_are_marked() -> None:
 def test_marking_changes_no_character() -> None:
     text = "  two  spaces,\nand a line \u202e\u200b!"
     for parts in differences(text, "and another"):
-        assert "".join(each.text for each in parts) in {text, "and another"}
+        assert "".join(part.text for part in parts) in {text, "and another"}
 
 
 def test_texts_that_would_take_long_are_shown_without_marks() -> None:
     long = "word " * 10_000
-    assert [each.differs for each in differences(long, "other")[0]] == [False]
+    assert [part.differs for part in differences(long, "other")[0]] == [False]
 
 
 def test_a_filter_is_the_same_after_its_address() -> None:
-    wanted = AnswerFilter(q="a&b=c", group="race=black", feature="vader.sentiment", low=-0.5)
-    assert "q=a%26b%3Dc" in wanted.query()
-    assert wanted.query(q="") == "group=race%3Dblack&feature=vader.sentiment&low=-0.5"
+    filter_ = AnswerFilter(q="a&b=c", group="race=black", feature="vader.sentiment", low=-0.5)
+    assert "q=a%26b%3Dc" in filter_.query()
+    assert filter_.query(q="") == "group=race%3Dblack&feature=vader.sentiment&low=-0.5"
 
 
 def test_an_empty_bound_of_a_form_is_no_bound() -> None:
@@ -65,16 +65,16 @@ def test_words_are_found_in_question_and_answer_in_any_case() -> None:
 
 def test_two_twins_stand_side_by_side_and_one_alone_does_not() -> None:
     twins = [view("a", "x"), view("b", "y"), view("c", "z")]
-    found = side_by_side(twins, "c", "a", texts=True)
-    assert found is not None
-    assert [each.label for each in found] == ["c", "a"]
+    result = side_by_side(twins, "c", "a", texts=True)
+    assert result is not None
+    assert [part.label for part in result] == ["c", "a"]
     assert side_by_side(twins[:1], "", "", texts=True) is None
 
 
 def test_without_the_right_no_part_of_a_text_is_there() -> None:
-    found = side_by_side([view("a", "x"), view("b", "y")], "", "", texts=False)
-    assert found is not None
-    assert [each.parts for each in found] == [None, None]
+    result = side_by_side([view("a", "x"), view("b", "y")], "", "", texts=False)
+    assert result is not None
+    assert [part.parts for part in result] == [None, None]
 
 
 def test_a_formula_is_a_text_in_the_file() -> None:

@@ -76,9 +76,9 @@ def test_printed_entries_fit_80_columns_and_cut_nothing(
     print_entries(
         [entry(AuditAction.RUN_START, ID, "It is full.", suite="hiring", targets=models)], {}
     )
-    said = capsys.readouterr().out
-    assert max(map(len, said.splitlines())) <= 80
-    assert " ".join(said.split()) == (
+    output = capsys.readouterr().out
+    assert max(map(len, output.splitlines())) <= 80
+    assert " ".join(output.split()) == (
         f"1 run.start hiring {ID[:12]} 2026-03-04 05:06:07 UTC anna (run) from 10.0.0.3"
         f" models: {models} It failed: It is full."
     )
@@ -102,6 +102,6 @@ def test_entries_that_know_an_id_alone_are_called_as_the_store_calls_it(tmp_path
     with Store.open(url) as store:
         store.records.write([run, written, given])
         names = names_of(entries, store)
-    called = [act_words(each, names) for each in entries]
-    assert [each.name for each in called] == [*(name for *_, name in about), "hiring"]
-    assert [each.id for each in called] == [each.subject[:12] for each in entries]
+    called = [act_words(row, names) for row in entries]
+    assert [row.name for row in called] == [*(name for *_, name in about), "hiring"]
+    assert [row.id for row in called] == [row.subject[:12] for row in entries]

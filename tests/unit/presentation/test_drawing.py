@@ -120,16 +120,16 @@ def test_time_is_labelled_by_few_different_moments(length_s: float) -> None:
     assert 1 <= len(set(labels)) == len(labels) <= 5
 
 
-def test_whoever_points_at_a_round_reads_its_numbers() -> None:
+def test_a_point_has_the_numbers_of_its_round() -> None:
     gap = Estimate(value=0.1, low=0.0, high=0.2)
     [first, *_] = gap_chart(history(gap, gap), "t").points
     assert "round 0: gap 0.1 [0, 0.2]" in first.title
 
 
 def test_rounds_lie_where_their_moments_are() -> None:
-    told = history(*[Estimate(value=0.0, low=-1, high=1)] * 3)
-    late = told.moments[2].model_copy(update={"at": AT + timedelta(hours=10)})
-    chart = gap_chart(told.model_copy(update={"moments": [*told.moments[:2], late]}), "t")
+    shown = history(*[Estimate(value=0.0, low=-1, high=1)] * 3)
+    late = shown.moments[2].model_copy(update={"at": AT + timedelta(hours=10)})
+    chart = gap_chart(shown.model_copy(update={"moments": [*shown.moments[:2], late]}), "t")
     first, second, third = (point.x for point in chart.points)
     assert third - second > 8 * (second - first)
 
@@ -149,8 +149,8 @@ def test_evidence_is_drawn_with_the_bound_that_alarms() -> None:
 def test_each_stretch_of_rounds_has_the_bound_that_held_in_it() -> None:
     same = history(*[Estimate(value=0.0)] * 6)
     moments = [
-        each.model_copy(update={"bound": 5.0 if n < 4 else 7.0})
-        for n, each in enumerate(same.moments)
+        point.model_copy(update={"bound": 5.0 if n < 4 else 7.0})
+        for n, point in enumerate(same.moments)
     ]
     chart = evidence_chart(same.model_copy(update={"moments": moments}), "t")
     first, second = chart.bounds
@@ -161,9 +161,9 @@ def test_each_stretch_of_rounds_has_the_bound_that_held_in_it() -> None:
 
 def test_histories_begin_with_what_is_nearest_to_an_alarm() -> None:
     weak = [make_evidence(round=n, log_supremum=0.1) for n in range(3)]
-    [found] = histories_of(reversed(weak))
-    assert [moment.round for moment in found.moments] == [0, 1, 2]
-    assert found.comparison == weak[0].comparison_key
+    [history_] = histories_of(reversed(weak))
+    assert [moment.round for moment in history_.moments] == [0, 1, 2]
+    assert history_.comparison == weak[0].comparison_key
 
 
 def test_the_more_comparisons_the_fewer_rounds_are_shown_at_once() -> None:

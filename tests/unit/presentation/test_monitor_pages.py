@@ -1,4 +1,4 @@
-"""What a monitor's page says of its comparisons, without a store."""
+"""Tables of a monitor: titles, history, ranges of time."""
 
 from datetime import timedelta
 
@@ -21,8 +21,8 @@ def test_every_comparison_has_a_title_of_its_own_in_words() -> None:
 def test_a_round_of_traffic_is_shown_when_its_window_ended() -> None:
     history = histories_of([make_evidence(round=n) for n in range(2)])
     ends = {n: AT + timedelta(hours=n + 1) for n in range(2)}
-    [found] = in_time(history, ends, None)
-    assert [point.at - AT for point in found.moments] == [timedelta(hours=n) for n in (1, 2)]
+    [history_] = in_time(history, ends, None)
+    assert [point.at - AT for point in history_.moments] == [timedelta(hours=n) for n in (1, 2)]
 
 
 def test_a_range_cuts_what_is_older_and_never_leaves_one_round_alone() -> None:

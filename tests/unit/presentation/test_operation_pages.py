@@ -1,4 +1,4 @@
-"""What the platform's own pages say, without a store."""
+"""Tables of the platform: two runs, traffic, runs, extractors."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ from biaswatch.shared.requests.evidence import WindowState, WindowView
 from tests.support.records import AT, make_diagnosis, make_progress
 
 
-def found(value: float, verdict: Verdict, target: str = "m") -> Diagnosis:
+def diagnosis(value: float, verdict: Verdict, target: str = "m") -> Diagnosis:
     gap = Gap(
         a="a", b="b", gap=Estimate(value=value, low=value - 0.1, high=value + 0.1), verdict=verdict
     )
@@ -42,21 +42,21 @@ def texts(table: object) -> list[str]:
 
 
 def test_a_disparity_that_only_the_later_run_shows_is_counted() -> None:
-    both = compared_runs([found(0.1, Verdict.NOT_ENOUGH)], [found(0.9, Verdict.DISPARITY)])
+    both = compared_runs([diagnosis(0.1, Verdict.NOT_ENOUGH)], [diagnosis(0.9, Verdict.DISPARITY)])
     assert (both.new, both.gone, len(both.gaps)) == (1, 0, 1)
     assert both.gaps[0].intervals == "apart"
 
 
-def test_two_single_models_are_compared_with_each_other() -> None:
-    before, after = found(0.1, Verdict.NOT_ENOUGH, "old"), found(0.1, Verdict.NOT_ENOUGH, "new")
+def test_two_single_models_are_compared() -> None:
+    before, after = (diagnosis(0.1, Verdict.NOT_ENOUGH, name) for name in ("old", "new"))
     [gap] = compared_runs([before], [after]).gaps
     assert gap.model == "old, then new"
     assert gap.intervals == "meet"
 
 
-def test_what_only_one_run_compared_is_counted_apart() -> None:
-    other = found(0.1, Verdict.NOT_ENOUGH).model_copy(update={"feature": "another"})
-    both = compared_runs([found(0.1, Verdict.NOT_ENOUGH)], [other])
+def test_comparisons_of_one_run_alone_are_counted() -> None:
+    other = diagnosis(0.1, Verdict.NOT_ENOUGH).model_copy(update={"feature": "another"})
+    both = compared_runs([diagnosis(0.1, Verdict.NOT_ENOUGH)], [other])
     assert (both.gaps, both.only_before, both.only_after) == ((), 1, 1)
     assert compared_table(both).rows == ()
 
@@ -64,8 +64,8 @@ def test_what_only_one_run_compared_is_counted_apart() -> None:
 def test_shares_of_traffic_are_of_what_was_sent() -> None:
     accounts = AnswerAccounts(evidence=60, described=20, without_group=20, late=100)
     source = TrafficSource("m", "traffic:bot", "active", accounts, [window(1, 30), window(0, 10)])
-    said = texts(traffic_table([source]))
-    assert said[:8] == ["bot", "m", "active", "200", "20", "50 %", "0 %", "80 %"]
+    cells = texts(traffic_table([source]))
+    assert cells[:8] == ["bot", "m", "active", "200", "20", "50 %", "0 %", "80 %"]
 
 
 def test_a_source_without_answers_has_no_shares() -> None:
@@ -75,8 +75,8 @@ def test_a_source_without_answers_has_no_shares() -> None:
 
 def test_a_run_whose_cost_is_unknown_has_none() -> None:
     run = make_progress()
-    said = texts(runs_table([run], {run.run_id: RunSpent(tokens=1200, cost=0.0)}, {}))
-    assert said[6:8] == ["1,200", "-"]
+    cells = texts(runs_table([run], {run.run_id: RunSpent(tokens=1200, cost=0.0)}, {}))
+    assert cells[6:8] == ["1,200", "-"]
 
 
 def test_a_refused_extractor_is_in_trouble() -> None:

@@ -17,16 +17,16 @@ def test_a_flagged_pair_is_folded_and_a_models_words_stay_text() -> None:
         condition="ambig", answers="different", context=None, a=side, b=side,
         flags=["flag_1"], explanations={"flag_1": "A says the girl, B the boy."},
     )  # fmt: skip
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("biaswatch.services.gateway.dashboard", "templates"), autoescape=True
     )
-    made.filters["capitalize_first"] = capitalize_first
-    macros = made.get_template("pairs.html").module
+    environment.filters["capitalize_first"] = capitalize_first
+    macros = environment.get_template("pairs.html").module
     shown = macros.flagged_pair(pair, STATEMENTS, pair.target)  # type: ignore[attr-defined]
-    found = html.fromstring(str(shown))
-    assert found.tag == "details"
-    title = " ".join(found.find("summary").text_content().split())
+    element = html.fromstring(str(shown))
+    assert element.tag == "details"
+    title = " ".join(element.find("summary").text_content().split())
     assert title == "Who did it? s1, simulator:biased: flag 1 (A to B: no)"
-    said = found.text_content()
-    assert found.find(".//script") is None
-    assert all(words in said for words in (NASTY, "The girl", "A says the girl", "(purged)"))
+    text = element.text_content()
+    assert element.find(".//script") is None
+    assert all(words in text for words in (NASTY, "The girl", "A says the girl", "(purged)"))

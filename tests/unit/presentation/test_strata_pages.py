@@ -32,21 +32,21 @@ def view(*windows: Described) -> StrataView:
 
 
 def test_windows_add_up_and_the_largest_stratum_stands_first() -> None:
-    found = view(
+    strata = view(
         described(users("billing", 2, 3, 1)),
         described(users("returns", 9, 9, 8), users("billing", 1, 0)),
     )
-    returns, billing = found.strata
+    returns, billing = strata.strata
     assert returns.facts == {"topic": "returns", "language": "en"}
     assert (billing.first_users, billing.second_users, billing.matches) == (3, 3, 1)
-    assert (found.since_round, found.last_round) == (3, 7)
+    assert (strata.since_round, strata.last_round) == (3, 7)
     assert returns.first_mean.value == 100
     assert returns.second_mean.value == 0
 
 
 def test_equal_values_have_an_interval_that_stays_within_the_range() -> None:
-    [found] = view(described(users("billing", 12, 12, 12))).strata
-    for gap in (found.adjusted, found.unadjusted):
+    [strata] = view(described(users("billing", 12, 12, 12))).strata
+    for gap in (strata.adjusted, strata.unadjusted):
         assert gap.value == 100
         assert gap.low is not None
         assert gap.high is not None
@@ -55,30 +55,30 @@ def test_equal_values_have_an_interval_that_stays_within_the_range() -> None:
 
 
 def test_a_stratum_without_neighbours_says_so_and_has_no_zero() -> None:
-    [found] = view(described(users("billing", 4, 0))).strata
-    assert found.adjusted.value is None
-    assert found.adjusted.reason == "no users of both groups were neighbours"
-    assert found.unadjusted.value is None
+    [strata] = view(described(users("billing", 4, 0))).strata
+    assert strata.adjusted.value is None
+    assert strata.adjusted.reason == "no users of both groups were neighbours"
+    assert strata.unadjusted.value is None
     [row] = strata_table([view(described(users("billing", 4, 0)))]).rows
-    assert row[0].note == found.adjusted.reason
+    assert row[0].note == strata.adjusted.reason
     assert row[7].plain is None
 
 
 def test_smaller_strata_together_stand_last_and_the_picture_holds_all() -> None:
-    found = view(described(users("", 50, 50, 3), users("billing", 2, 3, 2)))
-    assert [each.facts for each in found.strata][-1] == {}
-    drawn = strata_plot(found)
-    assert [each.name for each in drawn.rows] == ["all strata", "billing, en", "all smaller strata"]
-    ends = [end for row in drawn.rows for end in (row.low, row.value, row.high, row.ring)]
+    strata = view(described(users("", 50, 50, 3), users("billing", 2, 3, 2)))
+    assert [row.facts for row in strata.strata][-1] == {}
+    plot = strata_plot(strata)
+    assert [row.name for row in plot.rows] == ["all strata", "billing, en", "all smaller strata"]
+    ends = [end for row in plot.rows for end in (row.low, row.value, row.high, row.ring)]
     assert all(0 <= end <= 1000 for end in ends if end is not None)
 
 
 def test_the_columns_of_one_comparison_are_called_by_its_groups() -> None:
-    found = view(described(users("billing", 4, 5, 2)))
-    a, b = found.groups
-    titles = [each.title for each in table_of_one(found).columns]
+    strata = view(described(users("billing", 4, 5, 2)))
+    a, b = strata.groups
+    titles = [row.title for row in table_of_one(strata).columns]
     assert titles[1:3] == [f"{a}, users", f"{b}, users"]
     assert titles[5:7] == [f"mean of {a}", f"mean of {b}"]
-    assert [each.title for each in strata_table([found]).columns][1:3] == [
+    assert [row.title for row in strata_table([strata]).columns][1:3] == [
         *("first group", "second group")
     ]

@@ -47,6 +47,6 @@ def test_why_there_is_no_interval_folds_at_words() -> None:
 
 def test_the_verdict_says_what_missing_answers_could_undo_and_what_was_not_measured() -> None:
     doubted = row(verdict="disparity", survives_missing=False)
-    together = " ".join(" ".join(printed(160, doubted, row(gap=None, ci=None, n_b=0))).split())
-    assert "disparity, but the missing answers could undo it" in together
-    assert "not measured" in together
+    output = " ".join(" ".join(printed(160, doubted, row(gap=None, ci=None, n_b=0))).split())
+    assert "disparity, but the missing answers could undo it" in output
+    assert "not measured" in output

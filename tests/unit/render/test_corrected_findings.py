@@ -1,4 +1,4 @@
-"""What labels make of findings stands beside the readings: in Python, in JSON, in a table."""
+"""Corrected findings beside the readings, in Python, JSON and a table."""
 
 from typing import Any
 
@@ -13,10 +13,11 @@ from tests.support.records import make_correction, make_diagnosis, make_progress
 
 
 def corrected(**fields: Any) -> Correction:
-    found = make_correction()
+    correction = make_correction()
     ratio = Estimate(value=1.5, low=1.1, high=2.0)
-    [gap] = (gap.model_copy(update={"ratio": ratio, "reading_ratio": 1.8}) for gap in found.gaps)
-    return found.model_copy(update={"gaps": (gap,), **fields})
+    [gap] = correction.gaps
+    gap = gap.model_copy(update={"ratio": ratio, "reading_ratio": 1.8})
+    return correction.model_copy(update={"gaps": (gap,), **fields})
 
 
 def finished(*corrections: Correction) -> FinishedRun:
@@ -33,18 +34,18 @@ def test_a_runs_gaps_in_python_have_what_labels_make_of_them() -> None:
 
 
 def test_without_labels_they_are_empty_and_sentences_say_by_whose_reading() -> None:
-    found = finished()
-    [gap] = found.gaps().to_dict("records")
+    correction = finished()
+    [gap] = correction.gaps().to_dict("records")
     assert gap["corrected"] is None
-    assert len(found.corrections()) == 0
+    assert len(correction.corrections()) == 0
     # An extractor that has the name of its only number is not named twice.
-    assert all("by the reading of" in each or ", words:" in each for each in found.sentences)
+    assert all("by the reading of" in s or ", words:" in s for s in correction.sentences)
 
 
 def test_sentences_in_python_say_what_labels_correct_and_the_ratio() -> None:
-    said = "\n".join(finished(corrected()).sentences)
-    assert "as labels correct it" in said
-    assert "The rate of France is 1.5 [1.1, 2] times that of Peru (by the readings 1.8)." in said
+    text = "\n".join(finished(corrected()).sentences)
+    assert "as labels correct it" in text
+    assert "The rate of France is 1.5 [1.1, 2] times that of Peru (by the readings 1.8)." in text
 
 
 def test_rows_have_what_a_reader_needs_to_judge_them() -> None:
@@ -59,7 +60,7 @@ def test_the_table_names_the_number_and_both_groups() -> None:
     assert row[:2] == ["words.words", "France - Peru"]
 
 
-def test_a_run_that_nobody_has_labelled_says_whose_readings_it_has() -> None:
+def test_a_run_without_labels_names_its_extractors() -> None:
     console = Console(width=120, record=True)
     print_corrections(console, [], ["vader", "words"])
     assert "by the reading of vader and words" in " ".join(console.export_text().split())

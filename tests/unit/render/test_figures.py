@@ -1,4 +1,4 @@
-"""Pictures of a run: there, in both formats, and whatever anybody wrote in them stays text."""
+"""Figures of a run in both formats; names in them stay text."""
 
 from itertools import combinations
 from pathlib import Path
@@ -69,9 +69,9 @@ def test_every_picture_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
             assert path.read_bytes().startswith(b"\x89PNG")
         else:
             assert not list(ElementTree.parse(path).iter("script"))  # noqa: S314 - our own file
-    said = (tmp_path / "figures" / "gaps.svg").read_text()
-    assert "\u22120.50" in said
-    assert "$\\frac{1}$" in said
+    svg = (tmp_path / "figures" / "gaps.svg").read_text()
+    assert "\u22120.50" in svg
+    assert "$\\frac{1}$" in svg
 
 
 def test_all_groups_are_drawn_from_the_largest_down_with_their_ranks(tmp_path: Path) -> None:
@@ -84,14 +84,14 @@ def test_all_groups_are_drawn_from_the_largest_down_with_their_ranks(tmp_path: P
         for n in range(21)
     )  # fmt: skip
     overall = OverallTest(groups=21, units=189, p_value=0.034, permutations=1000)
-    many = make_diagnosis(groups=groups, overall=overall, feature="$x$", target=HOSTILE[:90])
-    written = draw(RunResults(RUN, [many, make_diagnosis()]), tmp_path)
+    rows = make_diagnosis(groups=groups, overall=overall, feature="$x$", target=HOSTILE[:90])
+    written = draw(RunResults(RUN, [rows, make_diagnosis()]), tmp_path)
     assert {path.stem for path in written} == {"groups", "gaps", "comparisons"}
-    said = (tmp_path / "groups.svg").read_text()
-    assert said.index("group 20 (n=9)") < said.index("group 0 (n=9)")
+    svg = (tmp_path / "groups.svg").read_text()
+    assert svg.index("group 20 (n=9)") < svg.index("group 0 (n=9)")
     for words in ("all groups together p = 0.034", "7 (1 to 20)", "shrunken", "mean $x$"):
-        assert words in said
-    assert "<script" not in said
+        assert words in svg
+    assert "<script" not in svg
 
 
 def test_of_more_gaps_than_can_be_read_those_that_say_the_most_are_drawn(tmp_path: Path) -> None:
@@ -105,11 +105,11 @@ def test_of_more_gaps_than_can_be_read_those_that_say_the_most_are_drawn(tmp_pat
     )  # fmt: skip
     written = draw(RunResults(RUN, [make_diagnosis(gaps=gaps)]), tmp_path)
     assert {path.stem for path in written} == {"comparisons"}
-    said = (tmp_path / "comparisons.svg").read_text()
-    assert "the 30 of 210 that say the most" in said
-    assert "b003" in said
-    assert said.index("b209") < said.index("b181") < said.index("b003")
-    assert "b180" not in said
+    svg = (tmp_path / "comparisons.svg").read_text()
+    assert "the 30 of 210 that say the most" in svg
+    assert "b003" in svg
+    assert svg.index("b209") < svg.index("b181") < svg.index("b003")
+    assert "b180" not in svg
 
 
 def test_four_groups_in_pairs_are_a_square_and_gaps_with_the_rest_are_none(tmp_path: Path) -> None:
@@ -122,12 +122,12 @@ def test_four_groups_in_pairs_are_a_square_and_gaps_with_the_rest_are_none(tmp_p
         Gap(a=a, b=b, gap=Estimate(value=0.25), verdict=Verdict.NOT_ENOUGH)
         for a, b in combinations(names, 2)
     )
-    found = make_diagnosis(groups=groups, gaps=pairs)
-    written = draw(RunResults(RUN, [found]), tmp_path)
+    diagnosis = make_diagnosis(groups=groups, gaps=pairs)
+    written = draw(RunResults(RUN, [diagnosis]), tmp_path)
     assert "pairs-of-groups" in {path.stem for path in written}
-    said = (tmp_path / "pairs-of-groups.svg").read_text()
-    assert "7 readable answers a group" in said
-    assert said.count("+0.25") == said.count("\u22120.25") == len(pairs)
+    svg = (tmp_path / "pairs-of-groups.svg").read_text()
+    assert "7 readable answers a group" in svg
+    assert svg.count("+0.25") == svg.count("\u22120.25") == len(pairs)
     rest = tuple(gap.model_copy(update={"b": "the rest"}) for gap in pairs)
     alone = draw(RunResults(RUN, [make_diagnosis(groups=groups, gaps=rest)]), tmp_path / "rest")
     assert "pairs-of-groups" not in {path.stem for path in alone}
@@ -142,8 +142,8 @@ def test_intervals_are_drawn_inside_the_range_that_the_suite_declares() -> None:
         for n in range(3)
     )  # fmt: skip
     gap = Gap(a="g0", b="g1", gap=Estimate(value=2, low=-7, high=9), verdict=Verdict.NOT_ENOUGH)
-    found = make_diagnosis(groups=groups, gaps=(gap,))
-    results = RunResults(RUN, [found], provenance=make_provenance(ranges={"words": (1.0, 4.0)}))
+    diagnosis = make_diagnosis(groups=groups, gaps=(gap,))
+    results = RunResults(RUN, [diagnosis], provenance=make_provenance(ranges={"words": (1.0, 4.0)}))
     for picture, ends in ((groups_picture, (1.0, 4.0)), (comparisons, (-3.0, 3.0))):
         figure = picture(results)
         assert figure is not None
@@ -154,29 +154,29 @@ def test_intervals_are_drawn_inside_the_range_that_the_suite_declares() -> None:
 
 
 def test_the_spread_of_answers_is_drawn_by_group_with_how_many_there_are(tmp_path: Path) -> None:
-    found = make_diagnosis()
+    diagnosis = make_diagnosis()
     values = GroupValues(values={"a": [1.0, 2.0, 2.0], "b": [3.0]}, answers=4, of=9)
-    written = draw(RunResults(RUN, [found], values={found.id: values}), tmp_path)
+    written = draw(RunResults(RUN, [diagnosis], values={diagnosis.id: values}), tmp_path)
     assert "spreads" in {path.stem for path in written}
-    said = (tmp_path / "spreads.svg").read_text()
+    svg = (tmp_path / "spreads.svg").read_text()
     for words in ("a (n=3, median 2)", "b (n=1, median 3)", "4 of 9 answers"):
-        assert words in said
+        assert words in svg
 
 
 def test_two_dozen_models_and_scaffolds_have_a_facet_each_with_their_names(tmp_path: Path) -> None:
-    many = [
+    rows = [
         assessed(f"simulator:{n}").model_copy(update={"scaffold": scaffold})
         for n in range(6)
         for scaffold in ("direct", "chain_of_thought", "decomposed", "reason_and_choose")
     ]
-    draw(RunResults(RUN, [], many), tmp_path)
+    draw(RunResults(RUN, [], rows), tmp_path)
     for name in ("combinations", "against-anonymised", "criteria"):
-        said = (tmp_path / f"{name}.svg").read_text()
-        assert said.count("chain of thought") == 6
-        assert said.count("simulator:5") == 4
-    said = (tmp_path / "bias-and-quality.svg").read_text()
-    assert said.count("chain of thought") == 6
-    assert said.count("simulator:5") == 1
+        svg = (tmp_path / f"{name}.svg").read_text()
+        assert svg.count("chain of thought") == 6
+        assert svg.count("simulator:5") == 4
+    svg = (tmp_path / "bias-and-quality.svg").read_text()
+    assert svg.count("chain of thought") == 6
+    assert svg.count("simulator:5") == 1
 
 
 def test_a_recording_is_called_by_its_file_unless_two_would_be_called_the_same() -> None:
@@ -212,12 +212,12 @@ def scores_of(models: int) -> StudyResults:
 
 def test_bias_scores_are_drawn_by_category_and_model_with_what_is_undefined(tmp_path: Path) -> None:
     draw(RunResults(RUN, [], studies=scores_of(2)), tmp_path)
-    said = (tmp_path / "bias-scores.svg").read_text()
+    svg = (tmp_path / "bias-scores.svg").read_text()
     for words in ("Age", "openai:model-1", "\u221248.9", "[\u221252.1, 45.8]", "undefined"):
-        assert words in said
-    assert "ambiguous contexts" in said
-    assert "disambiguated contexts" in said
+        assert words in svg
+    assert "ambiguous contexts" in svg
+    assert "disambiguated contexts" in svg
     draw(RunResults(RUN, [], studies=scores_of(9)), tmp_path)
-    many = (tmp_path / "bias-scores.svg").read_text()
-    assert "\u221249" in many
-    assert "52.1" not in many
+    rows = (tmp_path / "bias-scores.svg").read_text()
+    assert "\u221249" in rows
+    assert "52.1" not in rows

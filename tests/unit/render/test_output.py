@@ -1,4 +1,4 @@
-"""What a verb has made is printed or written, and a file that cannot be written is a sentence."""
+"""Output of verbs: printed or written, with a sentence for a file that cannot be written."""
 
 import json
 from pathlib import Path
@@ -16,9 +16,9 @@ def test_a_document_is_printed_or_written(
 ) -> None:
     write_document("words", None)
     write_document("words", tmp_path / "out.md")
-    said = capsys.readouterr()
-    assert (said.out, (tmp_path / "out.md").read_text()) == ("words\n", "words")
-    assert said.err == f"Wrote {tmp_path / 'out.md'}.\n"
+    captured = capsys.readouterr()
+    assert (captured.out, (tmp_path / "out.md").read_text()) == ("words\n", "words")
+    assert captured.err == f"Wrote {tmp_path / 'out.md'}.\n"
 
 
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:

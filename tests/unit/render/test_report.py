@@ -53,7 +53,7 @@ HOSTILE = '=cmd|"<script>alert(1)</script>"![x](http://x) # head'
 
 
 def diagnosis(name: str = "Peru") -> Diagnosis:
-    """Make a disparity between two groups, one of which lacks an answer."""
+    """Make a disparity between two groups with a missing answer."""
     return make_diagnosis(
         groups=(
             GroupSummary(group="France", responses=3, missing=0, units=3, mean=Estimate(value=7.0)),
@@ -85,7 +85,7 @@ def diagnosis(name: str = "Peru") -> Diagnosis:
 
 
 def many_groups() -> Diagnosis:
-    """Make the diagnosis of nine groups, one of which differs from another."""
+    """Make the diagnosis of nine groups with one disparity."""
     groups = tuple(
         GroupSummary(
             group=f"g{n}",

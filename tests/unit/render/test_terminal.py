@@ -1,4 +1,4 @@
-"""What a terminal is shown: nothing anybody wrote steers it, nothing is cut."""
+"""Terminal output: no control characters, nothing cut."""
 
 import pytest
 from rich.console import Console
@@ -12,11 +12,11 @@ from tests.support.records import RUN_ID, make_diagnosis, make_evaluation, make_
 HOSTILE = "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202eexe.gpj [bold]loud[/]"
 
 
-def test_nothing_written_by_others_reaches_a_terminal_as_a_command() -> None:
+def test_foreign_texts_cannot_command_the_terminal() -> None:
     console = Console(force_terminal=True, width=200, color_system=None)
-    with console.capture() as said:
+    with console.capture() as output:
         console.print(escape(HOSTILE), highlight=False)
-    assert said.get() == (
+    assert output.get() == (
         "⟨U+001B⟩[31mred⟨U+001B⟩]0;title⟨U+0007⟩ ⟨U+009B⟩2J ⟨U+202E⟩exe.gpj [bold]loud[/]\n"
     )
 
@@ -32,11 +32,11 @@ def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
         a="female", b="male", gap=Estimate(value=-0.0258, low=-0.122, high=0.0699),
         impact_ratio=Estimate(value=0.971, low=0.547, high=1.72), verdict=Verdict.NOT_ENOUGH,
     )  # fmt: skip
-    found = make_diagnosis(gaps=(gap,))
+    diagnosis = make_diagnosis(gaps=(gap,))
     console = Console(width=60)
-    with console.capture() as said:
-        print_diagnoses(console, [found])
-    assert {"-0.0258", "[-0.122,", "0.0699]"} <= set(said.get().split())
+    with console.capture() as output:
+        print_diagnoses(console, [diagnosis])
+    assert {"-0.0258", "[-0.122,", "0.0699]"} <= set(output.get().split())
 
 
 def test_the_conclusions_come_first_and_a_written_report_does_not_push_them_away(
@@ -44,18 +44,18 @@ def test_the_conclusions_come_first_and_a_written_report_does_not_push_them_away
 ) -> None:
     gap = Gap(a="France", b="Peru", gap=Estimate(value=1), verdict=Verdict.NOT_ENOUGH)
     about = InterpretedGap("France against Peru", make_evaluation(report="Long words."))
-    found = make_diagnosis(gaps=(gap,))
-    print_results(RunResults(make_progress(), [found], interpretations=[about]), as_json=False)
-    said = capsys.readouterr().out
-    assert "Long words." not in said
-    assert f"biaswatch report {RUN_ID[:12]} --interpret" in said
-    assert said.startswith("None of 1 comparison shows a disparity; not enough evidence: 1.\n• ")
-    assert said.index("• ") < said.index("Family of") < said.index("Run 0000")
-    assert said.index("Run 0000") < said.index("Interpreted and graded: France against Peru")
+    diagnosis = make_diagnosis(gaps=(gap,))
+    print_results(RunResults(make_progress(), [diagnosis], interpretations=[about]), as_json=False)
+    output = capsys.readouterr().out
+    assert "Long words." not in output
+    assert f"biaswatch report {RUN_ID[:12]} --interpret" in output
+    assert output.startswith("None of 1 comparison shows a disparity; not enough evidence: 1.\n• ")
+    assert output.index("• ") < output.index("Family of") < output.index("Run 0000")
+    assert output.index("Run 0000") < output.index("Interpreted and graded: France against Peru")
 
 
 def many_comparisons() -> Diagnosis:
-    """Make 210 comparisons of groups with long names, of which one is a disparity."""
+    """Make 210 comparisons of groups with long names, one of them a disparity."""
     return make_diagnosis(
         target="openai:a-model-with-a-long-name-2026-01-01",
         feature="hedges_per_100_words",
@@ -80,7 +80,7 @@ def many_comparisons() -> Diagnosis:
     )  # fmt: skip
 
 
-def test_of_210_comparisons_ten_are_shown_the_disparity_first_and_all_if_asked_for(
+def test_ten_of_210_comparisons_are_shown_unless_all_are_requested(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     results = RunResults(make_progress(), [many_comparisons()])
@@ -97,14 +97,14 @@ def test_of_210_comparisons_ten_are_shown_the_disparity_first_and_all_if_asked_f
     assert "The other" not in every
 
 
-def test_nothing_measured_and_no_name_is_cut_or_folded_at_80_columns(
+def test_80_columns_cut_or_fold_no_number_and_no_name(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     print_results(RunResults(make_progress(), [many_comparisons()]), as_json=False, everything=True)
-    said = capsys.readouterr().out
-    assert "…" not in said
-    words = set(said.split())
+    output = capsys.readouterr().out
+    assert "…" not in output
+    words = set(output.split())
     for whole in (
         "Bosnia_and_Herzegovina_209", "hedges_per_100_words", "-1,234", "[-2,346,", "-0.000123]",
         "123456", "-209", "[-209,", "0.789]",
@@ -115,9 +115,9 @@ def test_nothing_measured_and_no_name_is_cut_or_folded_at_80_columns(
 def test_a_sentence_wraps_between_words_and_keeps_numbers_with_their_intervals() -> None:
     console = Console(width=40)
     sentence = "female against male, rating: a disparity of 0.5 [0.25, 0.75], adjusted p = 0.012."
-    with console.capture() as said:
+    with console.capture() as output:
         print_sentence(console, sentence, bullet="• ")
-    lines = said.get().splitlines()
+    lines = output.get().splitlines()
     assert all(len(line) <= 40 for line in lines)
     assert any("0.5 [0.25, 0.75]," in line for line in lines)
     assert any("p = 0.012." in line for line in lines)
