@@ -25,7 +25,7 @@ from biaswatch.planning.runs import (
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
 from biaswatch.shared.contracts import Claim, Diagnosis, Verdict
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.comparisons.planned_power import FURTHEST, PlannedTest, simulated_power
+from biaswatch.shared.stats.comparisons.planned_power import MAX_SETS, PlannedTest, simulated_power
 
 SIMULATIONS, STEPS = 100, 6
 """The gap is found to a 64th of the widest that can be; the power to .04."""
@@ -179,7 +179,7 @@ def _out_of_reach(plan: RunPlan, asked: str) -> str:
             f"Not even {MOST_REPEATS:,} repeats find the gap in {asked}; the claim is about these"
             " prompts alone, so that only repeats can change."
         )
-    return f"Not even {FURTHEST:,} sets find the gap in {asked}: plan for a larger gap."
+    return f"Not even {MAX_SETS:,} sets find the gap in {asked}: plan for a larger gap."
 
 
 MOST_ANSWERS = 5000

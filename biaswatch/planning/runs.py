@@ -9,8 +9,8 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.planned_power import (
-    Enough,
     PlannedTest,
+    SufficientSize,
     simulated_power,
     smallest_enough,
 )
@@ -238,7 +238,7 @@ class _Search:
             runs=self.options.simulations, seed=self.options.seed,
         )  # fmt: skip
 
-    def _enough(self, enough: Enough | None, repeats: int) -> Row:
+    def _enough(self, enough: SufficientSize | None, repeats: int) -> Row:
         if enough is None:
             return self._row(ENOUGH, None, repeats, None)
         return self._row(ENOUGH, enough.number, repeats, enough.power)

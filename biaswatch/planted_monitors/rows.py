@@ -138,7 +138,7 @@ def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
     from biaswatch.shared.analysis.monitors.pair_counts import GAPS, pair_table
     from biaswatch.shared.stats.anytime.planning import fixed_size
 
-    pooled = pair_table([record.counts for record in evidence], [GAPS] * len(evidence)).together
+    pooled = pair_table([record.counts for record in evidence], [GAPS] * len(evidence)).total
     units, estimate = float(pooled.units[0]), float(pooled.estimates[0])
     if not units or not estimate or isnan(estimate):  # NaN without answers
         return None

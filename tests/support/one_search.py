@@ -7,7 +7,7 @@ import numpy as np
 
 from biaswatch.shared.stats.anytime.bets import STAKES
 from biaswatch.shared.stats.anytime.change_search import (
-    KEPT,
+    MAX_REFERENCES,
     References,
     is_due,
     log_evidence,
@@ -78,5 +78,5 @@ def search(rounds: Sequence[PairHistogram], *, first: int, alpha: float) -> Iter
         references = after_round(references, pairs, steps, number - 1)
         last = int(references.rounds[-1]) if len(references.rounds) else None
         if is_due(last, number, first) and (one := made(total, number, alpha)):
-            references = newest(joined(references, one), KEPT)
+            references = newest(joined(references, one), MAX_REFERENCES)
         yield references

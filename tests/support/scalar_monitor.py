@@ -17,7 +17,7 @@ from biaswatch.shared.stats.anytime.judging import (
 from biaswatch.shared.stats.anytime.pairs import PairHistogram
 
 BETS = both_ways(STAKES)
-MILLION, KEPT = 1e6, 3
+MILLION, MAX_REFERENCES = 1e6, 3
 
 
 def mixed(logs: Floats) -> float:
@@ -112,7 +112,7 @@ class ScalarSearch:
         allowed = max(value - low, high - value) + self.tolerance
         if allowed < 1:
             made = ScalarReference(value, allowed, self.rounds)
-            self.references = [*self.references, made][-KEPT:]
+            self.references = [*self.references, made][-MAX_REFERENCES:]
 
     @property
     def log_evidence(self) -> float | None:

@@ -15,7 +15,7 @@ from biaswatch.shared.stats.groups.exchanges import unit_means
 from biaswatch.shared.stats.groups.group_means import group_means, shrunken_means
 from biaswatch.shared.stats.groups.mean_ranks import BY_RANGE as RANKS_BY_RANGE
 from biaswatch.shared.stats.groups.mean_ranks import METHOD as RANKS
-from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means, sure_orders
+from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means, simultaneous_order
 from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
 from biaswatch.shared.stats.groups.overall import METHOD as LABELS_PERMUTED
 from biaswatch.shared.stats.groups.overall import overall_test
@@ -264,7 +264,9 @@ def _of_feature(
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no rank
         means = group_means(values[own], codes, sets[own], len(groups))
         shrunken = shrunken_means(means.means, means.variance * means.shares, design)
-    surely = bounds and sure_orders(values[own], codes, sets[own], means.shared, bounds, alpha)
+    surely = bounds and simultaneous_order(
+        values[own], codes, sets[own], means.shared, bounds, alpha
+    )
     ranks = ranks_of_means(means, alpha, surely)
     for place, group in enumerate(groups):
         ranked = bool(ranks.ranks[place])

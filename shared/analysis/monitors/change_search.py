@@ -18,7 +18,7 @@ from biaswatch.shared.analysis.monitors.plans import change_bound, search_alpha
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, less
 from biaswatch.shared.contracts import Change, Evidence, MonitorPlan, Reference, Stretch
 from biaswatch.shared.stats.anytime.change_search import (
-    KEPT,
+    MAX_REFERENCES,
     TypicalRounds,
     is_due,
     made_references,
@@ -113,7 +113,7 @@ def _after(
     before = ReferenceTable([search.change.references for search in searches])
     kept = before.after(added, [search.steps for search in searches], searches[0].round)
     for place, reference in _references_due(searches, seen, plan, level=level):
-        kept[place] = (*kept[place], reference)[-KEPT:]
+        kept[place] = (*kept[place], reference)[-MAX_REFERENCES:]
     rounds = np.array([search.rounds for search in searches])
     searched = SearchedRounds(
         TypicalRounds.of(seen, rounds),

@@ -1,4 +1,4 @@
-"""Fixed bets: their stakes, and what they earn on histograms of differences."""
+"""Fixed bets: their stakes, and their wealth on histograms of differences."""
 
 from functools import lru_cache
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 STAKES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
-"""Each below 1, so that no outcome can ruin a bet; enough for some hundred thousand units."""
+"""Each below 1, so that no outcome can ruin a bet; enough for several hundred thousand units."""
 
 
 def both_ways(stakes: tuple[float, ...]) -> Floats:
@@ -26,22 +26,22 @@ def log_mean_exp(logs: Floats) -> Floats:
 
 @lru_cache
 def middles(bins: int) -> Floats:
-    """Return the differences that the bins stand for."""
+    """Return the difference that each bin represents."""
     return np.linspace(-1.0, 1.0, bins)
 
 
 def log_wealths(lower: Floats, upper: Floats, log_factors: Floats) -> Floats:
     """Return the log wealth of each bet (a column), for each histogram (a row).
 
-    A bet on a gap above the null takes each unit at the least that its gap can be, a bet on one
-    below at the most. A unit's factor only falls by that, so whatever the missing answers would
-    have been, the wealth is at most that of bets on the whole data.
+    A bet on a gap above the null takes the lower bound of each unit's gap, a bet on one below the
+    upper bound. That only lowers a unit's factor, so for any values of the missing answers the
+    wealth is at most that of bets on the whole data.
 
     Parameters
     ----------
     lower, upper
-        Counts per bin of the least and of the most that gaps can be, shape (..., bins); equal
-        where nothing is missing.
+        Counts per bin of the lower and upper bounds of gaps, shape (..., bins); equal without
+        missing answers.
     log_factors
         Shape (bins, bets), the bets as `both_ways` orders them.
     """
@@ -92,7 +92,7 @@ def _log_factors_beyond(tolerance: float, bins: int, stakes: tuple[float, ...]) 
     return np.log1p(bets * middles(bins)[:, None] - np.abs(bets) * tolerance)
 
 
-def against(lower: Floats, upper: Floats, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
+def log_es_at(lower: Floats, upper: Floats, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
     """Return the log e-values of one histogram against many mean differences."""
     bets = both_ways(stakes) / (1 + np.abs(nulls))[:, None]
     half = bets.shape[1] // 2
@@ -102,7 +102,7 @@ def against(lower: Floats, upper: Floats, nulls: Floats, stakes: tuple[float, ..
 
 def _log_wealths(counts: Floats, bets: Floats, nulls: Floats) -> Floats:
     """Return the log wealth of each bet against each null, shape (nulls, bets)."""
-    there = np.flatnonzero(counts)
-    shifted = middles(len(counts))[there] - nulls[:, None]
+    filled = np.flatnonzero(counts)
+    shifted = middles(len(counts))[filled] - nulls[:, None]
     logs = np.log1p(bets[:, :, None] * shifted[:, None, :])
-    return np.asarray(logs @ counts[there], dtype=np.float64)
+    return np.asarray(logs @ counts[filled], dtype=np.float64)

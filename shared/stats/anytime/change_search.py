@@ -1,10 +1,10 @@
 """Search for a change at any moment: references that sharpen, alpha shared among first rounds.
 
-The mean before a change is not known. A reference is the confidence sequence of all rounds so far,
-taken when their number has doubled; no change is any mean inside it. Each later round may be the
-first that differs: its bets begin with a weight 1 / (i (i + 1)), against the newest reference, so
-that the weights of all rounds to come sum to 1. A confidence sequence holds at all looks at once,
-so that one share of alpha serves all references.
+The mean before a change is unknown. A reference is the confidence sequence of all rounds so far,
+taken when their number has doubled; any mean inside it is compatible with no change. Each later
+round may be the first that differs: its bets begin with a weight 1 / (i (i + 1)), against the
+newest reference, so that the weights of all rounds to come sum to 1. A confidence sequence holds at
+all looks at once, so that one share of alpha serves all references.
 """
 
 from dataclasses import dataclass, replace
@@ -20,36 +20,39 @@ from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
 
 Ints = NDArray[np.int64]
-KEPT = 3
-"""References: what older ones could still find is given up, which keeps false alarms below."""
-GROWTH = 2
+MAX_REFERENCES = 3
+"""Older references are dropped, which can only lower the number of false alarms."""
+REFERENCE_GROWTH = 2
+"""Quotient of the numbers of rounds of consecutive references."""
 
 
 @dataclass(frozen=True)
 class References:
-    """What later rounds are compared with, and what bets on a difference have earned since.
+    """References of later rounds, and the wealth of bets on a difference from them.
 
-    A row for each reference; those of one search stand together, the newest last.
+    A row for each reference; those of one search are adjacent, the newest last.
     """
 
     values: Floats
     """The means, from -1 to 1."""
     allowed: Floats
-    """How far from it a mean is no change: its uncertainty and the tolerance."""
+    """Largest distance of a mean that is not a change: the uncertainty plus the tolerance."""
     rounds: Ints
-    """How many rounds it sums up."""
+    """Number of rounds in the reference."""
     bets: LateStarts
-    """On a difference, since it was made."""
+    """Bets on a difference, since the reference was made."""
 
     def after(self, pairs: PairHistograms, log_weights: Floats, round_: int) -> "References":
-        """Return them after one more round, with which bets may begin where it has a weight.
+        """Return the references after one more round; bets may begin where it has a weight.
 
-        Only the newest reference of a search takes a round as one that may be the first to differ.
+        Only the newest reference of a search takes a round as a possible first one that differs.
 
         Parameters
         ----------
         pairs
-            What the round adds to the search of each reference.
+            The pairs of the round in the search of each reference.
+        log_weights, round_
+            As in `LateStarts.after`.
         """
         factors = pairs.log_factors(self.values, self.allowed, STAKES)
         return replace(self, bets=self.bets.after(factors, log_weights, round_))
@@ -58,9 +61,9 @@ class References:
 def made_references(
     pairs: PairHistograms, alphas: Floats, tolerances: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the mean that each row of rounds is, and how far from it a mean is no change.
+    """Return the mean of each row of rounds, and the largest distance that is not a change.
 
-    The latter is NaN where nothing is left to bet on.
+    The latter is NaN where no bet is possible.
     """
     values, ends = pairs.estimates, pairs.intervals(alphas)
     allowed = np.maximum(values - ends[:, 0], ends[:, 1] - values) + tolerances
@@ -68,16 +71,18 @@ def made_references(
 
 
 def is_due(newest: int | None, rounds: int, first: int) -> bool:
-    """Tell whether so many rounds make another reference.
+    """Return whether another reference is due after this number of rounds.
 
     Parameters
     ----------
     newest
-        The rounds of the newest one; None before the first.
+        Rounds of the newest reference; None before the first.
+    rounds
+        Rounds so far.
     first
-        How many rounds make the first one.
+        Rounds of the first reference.
     """
-    return rounds >= (first if newest is None else GROWTH * newest)
+    return rounds >= (first if newest is None else REFERENCE_GROWTH * newest)
 
 
 def log_evidence(references: References, searches: Ints) -> Floats:
@@ -89,50 +94,54 @@ def log_evidence(references: References, searches: Ints) -> Floats:
 
     Parameters
     ----------
+    references
+        The references of all searches.
     searches
-        Where the references of each search begin.
+        Row of the first reference of each search.
 
     References
     ----------
     Shin, Ramdas and Rinaldo (2024), E-detectors; Shekhar and Ramdas (2023) for confidence
     sequences as references, there with a bound on the average run length only.
     """
-    found = references.bets.log_evidence
-    return np.asarray(np.logaddexp.reduceat(found, searches)) if len(searches) else np.empty(0)
+    evidence = references.bets.log_evidence
+    return np.asarray(np.logaddexp.reduceat(evidence, searches)) if len(searches) else np.empty(0)
 
 
 @dataclass(frozen=True)
 class TypicalRounds:
-    """What a round of each search brings, on average."""
+    """The average round of each search."""
 
     units: Floats
     sds: Floats
 
     @classmethod
     def of(cls, pairs: PairHistograms, rounds: Ints) -> "TypicalRounds":
-        """Return the average of so many rounds."""
+        """Return the average of these numbers of rounds."""
         sds = np.nan_to_num(pairs.standard_errors) * np.sqrt(pairs.units)
         return cls(pairs.units / rounds, sds)
 
     def of_rows(self, rows: Ints) -> "TypicalRounds":
-        """Return some of them."""
+        """Return the rounds of these rows."""
         return TypicalRounds(self.units[rows], self.sds[rows])
 
 
 def smallest_changes(
     references: References, typical: TypicalRounds, rounds: Ints, steps: Ints, bounds: Floats
 ) -> Floats:
-    """Return the smallest change that is found by now in about half of the cases.
+    """Return the smallest change that is detected by now with a probability of about one half.
 
-    A change that came with the first round after a reference, rounds being like the typical one:
-    the smallest for which the expected evidence reaches the bound, for each reference. Infinity
-    where none does: no two means in [-1, 1] are further apart than 2.
+    A change that came with the first round after a reference, in typical rounds: the smallest with
+    an expected evidence at the bound, for each reference. Infinity without any: two means in
+    [-1, 1] differ by at most 2.
 
     Parameters
     ----------
+    references
+        The references of all searches.
     typical, rounds, steps, bounds
-        Of the search of each reference: its typical round; how many rounds there are, those of
-        the references included; how many since the first reference; the log evidence of an alarm.
+        For the search of each reference: its typical round; the number of rounds, those of the
+        reference included, and of rounds since the first reference; the log evidence of an alarm.
 
     Notes
     -----
@@ -141,22 +150,22 @@ def smallest_changes(
     """
     since = rounds - references.rounds
     seen = (since > 0) & (typical.units > 0)
-    found = np.full(len(since), np.inf)
+    changes = np.full(len(since), np.inf)
     rows = np.flatnonzero(seen)
-    shares = np.array([share_of_attempt(each) for each in (steps - since + 1)[rows].tolist()])
+    shares = np.array([share_of_attempt(number) for number in (steps - since + 1)[rows].tolist()])
     allowed = references.allowed[rows]
     excess = _excess(
         references.values[rows], allowed, typical.of_rows(rows), since[rows],
         bounds[rows] - np.log(shares),
     )  # fmt: skip
-    found[rows] = allowed + excess
-    return np.where(found < 2, found, np.inf)
+    changes[rows] = allowed + excess
+    return np.where(changes < 2, changes, np.inf)
 
 
 def _excess(
     values: Floats, allowed: Floats, typical: TypicalRounds, rounds: Ints | Floats, bounds: Floats
 ) -> Floats:
-    """Return how far beyond what is allowed a shift has to be; infinity where none is enough."""
+    """Return the least detectable shift beyond the allowed one; infinity without any."""
     bets = np.array(STAKES) / (1 + np.abs(values) + allowed)[:, None]
     needed = bounds + log(2 * len(STAKES))
     rest = 1 - bets**2 * typical.sds[:, None] ** 2
@@ -168,35 +177,39 @@ def _excess(
 def planned_change(
     units: float, sd: float, *, first: int, before: int, after: int, alpha: float, tolerance: float
 ) -> float | None:
-    """Return the smallest change that is found in about half of the cases, before any round.
+    """Return the smallest change with a detection probability of about one half, before any round.
 
     Parameters
     ----------
     units, sd
-        Of a round: its pairs, and the standard deviation of their differences.
+        Pairs of a round, and the standard deviation of their differences.
     first
-        The rounds of the first reference.
+        Rounds of the first reference.
     before
-        The rounds without a change.
+        Rounds without a change.
     after
-        The rounds since the change.
+        Rounds since the change.
     alpha
-        Of the detector, and once more of the references.
+        Alpha of the detector, and once more of the references.
+    tolerance
+        Largest change that does not matter.
 
     Returns
     -------
-    A share of the range; None where no change is found.
+    float or None
+        A share of the range; None where no change is detected.
     """
-    made: list[tuple[float, float, int]] = []
+    references: list[tuple[float, float, int]] = []
     for rounds in range(first, before + 1):
-        if is_due(made[-1][2] if made else None, rounds, first):
+        if is_due(references[-1][2] if references else None, rounds, first):
             pairs = _like(units, sd, rounds).table
             value, allowed = made_references(pairs, np.array([alpha]), np.array([tolerance]))
-            made += [(float(value[0]), float(allowed[0]), rounds)] if allowed[0] < 1 else []
-    if not made:
+            references += [(float(value[0]), float(allowed[0]), rounds)] if allowed[0] < 1 else []
+    if not references:
         return None
     values, allowed, _ = (
-        np.array(each, dtype=np.float64) for each in zip(*made[-KEPT:], strict=True)
+        np.array(column, dtype=np.float64)
+        for column in zip(*references[-MAX_REFERENCES:], strict=True)
     )
     bound = -log(alpha) - log(share_of_attempt(max(1, before - first + 1)))
     same = np.ones(len(values))
@@ -206,7 +219,7 @@ def planned_change(
 
 
 def _like(units: float, sd: float, rounds: int) -> PairHistogram:
-    """Return so many rounds of differences around 0, half above and half below."""
+    """Return rounds of differences around 0, half above and half below."""
     bins = BINS
     place = min(bins // 2, max(1, round(sd * (bins // 2))))
     half = floor(units * rounds / 2)

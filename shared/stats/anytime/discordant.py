@@ -11,7 +11,7 @@ from biaswatch.shared.stats.anytime.inversion import invert
 from biaswatch.shared.stats.anytime.odds import GRID, beyond
 
 MAX_LOG_ODDS = 30.0
-"""Size of a log odds ratio of pairs from which on it is no bound."""
+"""Log odds ratio of pairs beyond which an end of an interval is infinite."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class DiscordantPairs:
         return bool((self._log_es(np.array([-tolerance, tolerance]), times) >= bound).all())
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
-        """Return the log odds ratios not rejected at alpha; None is no bound."""
+        """Return the log odds ratios not rejected at alpha; None is infinite."""
         n = self.first + self.second
         centre = log((self.first + 0.5) / (self.second + 0.5))
         limits = (-MAX_LOG_ODDS, MAX_LOG_ODDS)

@@ -52,7 +52,7 @@ class GapTable(Protocol):
         ...
 
     def intervals(self, alphas: Floats) -> Floats:
-        """Return [rows, 2]: the ends of the gaps not rejected at each alpha; NaN is no bound."""
+        """Return [rows, 2]: the ends of the gaps not rejected at each alpha; NaN is infinite."""
         ...
 
 
@@ -78,7 +78,7 @@ class GapState(Protocol):
         ...
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
-        """Return the gaps that are not rejected at alpha; None is no bound."""
+        """Return the gaps that are not rejected at alpha; None is infinite."""
         ...
 
 
@@ -131,7 +131,7 @@ class StateTable:
         )
 
     def intervals(self, alphas: Floats) -> Floats:
-        """Return the ends of the gaps not rejected at each alpha; NaN is no bound."""
+        """Return the ends of the gaps not rejected at each alpha; NaN is infinite."""
         rows = zip(self.states, alphas.tolist(), strict=True)
         ends = [
             [nan if end is None else end for end in state.interval(alpha)] for state, alpha in rows

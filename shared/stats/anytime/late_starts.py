@@ -1,4 +1,4 @@
-"""Bets that begin with any later round: alpha is shared among the rounds that may be the first."""
+"""Bets that may begin with any later round: alpha is shared among the possible first rounds."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from biaswatch.shared.stats.anytime.bets import Floats, log_mean_exp
 
 Ints = NDArray[np.int64]
-DIGITS = 1e6
-"""Wealth is kept in whole millionths, rounded down."""
+WEALTH_UNITS = 1e6
+"""Log wealth is stored in whole millionths, rounded down."""
 
 
 @dataclass(frozen=True)
 class LateStarts:
-    """What bets have earned, summed over the rounds that they may have begun with: a row a search.
+    """Wealth of bets, summed over their possible first rounds: a row for each search.
 
     M <- L (M + weight) for each bet, with weights whose sum over all rounds to come is at most 1:
     then the mean over bets is ever at 1/alpha with a probability of at most alpha (Shin, Ramdas and
@@ -22,11 +22,11 @@ class LateStarts:
     """
 
     log_wealth: Floats
-    """Of each bet, a column; -infinity before the first round that it may have begun with."""
+    """[searches, bets]: -infinity before the first possible round."""
     log_best: Floats
-    """What each would have earned since its best beginning, had it known it."""
+    """[searches, bets]: log wealth since the most profitable first round."""
     starts: Ints
-    """That beginning."""
+    """[searches, bets]: that round."""
 
     @classmethod
     def none(cls, rows: int, bets: int) -> "LateStarts":
@@ -35,30 +35,33 @@ class LateStarts:
         return cls(np.full(shape, -np.inf), np.zeros(shape), np.zeros(shape, dtype=np.int64))
 
     def of_rows(self, rows: Ints) -> "LateStarts":
-        """Return some of the searches."""
+        """Return the searches of these rows."""
         return LateStarts(self.log_wealth[rows], self.log_best[rows], self.starts[rows])
 
-    def with_rows(self, rows: Ints, those: "LateStarts") -> "LateStarts":
-        """Return all searches, some of them replaced."""
-        found = (self.log_wealth.copy(), self.log_best.copy(), self.starts.copy())
-        for mine, its in zip(found, (those.log_wealth, those.log_best, those.starts), strict=True):
-            mine[rows] = its
-        return LateStarts(*found)
+    def with_rows(self, rows: Ints, update: "LateStarts") -> "LateStarts":
+        """Return all searches, with these rows replaced."""
+        arrays = (self.log_wealth.copy(), self.log_best.copy(), self.starts.copy())
+        updates = (update.log_wealth, update.log_best, update.starts)
+        for array, values in zip(arrays, updates, strict=True):
+            array[rows] = values
+        return LateStarts(*arrays)
 
     def after(self, factors: Floats, log_weights: Floats, round_: int) -> "LateStarts":
-        """Return them after one more round.
+        """Return the searches after one more round.
 
         Parameters
         ----------
         factors
-            The logarithm of what the whole closed round multiplies the wealth of each bet by.
+            [searches, bets]: log factor of the closed round for the wealth of each bet.
         log_weights
-            Of each row: with which weight bets begin with this round; -infinity where none does.
+            [searches]: log weight of bets that begin with this round; -infinity without any.
+        round_
+            Number of the round.
         """
         wealth = np.logaddexp(self.log_wealth, log_weights[:, None])
         starts = np.where(self.log_best <= 0, round_, self.starts)
         earned, most = (
-            np.floor((logs + factors) * DIGITS) / DIGITS
+            np.floor((logs + factors) * WEALTH_UNITS) / WEALTH_UNITS
             for logs in (wealth, np.maximum(self.log_best, 0))
         )
         return LateStarts(earned, most, starts)
@@ -69,19 +72,19 @@ class LateStarts:
         if not len(self.log_wealth):
             return np.empty(0)
         highest = self.log_wealth.max(axis=-1)
-        begun = np.isfinite(highest)
-        found = np.full(len(highest), -np.inf)
-        found[begun] = log_mean_exp(self.log_wealth[begun])
-        return found
+        active = np.isfinite(highest)
+        evidence = np.full(len(highest), -np.inf)
+        evidence[active] = log_mean_exp(self.log_wealth[active])
+        return evidence
 
     @property
     def likeliest(self) -> Ints:
-        """Return each row's likeliest beginning: since it, a bet would have earned the most.
+        """Return each row's likeliest first round: since it, a bet has the largest wealth.
 
-        -1 where no bet would have earned anything since any round.
+        -1 where no bet has a profit since any round.
         """
         best = np.argmax(self.log_best, axis=-1)[:, None]
         earned, starts = (
-            np.take_along_axis(each, best, axis=-1)[:, 0] for each in (self.log_best, self.starts)
+            np.take_along_axis(array, best, axis=-1)[:, 0] for array in (self.log_best, self.starts)
         )
         return np.where(earned > 0, starts, -1)

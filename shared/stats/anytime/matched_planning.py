@@ -7,10 +7,10 @@ import numpy as np
 
 from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
 from biaswatch.shared.stats.anytime.inversion import threshold
-from biaswatch.shared.stats.anytime.matching import MOST_USERS, matches_in_time, sides_of
+from biaswatch.shared.stats.anytime.matching import MAX_WINDOW_USERS, matches_in_time, sides_of
 from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
 from biaswatch.shared.stats.anytime.planning import (
-    FURTHEST,
+    MAX_SIZE_RATIO,
     PlannedUnits,
     check_size,
     fixed_size,
@@ -19,12 +19,12 @@ from biaswatch.shared.stats.anytime.planning import (
 from biaswatch.shared.stats.anytime.two_groups import BINS as VALUE_BINS
 from biaswatch.shared.stats.anytime.two_groups_planning import value_shares
 
-SAMPLE = 30_000
-"""Users who are matched once, to know what a match looks like."""
-MOST = 10_000_000
-"""Users: to look further would take minutes."""
-TILTS = 8
-"""Newton's steps; the first already comes within a thousandth."""
+SAMPLE_USERS = 30_000
+"""Simulated users who are matched once, for the distribution of matches."""
+MAX_USERS = 10_000_000
+"""Largest plan; more users would take minutes to simulate."""
+NEWTON_STEPS = 8
+"""The first already comes within a thousandth."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,17 @@ class Arrivals:
 
     first_share: float = 0.5
     """The share of the first group among users of both."""
-    neighbours: float = MOST_USERS
-    """Users of both groups who come in one stratum within the longest time between neighbours."""
+    neighbours: float = MAX_WINDOW_USERS
+    """Users of both groups in one stratum within the longest time between neighbours."""
 
     def __post_init__(self) -> None:
-        """Refuse what no users are like."""
+        """Raise ValueError for an impossible share or rate."""
         if not 0 < self.first_share < 1:
             raise ValueError(
                 f"the share of the first group lies between 0 and 1, not at {self.first_share:g}"
             )
         if not self.neighbours > 0:
-            raise ValueError("without any user nobody is compared")
+            raise ValueError("without any user, there is no comparison")
 
 
 def plan_matched(
@@ -60,9 +60,9 @@ def plan_matched(
 ) -> PlannedUnits:
     """Plan for users of two groups who are matched in time, monitored by fixed bets.
 
-    What it gives counts all users of both groups, also those who find no neighbour. Some users,
-    whose values are simulated as the group's mean or one of the two ends, are matched once; matches
-    like theirs are then drawn until monitors have alarmed.
+    The plan counts all users of both groups, also those without a neighbour. Simulated users, whose
+    values are the group's mean or one of the two ends, are matched once; matches with their
+    distribution are then drawn until monitors have alarmed.
 
     Parameters
     ----------
@@ -92,28 +92,31 @@ def plan_matched(
     def evidence(drawn: Floats) -> Floats:
         return log_mean_exp(drawn @ factors[seen])
 
-    users_per_match = SAMPLE / matches
+    users_per_match = SAMPLE_USERS / matches
     # However little values vary, a match brings no more than about its gap.
     scale = max(ceil(fixed / users_per_match), ceil(1 / (abs(effect) - tolerance)))
     bound = threshold(alpha, family=family)
-    furthest = min(FURTHEST * scale, ceil(MOST / users_per_match))
-    found = plan_histograms(
+    furthest = min(MAX_SIZE_RATIO * scale, ceil(MAX_USERS / users_per_match))
+    plan = plan_histograms(
         _with_mean(counts, effect)[seen], evidence, (scale, furthest), rng, bound, power
     )
 
     def users(needed: int | None) -> int | None:
         return None if needed is None else ceil(needed * users_per_match)
 
-    return PlannedUnits(users(found.units), users(found.median), fixed, users(found.looked) or 0)
+    return PlannedUnits(users(plan.units), users(plan.median), fixed, users(plan.looked) or 0)
 
 
 def _matches(shares: list[Floats], arrivals: Arrivals, rng: np.random.Generator) -> Floats:
-    """Return the histogram of the differences of matches among users who come by chance."""
-    first = rng.random(SAMPLE) < arrivals.first_share
-    drawn = [rng.choice(VALUE_BINS, SAMPLE, p=each) / (VALUE_BINS - 1) for each in shares]
-    times_s, luck = rng.uniform(0, SAMPLE / arrivals.neighbours, SAMPLE), rng.random(SAMPLE)
-    matches = list(matches_in_time(times_s, first, luck, within_s=1.0))
-    if len(matches) < SAMPLE**0.5:
+    """Return the histogram of the differences of matches among users with random arrivals."""
+    first = rng.random(SAMPLE_USERS) < arrivals.first_share
+    drawn = [rng.choice(VALUE_BINS, SAMPLE_USERS, p=share) / (VALUE_BINS - 1) for share in shares]
+    times_s, priority = (
+        rng.uniform(0, SAMPLE_USERS / arrivals.neighbours, SAMPLE_USERS),
+        rng.random(SAMPLE_USERS),
+    )
+    matches = list(matches_in_time(times_s, first, priority, within_s=1.0))
+    if len(matches) < SAMPLE_USERS**0.5:
         raise ValueError(
             "so few users of both groups come within the time in which neighbours are looked for"
             " that hardly any is compared; allow neighbours to be farther apart"
@@ -123,12 +126,12 @@ def _matches(shares: list[Floats], arrivals: Arrivals, rng: np.random.Generator)
 
 
 def _with_mean(counts: Floats, mean: float) -> Floats:
-    """Return the shares of bins, tilted by as little as gives them this mean.
+    """Return the shares of bins, exponentially tilted to this mean.
 
-    A sample's own mean would miss it by chance, and the units needed go with its square.
+    A sample's own mean would miss it by chance, and the units needed depend on its square.
     """
     values, shares = middles(len(counts)), counts / counts.sum()
-    for _ in range(TILTS):
+    for _ in range(NEWTON_STEPS):
         centred = values - shares @ values
         variance = float(shares @ centred**2)
         if not variance:

@@ -152,7 +152,7 @@ class CommonOdds:
         return place if 0 < place < POINTS - 1 else None
 
     def interval(self, alpha: float) -> tuple[float | None, float | None]:
-        """Return the log odds ratios not rejected at alpha, rounded outwards; None is no bound."""
+        """Return the log odds ratios not rejected at alpha, rounded outwards; None is infinite."""
         logs = self._log_likelihoods()
         evidence = mixed(logs) - logs
         bound = threshold(alpha)

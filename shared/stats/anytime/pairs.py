@@ -7,7 +7,7 @@ from operator import add
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, against, log_es_beyond, middles
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats, log_es_at, log_es_beyond, middles
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.units import binned
 
@@ -20,23 +20,22 @@ Counts = tuple[int, ...]
 class PairHistogram:
     """Differences of pairs in [-1, 1], counted; states of disjoint units add up, in any order.
 
-    A unit of which answers are missing has a difference between two bounds: where the missing
-    ones are the least and the most that they can be. Bets on a gap above a null take the lower
-    bound, bets on one below the upper one. So the evidence is at most what all answers would have
-    given, however the missing ones were chosen.
+    A unit with missing answers has a difference between two bounds, from the lowest and highest
+    possible values of the missing ones. Bets on a gap above a null take the lower bound, bets on
+    one below the upper one. So the evidence is at most that of all answers, whichever are missing.
     """
 
     counts: Counts
     """Complete units per bin, from -1 to 1; three bins for pairs of binary outcomes."""
     seen: Counts = ()
-    """Incomplete units, by the difference of the answers that came: for the estimate alone."""
+    """Incomplete units, by the difference of the observed answers: for the estimate alone."""
     lower: Counts = ()
-    """Incomplete units, by the least that their difference can be."""
+    """Incomplete units, by the lower bound of their difference."""
     upper: Counts = ()
-    """The same units, by the most that it can be."""
+    """The same units, by the upper bound."""
 
     def __post_init__(self) -> None:
-        """Refuse counts that no units have; without incomplete ones, theirs are zeros."""
+        """Fill counts of incomplete units with zeros; raise ValueError for impossible counts."""
         if len(self.counts) < 3 or len(self.counts) % 2 == 0:
             raise ValueError(f"a histogram has an odd number of bins from 3, not {self.bins}")
         for name in ("seen", "lower", "upper"):
@@ -64,23 +63,23 @@ class PairHistogram:
 
     @classmethod
     def unknown(cls, units: int, bins: int = BINS) -> "PairHistogram":
-        """Return units of which nothing is known: every bet loses its whole stake on them."""
-        nothing = (0,) * (bins - 1)
-        return cls((0, *nothing), (), (units, *nothing), (*nothing, units))
+        """Return units without any answer: every bet loses its whole stake on them."""
+        zeros = (0,) * (bins - 1)
+        return cls((0, *zeros), (), (units, *zeros), (*zeros, units))
 
     def bounded(self, lower: Floats, upper: Floats, jitter: Floats) -> "PairHistogram":
-        """Return this state with incomplete units of which only these bounds are known.
+        """Return this state with incomplete units between these bounds.
 
         One number of jitter per unit serves both bounds: each is rounded without bias by itself.
         """
-        ends = (binned(each, -1.0, 1.0, self.bins, jitter) for each in (lower, upper))
+        ends = (binned(bound, -1.0, 1.0, self.bins, jitter) for bound in (lower, upper))
         return self + PairHistogram((0,) * self.bins, (), *ends)
 
     def __add__(self, other: "PairHistogram") -> "PairHistogram":
         if self.bins != other.bins:
             raise ValueError(f"histograms of {self.bins} and {other.bins} bins do not add up")
-        both = zip(self._parts, other._parts, strict=True)
-        return PairHistogram(*(tuple(map(add, *each)) for each in both))
+        parts = zip(self._parts, other._parts, strict=True)
+        return PairHistogram(*(tuple(map(add, *counts)) for counts in parts))
 
     @property
     def _parts(self) -> tuple[Counts, ...]:
@@ -93,15 +92,14 @@ class PairHistogram:
 
     @property
     def units(self) -> int:
-        """Return the number of units, those included of which answers are missing."""
+        """Return the number of units, incomplete ones included."""
         return sum(self.counts) + sum(self.lower)
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """Return the least and the most that the mean difference of these units can be.
+        """Return the bounds of the mean difference of these units.
 
-        They differ by what is missing, which no further units of this kind make smaller. None
-        before any unit.
+        They differ by the missing answers, at any number of further units. None before any unit.
         """
         if not self.units:
             return None
@@ -110,10 +108,7 @@ class PairHistogram:
 
     @property
     def estimate(self) -> float | None:
-        """Return the mean difference of the answers that came; None where no unit has one.
-
-        Where the missing answers cannot give that mean, it is the nearest one that they can give.
-        """
+        """Return the mean of the observed differences, clipped to the limits; None without any."""
         known = np.add(self.counts, self.seen)
         limits = self.limits
         if limits is None or not known.any():
@@ -144,7 +139,7 @@ class PairHistogram:
     def interval(self, alpha: float, *, stakes: tuple[float, ...] = STAKES) -> tuple[float, float]:
         """Return the mean differences not rejected at alpha: valid at every look at once.
 
-        What is not rejected is an interval: with u = 1 / (1 + |null|), every factor is linear in
+        The accepted nulls are an interval: with u = 1 / (1 + |null|), every factor is linear in
         u on either side of 0, so that the mixture is convex there. No bet gains between the
         limits, so a null between them is not rejected.
         """
@@ -162,13 +157,13 @@ class PairHistogram:
     def table(self) -> PairHistograms:
         """Return this histogram as a table of one row."""
         known = np.add(self.counts, self.seen, dtype=np.float64)
-        return PairHistograms(*(each[None] for each in (*self.ends, known)))
+        return PairHistograms(*(counts[None] for counts in (*self.ends, known)))
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
-        """Return the counts per bin of all units, at their least and at their most."""
+        """Return the counts per bin of all units, by their lower and upper bounds."""
         complete = np.array(self.counts, dtype=np.float64)
         return complete + self.lower, complete + self.upper
 
     def _log_es(self, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
-        return against(*self.ends, nulls, stakes)
+        return log_es_at(*self.ends, nulls, stakes)

@@ -16,38 +16,38 @@ from biaswatch.shared.stats.anytime.units import ONE_AND_ONE, MissingAnswers, Se
 
 RUNS = 400
 LOOKS = 400
-FURTHEST = 4096
-"""Times the fixed size: what takes longer is not planned for."""
-SMALLEST_GAP = 1e-9
-WIDEST = 1e6
-"""Deviations in a gap: beyond them no number of units is worth giving, nor can it be counted."""
-ROUNDING = 1e-9
+MAX_SIZE_RATIO = 4096
+"""Largest plan, in multiples of the fixed size."""
+MIN_GAP = 1e-9
+MAX_SDS_PER_GAP = 1e6
+"""Standard deviations per gap above which a number of units is meaningless."""
+ROUNDING_TOL = 1e-9
 
 
 @dataclass(frozen=True)
 class PlannedUnits:
-    """Units until a monitor has alarmed, if the effect is what was said."""
+    """Units until a monitor has alarmed, under the assumed effect."""
 
     units: int | None
-    """By which the asked share of runs has alarmed; None beyond what is planned for."""
+    """Units by which the requested share of runs has alarmed; None beyond the largest plan."""
     median: int | None
     fixed: int
     """Units of the test that looks once and knows the effect: the price of looking is the ratio."""
     looked: int
     """Units of the last look at runs that had not alarmed."""
     why: str | None = None
-    """Why no number of units is enough, where that is known without looking."""
+    """Why any number of units is too small, where that is known without simulation."""
 
     def of_every(self, counted: float) -> "PlannedUnits":
-        """Return how many units are asked, where only this share of them counts."""
+        """Return the plan in units of which only this share counts."""
         units, median = (
-            None if each is None else ceil(each / counted) for each in (self.units, self.median)
+            None if count is None else ceil(count / counted) for count in (self.units, self.median)
         )
         return PlannedUnits(units, median, self.fixed, ceil(self.looked / counted), self.why)
 
 
 def fixed_size(effect: float, sd: float, *, alpha: float, power: float, tolerance: float) -> int:
-    """Return the pairs that a two-sided test needs that looks once and knows the effect.
+    """Return the pairs that a two-sided test with one look and a known effect needs.
 
     ((z of 1 - alpha/2) + (z of power))^2 sd^2 / (|effect| - tolerance)^2.
     """
@@ -58,15 +58,12 @@ def fixed_size(effect: float, sd: float, *, alpha: float, power: float, toleranc
 
 
 def check_size(effect: float, sd: float, tolerance: float = 0.0) -> None:
-    """Refuse a gap of which nobody can say how many units it takes.
+    """Raise ValueError for a gap too small for a number of units.
 
-    Raises
-    ------
-    ValueError
-        The effect exceeds the tolerance by next to nothing.
+    The effect hardly exceeds the tolerance.
     """
     gap = abs(effect) - tolerance
-    if 0 < gap < max(SMALLEST_GAP, sd / WIDEST):
+    if 0 < gap < max(MIN_GAP, sd / MAX_SDS_PER_GAP):
         raise ValueError(
             "the gap to be found is so small that no number of units can be given;"
             " plan for a larger one"
@@ -97,9 +94,9 @@ def plan_gap(
     binary
         Every difference is -1, 0 or 1.
     missing
-        What is missing of a bank, where each set counts by the bounds that this leaves. Groups are
-        taken to lack as many answers, and the missing ones to be like those that came; for the
-        bounds it only counts that the two groups' means differ by the gap.
+        Missing answers of a bank, where each set counts by its bounds. Both groups are assumed to
+        miss the same share of answers, at random; for the bounds only the gap of the two groups'
+        means matters.
     """
     check_size(effect, sd, tolerance)
     fixed = fixed_size(effect, sd, alpha=alpha / family, power=power, tolerance=tolerance)
@@ -122,13 +119,13 @@ def plan_gap(
 
     # However little values vary, a unit brings no more than about its gap.
     scale = max(fixed, ceil(1 / (abs(effect) - tolerance)))
-    bound, sizes = threshold(alpha, family=family), (fixed, FURTHEST * scale)
+    bound, sizes = threshold(alpha, family=family), (fixed, MAX_SIZE_RATIO * scale)
     all_shares = np.outer(shares, list(parts.values())).ravel()
     return plan_histograms(all_shares, evidence, sizes, rng, bound, power)
 
 
 def _undecidable(effect: float, tolerance: float, missing: float) -> str | None:
-    """Say why no number of units decides, where the bounds of a gap reach into the tolerance."""
+    """Return why any number of units is too small: the bounds of the gap reach the tolerance."""
     most = (abs(effect) - tolerance) / (1 + abs(effect))
     if missing < most:
         return None
@@ -147,9 +144,16 @@ def plan_histograms(
     bound: float,
     power: float,
 ) -> PlannedUnits:
-    """Let runs go on, with more looks the longer they last, until enough of them have alarmed.
+    """Simulate runs, with growing steps between looks, until enough of them have alarmed.
 
-    The sizes are the fixed one, and the furthest that is looked at.
+    Parameters
+    ----------
+    shares, evidence
+        Probabilities of the kinds of units, and the log evidence of [runs, kinds] counts.
+    sizes
+        Units of the test with one look, and the largest number of units.
+    bound, power
+        The log evidence of an alarm, and the share of runs that have to alarm.
     """
     fixed, furthest = sizes
     pace = max(1, fixed // LOOKS)
@@ -166,16 +170,15 @@ def plan_histograms(
 
 
 def _drawn(units: int, shares: Floats, rng: np.random.Generator) -> Floats:
-    """Draw units of every run, by the cheaper way: one by one, or all of a kind at once."""
-    kinds = len(shares)
-    if units >= kinds:
+    """Draw units of every run, in the cheaper way: one by one, or all of a kind at once."""
+    if units >= (kinds := len(shares)):
         return rng.multinomial(units, shares, RUNS).astype(np.float64)
     drawn = rng.choice(kinds, (RUNS, units), p=shares) + np.arange(RUNS)[:, None] * kinds
     return np.bincount(drawn.ravel(), minlength=RUNS * kinds).reshape(RUNS, kinds).astype(float)
 
 
 def reached(alarmed: Floats, share: float) -> int | None:
-    """Return the units by which this share of runs has alarmed; None where it never has."""
+    """Return the units at which this share of runs has alarmed; None if it never has."""
     units = np.sort(alarmed)[ceil(share * len(alarmed)) - 1]
     return int(units) if np.isfinite(units) else None
 
@@ -187,33 +190,33 @@ def _like(effect: float, sd: float, *, binary: bool) -> tuple[Floats, Floats]:
     if not binary and abs(effect) + sd <= 1:
         return np.array([effect - sd, effect + sd]), np.array([0.5, 0.5])
     differing = sd**2 + effect**2
-    if differing > 1 + ROUNDING:
+    if differing > 1 + ROUNDING_TOL:
         raise ValueError(f"differences in [-1, 1] have no mean {effect:g} and deviation {sd:g}")
     both = np.array([differing - effect, differing + effect]) / 2
-    if binary and both.min() < -ROUNDING:
+    if binary and both.min() < -ROUNDING_TOL:
         raise ValueError(f"differences of -1, 0 and 1 have no deviation as small as {sd:g}")
     below, above = np.clip(both, 0.0, 1.0)
     return np.array([-1.0, 0.0, 1.0]), np.array([below, max(0.0, 1 - below - above), above])
 
 
 NODES = 61
-"""Of the distribution of difficulties; beyond 8 deviations nothing is left."""
-FARTHEST_LOGIT = 40.0
-MOST_CELLS = 2500
-"""Outcomes of a set that a plan tells apart: sets of up to 49 answers a side."""
+"""Nodes of the distribution of difficulties, up to 8 deviations."""
+MAX_LOGIT = 40.0
+MAX_CELLS = 2500
+"""Outcomes of a set in a plan: sets of up to 49 answers a side."""
 
 
 @dataclass(frozen=True)
 class _Outcomes:
-    """What can come of one set, a number each: how often, how many of each side were selected."""
+    """Possible outcomes of one set, one entry each."""
 
     shares: Floats
     selected: Floats
-    """Of the first side."""
+    """Selected answers of the first side."""
     normalisers: Floats
     """Log normalisers at every odds ratio of the grid, given the outcome's margins."""
     gaps: Floats
-    """Of the shares that are selected."""
+    """Differences of the selected shares."""
 
 
 def plan_odds(
@@ -228,7 +231,7 @@ def plan_odds(
     spread: float = 0.0,
     shapes: Sequence[SetShape] = ONE_AND_ONE,
 ) -> PlannedUnits:
-    """Plan for two groups of which one is selected more often, monitored by a common odds ratio.
+    """Plan for two groups with different selection rates, monitored by a common odds ratio.
 
     Parameters
     ----------
@@ -238,16 +241,16 @@ def plan_odds(
         The share of the second group that is selected, over all sets; in (0, 1).
     spread
         The standard deviation of the sets' log odds. The more sets differ in difficulty, the more
-        of them select all or none, and these tell nothing.
+        of them select all or no answers, and carry no information.
     shapes
-        How many answers of each group sets have.
+        Numbers of answers of each group in a set.
 
     Raises
     ------
     ValueError
-        There is no such level or spread, sets are too large, or the gap is too small.
+        The level or spread is impossible, sets are too large, or the gap is too small.
     """
-    if not 0 < level < 1 or not 0 <= spread < FARTHEST_LOGIT:
+    if not 0 < level < 1 or not 0 <= spread < MAX_LOGIT:
         raise ValueError("a level lies between 0 and 1, and a deviation of log odds below 40")
     outcomes = _outcomes(log_odds, level, spread, shapes)
     mean = float(outcomes.shares @ outcomes.gaps)
@@ -260,7 +263,7 @@ def plan_odds(
         return beyond(selected * GRID - counts @ outcomes.normalisers, tolerance)
 
     bound = threshold(alpha, family=family)
-    sizes = (fixed, FURTHEST * fixed)
+    sizes = (fixed, MAX_SIZE_RATIO * fixed)
     return plan_histograms(outcomes.shares, evidence, sizes, rng, bound, power)
 
 
@@ -271,11 +274,11 @@ def _outcomes(
     weights = weights / weights.sum()
     centre = float(logit(level))
     if spread:
-        ends = (-FARTHEST_LOGIT - 8 * spread, FARTHEST_LOGIT + 8 * spread)
+        ends = (-MAX_LOGIT - 8 * spread, MAX_LOGIT + 8 * spread)
         centre = brentq(lambda at: float(weights @ expit(at + spread * nodes)) - level, *ends)
     odds = centre + spread * nodes
     parts = [_of_shape(shape, expit(odds + log_odds), expit(odds), weights) for shape in shapes]
-    shares, selected, sums, gaps = (np.concatenate(each) for each in zip(*parts, strict=True))
+    shares, selected, sums, gaps = (np.concatenate(column) for column in zip(*parts, strict=True))
     return _Outcomes(shares / shares.sum(), selected, sums, gaps)
 
 
@@ -283,7 +286,7 @@ def _of_shape(
     shape: SetShape, first: Floats, second: Floats, weights: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
     n_1, n_2 = shape.first, shape.second
-    if (n_1 + 1) * (n_2 + 1) > MOST_CELLS:
+    if (n_1 + 1) * (n_2 + 1) > MAX_CELLS:
         raise ValueError(
             f"sets of {n_1} and {n_2} answers are too large to plan for; up to 49 a side are not"
         )

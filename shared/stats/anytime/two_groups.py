@@ -1,4 +1,4 @@
-"""Two groups of bounded values: evidence from a histogram of each, and from one of their twins."""
+"""Two groups of bounded values: evidence from a histogram of each, and one of their twins."""
 
 from dataclasses import astuple, dataclass
 from functools import lru_cache
@@ -19,12 +19,12 @@ from biaswatch.shared.stats.anytime.units import binned
 
 BINS = 65
 STAKES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
-"""With none at all among them: where one group tells nothing, no bet on it has to be lost."""
+"""Including 0: where one group carries no information, no bet on it has to be lost."""
 STEPS_PER_SE = 4.0
 MAX_DIFFERENCE = 1 - 2.0**-20
 """A difference of 1 leaves each group a single mean, at an end where no bet is defined."""
 CENTRES = 9
-"""Nulls among which one that is not rejected is sought, where two estimates differ."""
+"""Nulls tried for an accepted one, where two estimates differ."""
 Counts = tuple[int, ...]
 
 
@@ -32,10 +32,10 @@ Counts = tuple[int, ...]
 class TwoHistograms:
     """Values in [0, 1] of two groups, counted; states of disjoint units add up, in any order.
 
-    Units are independent of one another, but for the two of a set of twins: these may go together
-    in any way (one of them may be chosen *because* the other is not), so what is counted of them is
-    their difference, and bets on it multiply with the bets on all others. The null is a difference
-    that holds for the means of both kinds of units.
+    Units are independent of one another, except the two of a set of twins: these may be dependent
+    in any way (one of them may be chosen *because* the other is not), so their difference is
+    counted, and bets on it multiply with the bets on all others. The null is a difference that
+    holds for the means of both kinds of units.
     """
 
     first: Counts = (0,) * BINS
@@ -44,9 +44,13 @@ class TwoHistograms:
     """Differences within sets that have a value of both groups, from -1 to 1."""
 
     @classmethod
-    def of(cls, first: Floats, second: Floats, luck_1: Floats, luck_2: Floats) -> "TwoHistograms":
+    def of(
+        cls, first: Floats, second: Floats, jitter_1: Floats, jitter_2: Floats
+    ) -> "TwoHistograms":
         """Count the values of one closed round; jitter is one number in [0, 1) per unit."""
-        return cls(binned(first, 0.0, 1.0, BINS, luck_1), binned(second, 0.0, 1.0, BINS, luck_2))
+        return cls(
+            binned(first, 0.0, 1.0, BINS, jitter_1), binned(second, 0.0, 1.0, BINS, jitter_2)
+        )
 
     def __add__(self, other: "TwoHistograms") -> "TwoHistograms":
         return TwoHistograms(*map(_sum, astuple(self), astuple(other)))
@@ -60,24 +64,24 @@ class TwoHistograms:
     def estimate(self) -> float | None:
         """Return the difference of the means; None without units in both groups.
 
-        Twins and others weigh by their numbers alone, as if twins did not go together.
+        Twins and others are weighted by their numbers alone, as if twins were independent.
         """
         estimates, weights = self._estimates, self._weights
         if not estimates:
             return None
-        return float(np.average(estimates, weights=[each for each in weights if each]))
+        return float(np.average(estimates, weights=[weight for weight in weights if weight]))
 
     @property
     def _weights(self) -> tuple[float, float]:
-        """How much the units without a twin tell, and those with one."""
+        """Information of the units without a twin, and of those with one."""
         one, other, twins = sum(self.first), sum(self.second), sum(self.twins)
         return (one * other / (one + other) if one and other else 0.0), twins / 2
 
     @property
     def _estimates(self) -> list[float]:
         alone, twins = self._weights
-        found = [_mean(self.first) - _mean(self.second)] if alone else []
-        return [*found, PairHistogram(self.twins).estimate or 0.0] if twins else found
+        estimates = [_mean(self.first) - _mean(self.second)] if alone else []
+        return [*estimates, PairHistogram(self.twins).estimate or 0.0] if twins else estimates
 
     def log_e(self, null: float = 0.0) -> float:
         """Return the log e-value against a difference of means of exactly the null.
@@ -139,8 +143,8 @@ class TwoHistograms:
     def interval(self, alpha: float) -> tuple[float, float]:
         """Return the differences of means not rejected at alpha, rounded outwards.
 
-        Where twins and others contradict each other so that every difference is rejected, it
-        reaches from the lowest to the highest that either would leave.
+        Where twins and others contradict each other so that every difference is rejected, it is
+        the hull of both intervals.
         """
         estimates = self._estimates
         if not estimates:
@@ -163,10 +167,10 @@ class TwoHistograms:
 
     @property
     def _standard_error(self) -> float:
-        """A scale, not an inference: of the more precise of the two kinds of units."""
+        """Standard error of the more precise kind of units: a scale, not an inference."""
         alone, twins = self._weights
-        found = [sqrt(_variance(self.first) + _variance(self.second))] if alone else []
-        return min([*found, PairHistogram(self.twins).standard_error] if twins else found)
+        errors = [sqrt(_variance(self.first) + _variance(self.second))] if alone else []
+        return min([*errors, PairHistogram(self.twins).standard_error] if twins else errors)
 
 
 def _both_sides(log_wealths: Floats) -> tuple[float, float]:

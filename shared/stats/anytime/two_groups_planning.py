@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.inversion import threshold
 from biaswatch.shared.stats.anytime.planning import (
-    ROUNDING,
+    ROUNDING_TOL,
     PlannedUnits,
     check_size,
     fixed_size,
@@ -20,11 +20,11 @@ from biaswatch.shared.stats.anytime.two_groups import BINS, TwoHistograms
 Sizes = NDArray[np.int64]
 RUNS = 200
 LOOKS = 240
-GROWTH = 1.025
-"""From one look to the next; all looks together reach from 1/16 to 23 times the scale."""
-FIRST = 1 / 16
-MOST = 400_000
-"""Units of each group: to look further would take minutes."""
+LOOK_GROWTH = 1.025
+"""Growth from one look to the next; all looks reach from 1/16 to 23 times the scale."""
+FIRST_LOOK = 1 / 16
+MAX_GROUP_UNITS = 400_000
+"""Units of each group; more would take minutes to simulate."""
 
 
 def plan_two_groups(
@@ -40,8 +40,8 @@ def plan_two_groups(
 ) -> PlannedUnits:
     """Plan for two groups of the same size, monitored by two histograms.
 
-    What it gives counts the units of both groups. Values are simulated as the group's mean, or
-    one of the two ends: as often as the deviation says.
+    The plan counts the units of both groups. Values are simulated as the group's mean, or one of
+    the two ends, with the given standard deviation.
 
     Parameters
     ----------
@@ -62,26 +62,28 @@ def plan_two_groups(
     shares = [value_shares(mean, sd) for mean, sd in zip(means, sds, strict=True)]
     spread = sqrt(sds[0] ** 2 + sds[1] ** 2)
     check_size(effect, spread, tolerance)
-    each = fixed_size(effect, spread, alpha=alpha / family, power=power, tolerance=tolerance)
+    group_size = fixed_size(effect, spread, alpha=alpha / family, power=power, tolerance=tolerance)
     bound = threshold(alpha, family=family)
     # However little values vary, a unit brings no more than about its gap.
-    scale = max(each, ceil(bound / (abs(effect) - tolerance)))
-    sizes = np.unique(np.ceil(scale * FIRST * GROWTH ** np.arange(LOOKS)).astype(np.int64))
-    sizes = sizes[sizes <= MOST]
-    if each > MOST or not len(sizes):
-        return PlannedUnits(None, None, 2 * each, 2 * MOST)
+    scale = max(group_size, ceil(bound / (abs(effect) - tolerance)))
+    sizes = np.unique(
+        np.ceil(scale * FIRST_LOOK * LOOK_GROWTH ** np.arange(LOOKS)).astype(np.int64)
+    )
+    sizes = sizes[sizes <= MAX_GROUP_UNITS]
+    if group_size > MAX_GROUP_UNITS or not len(sizes):
+        return PlannedUnits(None, None, 2 * group_size, 2 * MAX_GROUP_UNITS)
     alarmed = np.array([_alarmed(shares, sizes, tolerance, bound, rng) for _ in range(RUNS)])
     units, median = (reached(alarmed, share) for share in (power, 0.5))
-    return PlannedUnits(units, median, 2 * each, 2 * int(sizes[-1]))
+    return PlannedUnits(units, median, 2 * group_size, 2 * int(sizes[-1]))
 
 
 def _alarmed(
     shares: list[Floats], sizes: Sizes, tolerance: float, bound: float, rng: np.random.Generator
 ) -> float:
-    """Let one run go on; give the units of both groups at its alarm.
+    """Return the units of both groups at the alarm of one simulated run.
 
-    The look is found by halving: from the first alarm on, the evidence of an effect only rarely
-    falls back, and then the alarm is taken to come later than it would.
+    The look is located by bisection: after the first alarm, the evidence of an effect rarely falls
+    back, and then the alarm is taken to come later than it would.
     """
     steps = np.diff(sizes, prepend=0)
     first, second = (np.cumsum(rng.multinomial(steps, one), axis=0) for one in shares)
@@ -98,12 +100,12 @@ def _alarmed(
 
 
 def value_shares(mean: float, sd: float) -> Floats:
-    """Return how often each bin is met by values of this mean and standard deviation."""
-    if not -ROUNDING <= mean <= 1 + ROUNDING:
+    """Return the share of values in each bin, for this mean and standard deviation."""
+    if not -ROUNDING_TOL <= mean <= 1 + ROUNDING_TOL:
         raise ValueError(f"a group's mean lies within the range, not at {mean:g} of it")
     mean = min(max(mean, 0.0), 1.0)
     largest = mean * (1 - mean)
-    if sd < 0 or sd**2 > largest + ROUNDING:
+    if sd < 0 or sd**2 > largest + ROUNDING_TOL:
         raise ValueError(f"values with the mean {mean:g} of the range have no deviation {sd:g}")
     extreme = min(sd**2 / largest, 1.0) if largest else 0.0
     place = mean * (BINS - 1)

@@ -12,19 +12,19 @@ from scipy.stats import binom
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
 
 CELLS = 64
-"""In which a missing answer's part of the range is counted."""
-RAREST = 1e-6
+"""Cells in which a missing part of the range is counted."""
+MIN_PATTERN_SHARE = 1e-6
 """Share of sets below which a pattern is left out of a plan."""
 
 
 @dataclass(frozen=True)
 class SetShape:
-    """Sets of so many answers of the first group, and of the second."""
+    """Sets with these numbers of answers of the first and the second group."""
 
     first: int = 1
     second: int = 1
     share: float = 1.0
-    """Of all sets; those of all shapes sum to 1."""
+    """Share of all sets; the shares of all shapes sum to 1."""
 
 
 ONE_AND_ONE = (SetShape(),)
@@ -32,45 +32,49 @@ ONE_AND_ONE = (SetShape(),)
 
 @dataclass(frozen=True)
 class MissingAnswers:
-    """A share of all answers that will be missing, whichever these are."""
+    """A share of all answers that will be missing at random."""
 
     share: float = 0.0
     shapes: Sequence[SetShape] = ONE_AND_ONE
 
     def __post_init__(self) -> None:
-        """Refuse what is no share."""
+        """Raise ValueError for a share outside [0, 1)."""
         if not 0 <= self.share < 1:
             raise ValueError(f"the share of missing answers lies in [0, 1), not at {self.share:g}")
 
     @property
     def complete_sets(self) -> float:
-        """Return the share of sets of which nothing is missing."""
+        """Return the share of complete sets."""
         kept = 1 - self.share
-        return sum(each.share * kept ** (each.first + each.second) for each in self.shapes)
+        return sum(shape.share * kept ** (shape.first + shape.second) for shape in self.shapes)
 
     @property
     def complete_sides(self) -> float:
-        """Return the same of single sides of sets."""
+        """Return the share of complete sides of sets."""
         kept = 1 - self.share
-        return sum(each.share * (kept**each.first + kept**each.second) for each in self.shapes) / 2
+        return (
+            sum(shape.share * (kept**shape.first + kept**shape.second) for shape in self.shapes) / 2
+        )
 
     def open_parts(self) -> dict[float, float]:
-        """Return how often each part of a set's gap is open, from 0 to 2 ranges.
+        """Return the share of sets with each missing part of the gap, from 0 to 2 ranges.
 
-        A part is what the first side lacks of its answers, and the second of its own, together.
+        A part is the missing share of the first side's answers plus that of the second's.
         """
-        found: dict[int, float] = defaultdict(float)
+        shares_of_cells: dict[int, float] = defaultdict(float)
         for shape in self.shapes:
             sides = [np.arange(n + 1) for n in (shape.first, shape.second)]
             parts = np.add.outer(sides[0] / shape.first, sides[1] / shape.second)
             shares = [
-                binom.pmf(lacking, n, self.share)
-                for lacking, n in zip(sides, (shape.first, shape.second), strict=True)
+                binom.pmf(missing, n, self.share)
+                for missing, n in zip(sides, (shape.first, shape.second), strict=True)
             ]
             cells = np.ceil(parts * CELLS - 1e-9).astype(int).ravel().tolist()
             for cell, share in zip(cells, np.outer(*shares).ravel().tolist(), strict=True):
-                found[cell] += shape.share * share
-        likely = {cell: share for cell, share in found.items() if share >= RAREST}
+                shares_of_cells[cell] += shape.share * share
+        likely = {
+            cell: share for cell, share in shares_of_cells.items() if share >= MIN_PATTERN_SHARE
+        }
         total = sum(likely.values())
         return {cell / CELLS: share / total for cell, share in sorted(likely.items())}
 
@@ -84,7 +88,7 @@ SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 
 
 def uniforms(unit_ids: Sequence[str], salt: str = "") -> Floats:
-    """Return each unit a number in [0, 1) that its id alone decides.
+    """Return a number in [0, 1) for each unit, determined by its id alone.
 
     So the same unit is rounded the same way whenever and wherever it is counted again. The salt
     (the feature, the comparison) makes the rounding of different numbers of a unit unrelated.
@@ -148,14 +152,24 @@ def binned(values: Floats, low: float, high: float, bins: int, jitter: Floats) -
     return tuple(np.bincount(places, minlength=bins).tolist())
 
 
-def binned_columns(values: Floats, there: Bools, bins: int, jitter: Floats) -> Ints:
-    """Count values in [-1, 1], those that are there, column by column as `binned` does.
+def binned_columns(values: Floats, present: Bools, bins: int, jitter: Floats) -> Ints:
+    """Count present values in [-1, 1] by column, as `binned` does.
 
-    All arguments have the shape (units, columns); what is returned has (columns, bins).
+    Parameters
+    ----------
+    values, present, jitter
+        [units, columns]
+    bins
+        At least 2.
+
+    Returns
+    -------
+    Ints
+        [columns, bins]
     """
-    places = _places((np.where(there, values, 0.0) + 1.0) * ((bins - 1) / 2), jitter)
+    places = _places((np.where(present, values, 0.0) + 1.0) * ((bins - 1) / 2), jitter)
     columns = values.shape[1]
-    cells = (places + np.arange(columns) * bins)[there]
+    cells = (places + np.arange(columns) * bins)[present]
     return np.bincount(cells, minlength=columns * bins).reshape(columns, bins)
 
 

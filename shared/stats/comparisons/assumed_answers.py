@@ -1,4 +1,4 @@
-"""Answers of two groups as whoever plans a study assumes them, drawn at random."""
+"""Random answers of two groups under the assumptions of a planned study."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,29 +19,23 @@ _GRID = np.linspace(-6.0, 6.0, 2401)
 
 @dataclass(frozen=True)
 class AssumedAnswers:
-    """How the answers of two groups are spread: over prompts, and over repeats of one prompt."""
+    """Assumed distribution of the answers of two groups, over prompts and repeats."""
 
     mean_a: float
     mean_b: float
     sd: float | None
-    """Of answers to one prompt; None where they are yes or no, which follows from the rate."""
+    """Standard deviation of answers to one prompt; None for yes or no, implied by the rate."""
     between_sd: float
-    """Of the means of a group's prompts, at least 0."""
+    """Standard deviation of the means of a group's prompts, at least 0."""
     set_correlation: float
-    """Of the means of twins, in [0, 1]."""
+    """Correlation of the means of twins, in [0, 1]."""
     bounds: Bounds | None = None
-    """The range of answers; without it they are normal."""
+    """The range of answers; None for normal ones."""
     missing: float = 0.0
-    """The share of answers that are missing, whatever they would have been, in [0, 1)."""
+    """The share of answers missing at random, in [0, 1)."""
 
     def __post_init__(self) -> None:
-        """Refuse what no answers can be like.
-
-        Raises
-        ------
-        ValueError
-            With one sentence.
-        """
+        """Raise ValueError for impossible assumptions."""
         if not 0 <= self.set_correlation <= 1:
             raise ValueError(f"a correlation of twins lies in [0, 1], not {self.set_correlation:g}")
         if not 0 <= self.missing < 1:
@@ -55,15 +49,15 @@ class AssumedAnswers:
             _check(mean, self)
 
     def drawn(self, mean: float, scores: Scores, repeats: int, rng: np.random.Generator) -> Answers:
-        """Return answers to prompts with these standings among their group's prompts.
+        """Draw answers to prompts with these normal scores among their group's prompts.
 
         Within a range, the means of prompts and the answers to each have beta distributions with
-        the mean and the deviations that were assumed; so the gap is the assumed one exactly.
+        the assumed mean and deviations, so that the gap is exactly the assumed one.
         """
         shape = (*scores.shape, repeats)
         if self.bounds is None:
-            of_prompts = (mean + self.between_sd * scores)[:, :, None]
-            values = of_prompts + (self.sd or 0.0) * rng.standard_normal(shape)
+            prompt_means = (mean + self.between_sd * scores)[:, :, None]
+            values = prompt_means + (self.sd or 0.0) * rng.standard_normal(shape)
         else:
             low, high = self.bounds
             values = low + (high - low) * self._shares(mean, scores, shape, rng)
@@ -107,9 +101,9 @@ def _check(mean: float, of: AssumedAnswers) -> None:
         raise ValueError(f"a group's mean lies between {low:g} and {high:g}, not at {mean:g}")
     share, between = _as_shares(mean, of)
     most = (high - low) * sqrt(share * (1 - share))
-    together = sqrt(of.between_sd**2 + (of.sd or 0.0) ** 2)
-    if together >= most or between >= sqrt(share * (1 - share)):
+    total = sqrt(of.between_sd**2 + (of.sd or 0.0) ** 2)
+    if total >= most or between >= sqrt(share * (1 - share)):
         raise ValueError(
             f"answers from {low:g} to {high:g} with a mean of {mean:g} deviate by less than"
-            f" {most:.3g} in all, not by {together:.3g}; assume smaller deviations"
+            f" {most:.3g} in all, not by {total:.3g}; assume smaller deviations"
         )

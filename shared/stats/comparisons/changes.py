@@ -131,8 +131,8 @@ def _in_shared_sets(
     a: TwoRunsAnswers, b: TwoRunsAnswers, sets: PromptSets | None
 ) -> tuple[PromptSets, PromptSets]:
     """Return the set of each prompt used, for a and for b; without sets, all are in one."""
-    asked_a, asked_b = ({sets.get(p) if sets else 0 for p in group.before} for group in (a, b))
-    paired = sets if (asked_a & asked_b) - {None} else None  # else sets are families
+    sets_a, sets_b = ({sets.get(p) if sets else 0 for p in group.before} for group in (a, b))
+    paired = sets if (sets_a & sets_b) - {None} else None  # else sets are families
     of_a, of_b = ({p: paired.get(p) if paired else 0 for p in group.answered} for group in (a, b))
     both = (set(of_a.values()) & set(of_b.values())) - {None}
     kept_a, kept_b = ({p: s for p, s in of.items() if s in both} for of in (of_a, of_b))

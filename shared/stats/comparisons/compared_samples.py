@@ -20,14 +20,14 @@ MIN_UNITS = 2
 MIN_FAMILIES = 5
 """Units a side where each holds several prompts: fewer do not show how families differ."""
 MIN_STUDENT_UNITS = 15
-"""Units of a known range from which on Student's t is relied on."""
+"""Units of a known range that Student's t needs."""
 MIN_SPREAD_SHARE = 0.02
 """Width of the middle half of a sample, as a share of the range: below it, rare values may be
 unseen."""
 MAX_SKEWNESS_PER_ROOT_N = 0.1
 """Skewness over the root of the number of units: above it, Student's t errs in one tail."""
 _REGULAR = ContentCache[bool](max_entries=8192)
-"""Whether samples are regular: a group is compared with many others."""
+"""Regularity of samples: a group is compared with many others."""
 NONE: Vector = np.empty(0)
 
 
@@ -62,7 +62,7 @@ class ComparedSamples:
 
     @cached_property
     def testable(self) -> bool:
-        """Whether there are two pairs, or enough single units a side."""
+        """True with two pairs, or enough single units a side."""
         return self.pairs >= MIN_UNITS or self._enough_alone
 
     @cached_property
@@ -78,7 +78,7 @@ class ComparedSamples:
 
     @property
     def all_equal(self) -> bool:
-        """Whether all values of both groups are equal."""
+        """True where all values of both groups are equal."""
         parts = (self.paired_a, self.paired_b, self.only_a, self.only_b)
         return is_flat(np.concatenate(parts))
 
@@ -117,13 +117,13 @@ class SampleParts:
 
     @property
     def need_agreement(self) -> bool:
-        """Whether a part has Student's curve, so that a test of labels has to agree."""
+        """True where a part has Student's curve, so that a test of labels has to agree."""
         parts = (self.pairs, *(self.single or ()))
         return any(part is not None and part.regular for part in parts)
 
     @property
     def all_regular(self) -> bool:
-        """Whether every part has Student's curve."""
+        """True where every part has Student's curve."""
         parts = (self.pairs, *(self.single or ()))
         return all(part is None or part.regular for part in parts)
 
@@ -148,7 +148,7 @@ def _is_regular(values: Vector, bounds: Bounds | None) -> bool:
 def implied_bounds(values: Vector) -> Bounds | None:
     """Return the range that values imply: shares, signed scores, or ratings.
 
-    [0, 1] where all lie in it, [-1, 1] where all lie in that; for whole numbers the smallest usual
+    [0, 1] or [-1, 1] where that contains them all; for whole numbers the smallest usual
     scale of ratings that holds them all, such as 1 to 5. None elsewhere, as for lengths: the range
     is then taken as unknown. Give the values of all groups together, and declare the range instead
     wherever it is known.

@@ -31,7 +31,7 @@ NO_REPEATS = "no prompt of a group was answered twice: its answers have no sprea
 UNSEEN = "every prompt was always answered alike: declare the range, for answers not seen yet"
 KNOWN_GAP = "every prompt was always answered alike: the gap of these prompts is known"
 MIN_STUDENT_ANSWERS = 10
-"""Answers a side from which on Student's t is relied on."""
+"""Answers a side that Student's t needs."""
 MIN_CONSTANT_ANSWERS = 4
 """Answers a side, all equal within their prompt, that can make a gap known."""
 PromptAnswers = Mapping[Hashable, Sample]
@@ -194,11 +194,11 @@ def _bounded_curves(weighted: Sequence[WeightedPrompts], bounds: Bounds | None) 
     low, high = bounds or (float(every.min()), float(every.max()))
     return [
         bounded_mean_curve(units, min(low, float(units.min())), max(high, float(units.max())))
-        for units in map(_stand_in, weighted)
+        for units in map(_equivalent_units, weighted)
     ]
 
 
-def _stand_in(group: WeightedPrompts) -> Vector:
+def _equivalent_units(group: WeightedPrompts) -> Vector:
     """Return one value per answer, with the group's mean and the variance of that mean."""
     n = sum(len(values) for _, values in group)
     parts = [

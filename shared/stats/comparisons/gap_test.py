@@ -59,7 +59,7 @@ class GapResult:
     p_equivalence: float | None
     """For a gap of at least the tolerance; None at tolerance 0, which cannot be shown."""
     known: bool = False
-    """Whether no answer to these prompts ever varied, so that the gap needs no interval."""
+    """True where no answer to these prompts ever varied, so that the gap needs no interval."""
 
 
 def compare_samples(
@@ -166,7 +166,7 @@ def _needs_exact_agreement(samples: ComparedSamples, tolerance: float) -> bool:
 
 
 def _boundary_group_p(samples: ComparedSamples, parts: SampleParts, tolerance: float) -> float:
-    """Return the p-value of a disparity where all values of one group lie at an end of the range.
+    """Return the p-value of a disparity where all values of one group are at an end of the range.
 
     Then the other group alone decides, in steps, and mid-p errs by up to half its level: 17 of 20
     against 300 of 300 would be a gap beyond .05 in .076 of studies at .95 and 1.

@@ -15,38 +15,43 @@ from biaswatch.shared.stats.comparisons.confidence_curve import (
     student_curve,
 )
 from biaswatch.shared.stats.comparisons.effect_size import hedges_g_of_moments
-from biaswatch.shared.stats.comparisons.gap_test import NO_VALUES, GapResult, gap_result
+from biaswatch.shared.stats.comparisons.gap_test import (
+    NO_VALUES,
+    GapResult,
+    gap_result,
+    untested_gap,
+)
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
 from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.groups.cells import Floats
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
 METHOD = "Student's t from sums"
-ENOUGH_FOR_SUMS = 1000
-"""Units of each side: with fewer, the values themselves fit into memory anyway."""
-TOO_FEW = f"fewer than {ENOUGH_FOR_SUMS:,} units: diagnose these rows by themselves"
+MIN_UNITS_FOR_SUMS = 1000
+"""Units a side; with fewer, the values themselves fit into memory."""
+TOO_FEW = f"fewer than {MIN_UNITS_FOR_SUMS:,} units: diagnose these rows by themselves"
 TOO_SKEW = "values are too skew for sums alone: diagnose a sample of the rows"
 NO_SPREAD = "all values are equal: diagnose a sample of the rows with a declared range"
 
 
 @dataclass(frozen=True)
 class SampleSums:
-    """What is known of the units of one group."""
+    """Sums of the units of one group."""
 
     n: int
     mean: float
     square_sum: float
-    """Of deviations from the mean."""
+    """Sum of squared deviations from the mean."""
     skewness: float
-    """nan where there is no spread."""
+    """NaN without a spread."""
     low: float
     high: float
 
     def why_no_curve(self) -> str | None:
-        """Return why the sums say too little, or None."""
+        """Return why the sums are not enough for a curve, or None."""
         if not self.n:
             return NO_VALUES
-        if self.n < ENOUGH_FOR_SUMS:
+        if self.n < MIN_UNITS_FOR_SUMS:
             return TOO_FEW
         largest = max(abs(self.low), abs(self.high))
         if self.high - self.low <= FLAT_RTOL * largest or self.skewness != self.skewness:
@@ -88,14 +93,16 @@ def gap_from_sums(
 ) -> GapResult:
     """Return mean(a) - mean(b) with its intervals and tests, as `compare_samples` does.
 
-    Assumes two independent samples of at least `ENOUGH_FOR_SUMS` units each. The test that
+    Assumes two independent samples of at least `MIN_UNITS_FOR_SUMS` units each. The test that
     exchanges labels, which has to agree in memory, is left out: it takes the values, and differs
     from Student's by less than samples of this size can show.
 
     Parameters
     ----------
+    a, b
+        The sums of both groups.
     bounds
-        The range of values, None where it is not known.
+        The range of values, None where it is unknown.
     alpha, tolerance, family
         As in `compare_samples`.
 
@@ -105,8 +112,7 @@ def gap_from_sums(
     """
     gap = a.mean - b.mean if a.n and b.n else None
     if why := a.why_no_curve() or b.why_no_curve():
-        nothing = undefined(why, value=gap, method=METHOD)
-        return GapResult(nothing, nothing, None, None)
+        return untested_gap(why, gap, METHOD)
     curve = gap_curve(a.curve(bounds), b.curve(bounds))
     p_values = p_values_of(curve_tails(curve), tolerance)
     return gap_result(curve, gap, METHOD, p_values, alpha=alpha, tolerance=tolerance, family=family)
@@ -135,7 +141,7 @@ class Moments:
     n: Counts
     """Values that are present."""
     shift: Floats
-    """What was taken from each value before it was summed."""
+    """Subtracted from each value before it is summed."""
     first: Floats
     """The sum of value - shift."""
     second: Floats
@@ -143,18 +149,18 @@ class Moments:
     third: Floats
     """The sum of its cubes."""
     low: Floats
-    """The smallest value, nan where there is none."""
+    """The smallest value, nan without values."""
     high: Floats
 
     @property
     def mean(self) -> Floats:
-        """The mean, between the smallest and the largest value; nan where there is no value."""
+        """The mean, clipped to the range of the values; nan without values."""
         with np.errstate(invalid="ignore"):
             return np.asarray(np.clip(self.shift + self._about(self.first), self.low, self.high))
 
     @property
     def square_sum(self) -> Floats:
-        """The sum of squared deviations from the mean, at least 0; nan where there is no value."""
+        """The sum of squared deviations from the mean, at least 0; nan without values."""
         inside = self.second - self.first * self._about(self.first)
         return np.where(self.n > 0, np.maximum(inside, 0.0), np.nan)
 
@@ -186,12 +192,12 @@ def joined(parts: Sequence[Moments]) -> Moments:
     ValueError
         Shifts differ.
     """
-    if any(not np.array_equal(each.shift, parts[0].shift) for each in parts):
+    if any(not np.array_equal(part.shift, parts[0].shift) for part in parts):
         raise ValueError("sums about different shifts do not add up")
     summed = {
-        name: np.sum([getattr(each, name) for each in parts], axis=0)
+        name: np.sum([getattr(part, name) for part in parts], axis=0)
         for name in ("rows", "n", "first", "second", "third")
     }
-    low = np.fmin.reduce([each.low for each in parts])
-    high = np.fmax.reduce([each.high for each in parts])
+    low = np.fmin.reduce([part.low for part in parts])
+    high = np.fmax.reduce([part.high for part in parts])
     return Moments(shift=parts[0].shift, low=low, high=high, **summed)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from biaswatch.shared.stats.comparisons.relabelling import (
-    EXACT_UP_TO,
-    ROUNDING,
+    MAX_ENUMERATED,
+    TIE_RTOL,
     Stratum,
     log_ways,
     pairs_of,
@@ -23,35 +23,29 @@ from biaswatch.shared.stats.comparisons.relabelling import (
 )
 from biaswatch.shared.stats.samples import Vector, chunks
 
-MOST_EXTREME = 10
-"""1,024 ways."""
-_OUTWEIGHED, _NEARLY_ALL = 0.97, 0.99
+MAX_EXTREME = 10
+"""Extreme values enumerated in all combinations: 1,024."""
+_MIN_SQUARES_SHARE, _TARGET_SQUARES_SHARE = 0.97, 0.99
 _TIE = 1e-9
-"""Relative to the largest value: sums closer than this are the same sum."""
+"""Relative to the largest value: closer sums are equal."""
 Floats = NDArray[np.float64]
-Ways = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 
 
 def extreme_exchange_p(values: Vector, n: int, of_a: float) -> float:
-    """Return the two-sided mid-p of the sum of n of the values; 0 where none outweigh the others.
+    """Return the two-sided mid-p of the sum of n values; 0 without dominating extreme values.
 
-    Parameters
-    ----------
-    values
-        Of both groups.
-    of_a
-        The sum of those that lie in the group of n.
+    `values` are those of both groups, `n` and `of_a` the size and the sum of the first.
     """
     moved = values - float(np.median(values))
     total = of_a - n * float(np.median(values))
-    del values  # of millions there are enough with the numbers made of them
+    del values  # each copy of millions counts
     extreme = _extreme(moved)
     if not extreme.any():
         return 0.0
     few, rest = moved[extreme], moved[~extreme]
     ways = _ways(len(few))
-    taken = ways.sum(axis=1)
-    left = n - taken
+    extreme_of_a = ways.sum(axis=1)
+    left = n - extreme_of_a
     possible = (left >= 0) & (left <= len(rest))
     ways, left = ways[possible], left[possible]
     logs = log_ways(len(rest), left) - log_ways(len(moved), n)
@@ -62,7 +56,7 @@ def extreme_exchange_p(values: Vector, n: int, of_a: float) -> float:
 
 
 def extreme_flip_p(differences: Vector) -> float:
-    """Return the two-sided mid-p of the sum over all signs; 0 where none outweigh the others."""
+    """Return the two-sided mid-p of the sum over all signs; 0 without dominating values."""
     extreme = _extreme(differences)
     if not extreme.any():
         return 0.0
@@ -74,22 +68,22 @@ def extreme_flip_p(differences: Vector) -> float:
 
 
 def _extreme(moved: Vector) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which few values have nearly all of the sum of squares; none where it takes many."""
+    """Return a mask of the few values with nearly all of the sum of squares, or an empty one."""
     squares = moved**2
-    most = min(MOST_EXTREME, len(moved) // 4)
+    most = min(MAX_EXTREME, len(moved) // 4)
     few = len(moved) - min(len(moved), most + 1)
     largest = np.sort(np.partition(squares, few)[few:] if len(moved) else squares)[::-1]
-    # A drop ends the few, so that values which are as extreme as each other are in it together.
+    # A drop ends the extreme values, so that equally extreme ones are treated alike.
     ends = np.flatnonzero(largest[:most] > largest[1 : most + 1] * (1 + _TIE))
     reached = np.cumsum(largest)[ends] / squares.sum()
-    if not len(ends) or reached[-1] < _OUTWEIGHED:
+    if not len(ends) or reached[-1] < _MIN_SQUARES_SHARE:
         return np.zeros(len(moved), dtype=np.bool_)
-    end = ends[min(int(np.searchsorted(reached, _NEARLY_ALL)), len(ends) - 1)]
+    end = ends[min(int(np.searchsorted(reached, _TARGET_SQUARES_SHARE)), len(ends) - 1)]
     return np.asarray(squares > largest[end + 1] * (1 + _TIE))
 
 
-def _ways(count: int) -> Ways:
-    """Return [2 ** count, count]: every way to take some of them."""
+def _ways(count: int) -> NDArray[np.bool_]:
+    """Return [2 ** count, count]: every subset."""
     return ((np.arange(2**count)[:, None] >> np.arange(count)) & 1).astype(np.bool_)
 
 
@@ -105,7 +99,7 @@ def _mid_p(means: Floats, spreads: Floats, chances: Floats, total: float) -> flo
 
 
 Counts = NDArray[np.signedinteger[Any]]
-"""Of equal values: small numbers, where most differ."""
+"""Counts of equal values, in the smallest integer type."""
 SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 _STEPS, _MOST_HALVINGS, _ENOUGH = 200, 60, 1e-9
 _SMALLEST = 1e-4
@@ -116,7 +110,12 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
     """Return the two-sided p-value of exchanging the labels of two independent samples.
 
     Assumes that under the hypothesis both samples have one distribution. Twice the smaller tail, at
-    most 1; None where all values are equal, so that nothing can be exchanged.
+    most 1; None where all values are equal.
+
+    Parameters
+    ----------
+    a, b
+        [n], finite: the units of both groups.
 
     References
     ----------
@@ -124,28 +123,28 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
     conditional distributions: conditional on the sizes, the exchange of labels is a logistic
     regression of the label on the value, and its signed root is corrected by formula 4.
     """
-    slack = ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
+    slack = TIE_RTOL * float(max(np.abs(a).max(), np.abs(b).max()))
     if max(a.max(), b.max()) - min(a.min(), b.min()) <= slack:
         return None
     for share in (_end_share(a, b, slack), _end_share(-a, -b, slack)):
         if share is not None:
             return min(1.0, 2 * share)
     every = len(a) + len(b)  # there are more ways than values, and of many a number without end
-    if every <= EXACT_UP_TO and comb(every, len(a)) <= EXACT_UP_TO:
+    if every <= MAX_ENUMERATED and comb(every, len(a)) <= MAX_ENUMERATED:
         return tails([Stratum(a, b)], None, 1).p_value
-    found, both, of_a = _counted(a, b)
-    if len(found) == 2:
+    distinct, both, of_a = _counted(a, b)
+    if len(distinct) == 2:
         return _two_values_p(every, len(a), int(both[1]), int(of_a[1]))
-    smooth = _two_sided(_exchange_root(found, both, of_a))
-    del found, both, of_a
+    smooth = _two_sided(_exchange_root(distinct, both, of_a))
+    del distinct, both, of_a
     return max(smooth, extreme_exchange_p(np.concatenate([a, b]), len(a), float(a.sum())))
 
 
 def flip_p(differences: Vector) -> float | None:
     """Return the two-sided p-value of flipping the signs of paired differences.
 
-    Assumes that under the hypothesis each difference is as likely to be its opposite. None where
-    all are 0.
+    Assumes that under the hypothesis each difference is as likely as its opposite. None where all
+    are 0.
 
     References
     ----------
@@ -156,36 +155,36 @@ def flip_p(differences: Vector) -> float | None:
         return None
     if (moved > 0).all() or (moved < 0).all():
         return float(2.0 ** (1 - len(moved)))
-    if 2 ** len(moved) <= EXACT_UP_TO:
+    if 2 ** len(moved) <= MAX_ENUMERATED:
         zeros = np.zeros(len(moved))
         return tails(pairs_of(moved, zeros), None, 1).p_value
     return max(_two_sided(_flip_root(moved / np.abs(moved).max())), extreme_flip_p(moved))
 
 
 def _counted(a: Vector, b: Vector) -> tuple[Vector, Counts, Counts]:
-    """Return the different values of two samples, how often each is there, and how often in a."""
-    every = np.concatenate([a, b])
-    every.sort()
-    new = np.ones(len(every), dtype=np.bool_)
-    np.not_equal(every[1:], every[:-1], out=new[1:])
-    found: Vector = every[new]
-    del every
+    """Return the distinct values of two samples, their counts, and their counts in a."""
+    pooled = np.concatenate([a, b])
+    pooled.sort()
+    new = np.ones(len(pooled), dtype=np.bool_)
+    np.not_equal(pooled[1:], pooled[:-1], out=new[1:])
+    distinct: Vector = pooled[new]
+    del pooled
     counts = np.diff(np.flatnonzero(new).astype(np.int32), append=len(new))
     both: Counts = counts.astype(np.min_scalar_type(-1 - int(counts.max())))
     del counts, new
     ordered, of_a = np.sort(a), np.empty_like(both)
-    for some in chunks(len(found)):
-        first, after = (np.searchsorted(ordered, found[some], side) for side in SIDES)
-        of_a[some] = after - first
-    return found, both, of_a
+    for chunk in chunks(len(distinct)):
+        first, after = (np.searchsorted(ordered, distinct[chunk], side) for side in SIDES)
+        of_a[chunk] = after - first
+    return distinct, both, of_a
 
 
 def _end_share(a: Vector, b: Vector, slack: float) -> float | None:
-    """Return the share of relabellings that leave a this high, if no value of b is higher."""
+    """Return the share of relabellings with a this high; None if a value of b is higher."""
     end = float(a.min())
     if float(b.max()) > end + slack:
         return None
-    of_a, of_b = (int((np.abs(each - end) <= slack).sum()) for each in (a, b))
+    of_a, of_b = (int((np.abs(units - end) <= slack).sum()) for units in (a, b))
     logs = log_ways(of_a + of_b, of_a) - log_ways(len(a) + len(b), len(a))
     return float(np.exp(logs))
 
@@ -200,15 +199,15 @@ def _two_values_p(n: int, of_a: int, ones: int, ones_of_a: int) -> float:
     return min(1.0, 2 * float(min(tails_of_a)))
 
 
-def _exchange_root(found: Vector, both: Counts, of_a: Counts) -> float:
+def _exchange_root(distinct: Vector, both: Counts, of_a: Counts) -> float:
     """Return the corrected signed root: normal, of either sign, under exchanged labels.
 
-    What is found is changed in place.
+    The distinct values are changed in place.
     """
     n, share = int(both.sum()), float(of_a.sum() / both.sum())
-    found -= both @ found / n
-    found /= max(float(found.max()), -float(found.min()))
-    fit = _LabelFit(found, both, of_a)
+    distinct -= both @ distinct / n
+    distinct /= max(float(distinct.max()), -float(distinct.min()))
+    fit = _LabelFit(distinct, both, of_a)
     intercept = log(share / (1 - share))
     null = fit.likelihood(intercept, 0.0)
     steepness, fitted, determinant = fit.highest(intercept)
@@ -232,7 +231,7 @@ class _LabelFit:
         return float(of_a - self.both @ np.logaddexp(0.0, linear, out=linear))
 
     def _weights(self, intercept: float, slope: float) -> tuple[Vector, Vector]:
-        """Return what each value counts in the information, and what is left of its labels."""
+        """Return the weight of each value in the information, and its residual."""
         p = slope * self.values
         p += intercept
         special.expit(p, out=p)
@@ -244,8 +243,8 @@ class _LabelFit:
     def highest(self, intercept: float) -> tuple[float, float, float]:
         """Return the slope of the greatest likelihood, it, and the information's determinant.
 
-        Newton's steps run away where a small group lies far from a large one, so that each is
-        halved until the likelihood does not fall.
+        Newton's steps diverge where a small group is far from a large one, so that each is halved
+        until the likelihood does not fall.
         """
         slope, reached, determinant = 0.0, self.likelihood(intercept, 0.0), 0.0
         for _ in range(_STEPS):
@@ -254,7 +253,7 @@ class _LabelFit:
             middle = float(weight @ self.values) / total
             moved = self.values - middle
             lean, summed, along = float(left @ moved), float(left.sum()), float(left @ self.values)
-            del left  # of millions of values, these would be there with the next ones
+            del left  # each copy of millions counts
             moved *= moved
             spread = float(weight @ moved)
             del weight, moved
@@ -262,12 +261,12 @@ class _LabelFit:
             turn = lean / spread
             lift = summed / total - middle * turn
             gained = lift * summed + turn * along
-            if gained < ROUNDING * (1 + abs(reached)):
+            if gained < TIE_RTOL * (1 + abs(reached)):
                 break
             for times in range(_MOST_HALVINGS):
-                there = intercept + lift / 2**times, slope + turn / 2**times
-                if (likelihood := self.likelihood(*there)) > reached:
-                    (intercept, slope), reached = there, likelihood
+                trial = intercept + lift / 2**times, slope + turn / 2**times
+                if (likelihood := self.likelihood(*trial)) > reached:
+                    (intercept, slope), reached = trial, likelihood
                     break
             else:
                 break

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from biaswatch.shared.stats.comparisons.relabelling import ROUNDING
+from biaswatch.shared.stats.comparisons.relabelling import TIE_RTOL
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 
 LEAST_EXPECTED = 5
@@ -19,7 +19,7 @@ _Statistics = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class GroupMissing:
-    """How many of a group's answers are missing."""
+    """Missing answers of one group."""
 
     missing: int
     asked: int
@@ -32,7 +32,7 @@ class Missingness:
 
     groups: dict[str, GroupMissing]
     statistic: float | None
-    """Pearson's chi-square, without Yates; also given beside an exact or permuted p-value."""
+    """Pearson's chi-square, without Yates; also with an exact or permuted p-value."""
     p_value: float | None
     min_expected: float | None
     method: str
@@ -51,9 +51,9 @@ def missingness(
     Parameters
     ----------
     groups
-        Per group: how many are missing (refused, cut off, not parsed, failed), of how many asked.
-        Counts of units, where repeats of a prompt tend to go missing together: the test and the
-        intervals take what is counted as independent.
+        Per group: the number of missing answers (refused, cut off, not parsed, failed), and of all.
+        Count units where repeats of a prompt tend to go missing together: the test and the
+        intervals take counts as independent.
     alpha
         1 minus the coverage of the Wilson intervals.
     rng, resamples
@@ -64,13 +64,13 @@ def missingness(
     -------
     Missingness
         The test is chi-square where every expected count is at least 5, else Fisher's for two
-        groups, else the permuted chi-square. Undefined where nothing or everything is missing, or
-        fewer than two groups were asked. Groups never asked are listed and not tested.
+        groups, else the permuted chi-square. Undefined where no or every answer is missing, or
+        fewer than two groups were asked. Groups that were not asked are listed and not tested.
 
     Raises
     ------
     ValueError
-        Where a count is negative or more is missing than was asked.
+        Where a count is negative, or larger than the number of answers.
 
     References
     ----------
@@ -92,7 +92,7 @@ def missingness(
         test = stats.fisher_exact(np.column_stack([missing, total - missing]))
         return Missingness(listed, statistic, float(test.pvalue), smallest, "Fisher exact")
     drawn = rng.multivariate_hypergeometric(total, int(missing.sum()), size=resamples)
-    beyond = int((_chi_square(drawn, total) >= statistic * (1 - ROUNDING)).sum())
+    beyond = int((_chi_square(drawn, total) >= statistic * (1 - TIE_RTOL)).sum())
     p_value = (beyond + 1) / (resamples + 1)
     return Missingness(listed, statistic, p_value, smallest, "chi-square, random tables")
 

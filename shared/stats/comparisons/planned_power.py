@@ -1,4 +1,4 @@
-"""How surely a study of given size finds a gap: by simulation of the tests that judge it."""
+"""Power of a study of given size, by simulation of the tests that judge it."""
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
@@ -20,24 +20,24 @@ from biaswatch.shared.stats.samples import Vector
 RUNS = 400
 """The standard error of a power of .8 is then .02."""
 POWER = 0.8
-FURTHEST = 4096
-"""Sets: what takes more is not planned for."""
-NEARNESS = 0.04
-"""The number that is enough is found to this share of it."""
+MAX_SETS = 4096
+"""Largest number of sets that is planned."""
+SIZE_RTOL = 0.04
+"""Relative tolerance of the smallest sufficient number."""
 Rng = np.random.Generator
 
 
 @dataclass(frozen=True)
 class StudyShape:
-    """How many units two groups have, and how many prompts a set has of each."""
+    """Numbers of units of two groups, and of the prompts of a set."""
 
     pairs: int
-    """Sets that both groups have."""
+    """Sets with prompts of both groups."""
     only_a: int = 0
     """Units of a without a twin."""
     only_b: int = 0
     prompts_a: int = 1
-    """In each shared set."""
+    """Prompts of a in each shared set."""
     prompts_b: int = 1
     family_a: int = 1
     """Prompts in each unit without a twin: more than one make it a family."""
@@ -45,40 +45,40 @@ class StudyShape:
 
     @property
     def min_single(self) -> int:
-        """Fewer units without a twin are not used."""
+        """Units without a twin a side that are needed."""
         most = max(self.prompts_a, self.prompts_b, self.family_a, self.family_b)
         return MIN_UNITS if most == 1 else MIN_FAMILIES
 
     @property
     def size(self) -> int:
-        """How many sets, or else units of the smaller side, there are."""
+        """Number of sets, or else of units of the smaller side."""
         return self.pairs or min(self.only_a, self.only_b)
 
     def scaled(self, size: int) -> "StudyShape":
         """Return the same structure with another number of sets."""
         pairs, a, b = (
-            round(each * size / self.size) for each in (self.pairs, self.only_a, self.only_b)
+            round(count * size / self.size) for count in (self.pairs, self.only_a, self.only_b)
         )
         return replace(self, pairs=pairs, only_a=a, only_b=b)
 
 
 @dataclass(frozen=True)
 class PlannedTest:
-    """How the gap will be judged."""
+    """Parameters of the test of the gap."""
 
     alpha: float = 0.05
     tolerance: float = 0.0
     family: int = 1
     """Comparisons that are declared together; Bonferroni corrects for them."""
     fixed_prompts: bool = False
-    """Whether the conclusion is about these prompts alone, so that answers are the units."""
+    """True where the conclusion is about these prompts alone, so that answers are the units."""
     guessed: bool = False
-    """Whether the range of answers is declared nowhere, so that no gap is known by it."""
+    """True where the range of answers is not declared, so that no gap is known by it."""
 
 
 @dataclass(frozen=True)
-class Enough:
-    """The smallest number that is enough, and the power with it."""
+class SufficientSize:
+    """The smallest sufficient number, and its power."""
 
     number: int
     power: float
@@ -96,7 +96,7 @@ def simulated_power(
     """Return the share of simulated studies that call the gap a disparity, in its direction.
 
     Each study is judged by `compare_samples`, or by `fixed_prompts_gap` where prompts are fixed, as
-    a run is. The same seed has the same answer. Standard error: sqrt(p (1 - p) / runs).
+    a run is. The same seed gives the same answer. Standard error: sqrt(p (1 - p) / runs).
 
     Parameters
     ----------
@@ -105,49 +105,66 @@ def simulated_power(
     repeats
         Answers to each prompt, at least 1.
     answers
-        What is assumed of them.
+        Their assumed distribution.
+    test
+        Parameters of the test.
+    runs, seed
+        Number of simulated studies, and the random seed.
     """
     rng = np.random.default_rng(seed)
     judged = _judged_fixed if test.fixed_prompts else _judged
-    found = (judged(shape, repeats, answers, test, rng) for _ in range(runs))
-    return sum(_is_found(each, answers, test) for each in found) / runs
+    results = (judged(shape, repeats, answers, test, rng) for _ in range(runs))
+    return sum(_is_found(result, answers, test) for result in results) / runs
 
 
 def smallest_enough(
-    power_of: Callable[[int], float], *, power: float = POWER, furthest: int = FURTHEST
-) -> Enough | None:
-    """Return the smallest number of sets, or of repeats, with such power, to 4 % of it.
+    power_of: Callable[[int], float], *, power: float = POWER, furthest: int = MAX_SETS
+) -> SufficientSize | None:
+    """Return the smallest number of sets, or of repeats, with this power, to 4 % of it.
 
-    The number is doubled, and then the last doubling halved, with `power_of` each time, which is
-    taken to grow. None where `furthest` are not enough.
+    By doubling, and then by bisection.
+
+    Parameters
+    ----------
+    power_of
+        Power by number, taken to be increasing.
+    power
+        In (0, 1).
+    furthest
+        Largest number to try.
+
+    Returns
+    -------
+    SufficientSize or None
+        None where `furthest` is not enough.
     """
     low, high = 1, 2
     while (reached := power_of(high)) < power:
         low, high = high, high * 2
         if high > furthest:
             return None
-    while high - low > max(1.0, NEARNESS * high):
+    while high - low > max(1.0, SIZE_RTOL * high):
         middle = ceil((low + high) / 2)
-        if (found := power_of(middle)) < power:
+        if (middle_power := power_of(middle)) < power:
             low = middle
         else:
-            high, reached = middle, found
-    return Enough(high, reached)
+            high, reached = middle, middle_power
+    return SufficientSize(high, reached)
 
 
-def _is_found(found: GapResult, answers: AssumedAnswers, test: PlannedTest) -> bool:
-    value, p_value = found.marginal.value, found.p_disparity
+def _is_found(result: GapResult, answers: AssumedAnswers, test: PlannedTest) -> bool:
+    value, p_value = result.marginal.value, result.p_disparity
     if value is None or p_value is None:
         return False
-    right = value * (answers.mean_a - answers.mean_b) > 0
-    return right and p_value * test.family <= test.alpha
+    same_sign = value * (answers.mean_a - answers.mean_b) > 0
+    return same_sign and p_value * test.family <= test.alpha
 
 
 def _judged(
     shape: StudyShape, repeats: int, answers: AssumedAnswers, test: PlannedTest, rng: Rng
 ) -> GapResult:
-    """Judge means of sets, as of runs about the population: what lost its twin is single."""
-    pairs = [_unit_means(each) for each in _twins(shape, repeats, answers, rng)]
+    """Judge means of sets, as in runs about the population; units without a twin are single."""
+    pairs = [_unit_means(side) for side in _twins(shape, repeats, answers, rng)]
     both = np.isfinite(pairs[0]) & np.isfinite(pairs[1])
     single = [
         _unit_means(answers.drawn(mean, _family_scores(count, prompts, answers, rng), repeats, rng))
@@ -167,7 +184,7 @@ def _judged(
 
 
 def _family_scores(count: int, prompts: int, answers: AssumedAnswers, rng: Rng) -> Scores:
-    """Return the standings of the prompts of families, which correlate as twins do."""
+    """Return normal scores of the prompts of families, correlated like twins."""
     if prompts == 1:
         return rng.standard_normal((count, 1))
     rho = answers.set_correlation
@@ -178,7 +195,7 @@ def _family_scores(count: int, prompts: int, answers: AssumedAnswers, rng: Rng) 
 def _judged_fixed(
     shape: StudyShape, repeats: int, answers: AssumedAnswers, test: PlannedTest, rng: Rng
 ) -> GapResult:
-    """Judge answers to prompts that are the subject: twins differ by the gap alone."""
+    """Judge answers to fixed prompts: twins differ by the gap alone."""
     fixed = replace(answers, set_correlation=1.0)
     sides: list[dict[Hashable, Vector]] = [{}, {}]
     sets: dict[Hashable, Hashable] = {}
@@ -191,7 +208,7 @@ def _judged_fixed(
         for side, (mean, n) in enumerate(
             zip((answers.mean_a, answers.mean_b), prompts, strict=True)
         ):
-            # Of both groups alike, so that these prompts have the gap that was assumed.
+            # The same scores in both groups, so that these prompts have the assumed gap.
             scores = _even_scores(n)[:, None]
             drawn = fixed.drawn(mean, scores, repeats, rng)
             sides[side] = {place: of_prompt for _, place, of_prompt in _by_prompt(drawn)}
@@ -233,10 +250,10 @@ def _unit_means(drawn: Answers) -> Vector:
 
 
 def _means(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vector:
-    """Return means over the last axis, of what is present; NaN where nothing is."""
-    there = np.isfinite(values)
-    counts = there.sum(axis=-1)
-    sums = np.where(there, values, 0.0).sum(axis=-1)
+    """Return means of present values over the last axis; NaN without any."""
+    present = np.isfinite(values)
+    counts = present.sum(axis=-1)
+    sums = np.where(present, values, 0.0).sum(axis=-1)
     return np.asarray(np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0))
 
 

@@ -7,22 +7,22 @@ from typing import Literal
 import numpy as np
 from scipy import special, stats
 
-from biaswatch.shared.stats.comparisons.relabelling import EXACT_UP_TO, RESAMPLES, Stratum, tails
+from biaswatch.shared.stats.comparisons.relabelling import MAX_ENUMERATED, RESAMPLES, Stratum, tails
 from biaswatch.shared.stats.samples import Sample, Vector, present
 
 EMPTY = "a group has no values"
 IDENTICAL = "all values are identical: there is no order to test"
-SMALL = 8
-"""Up to this many values in the smaller group the normal approximation is not relied on."""
+MAX_EXACT_VALUES = 8
+"""Values of the smaller group up to which the normal approximation is not used."""
 MannWhitneyMethod = Literal["auto", "exact", "asymptotic", "permutation"]
 
 
 @dataclass(frozen=True)
 class MannWhitney:
-    """Whether values of one group tend to be larger than those of the other."""
+    """Result of a rank test of two groups."""
 
     u_a: float | None
-    """Pairs (one of a, one of b) in which a's value is larger; equal ones count a half."""
+    """Pairs (one of a, one of b) with the larger value in a; equal ones count a half."""
     u_b: float | None
     superiority: float | None
     """u_a over all pairs: P(a > b) + P(a = b) / 2, in [0, 1], .5 without a tendency."""
@@ -52,14 +52,14 @@ def mann_whitney(
         One value per unit, units independent; missing ones are left out and counted.
     method
         "exact" is the distribution without ties, "asymptotic" the normal one with the correction
-        for ties, "permutation" relabels the ranks as they are, ties included. "auto" is exact where
-        the smaller group has at most 8 values and there are no ties, permutation where it has and
-        there are, else asymptotic.
+        for ties, "permutation" relabels the ranks, ties included. "auto" is exact where the smaller
+        group has at most 8 values without ties, permutation with at most 8 values and ties, else
+        asymptotic.
     continuity
         Whether the normal approximation is corrected for continuity by 1/2.
     rng, resamples
-        For a permutation with more than 10,000 relabellings. Without `rng`, "auto" stays with the
-        normal approximation there; `method` of the result names what was done.
+        For a permutation with more than 10,000 relabellings. Without `rng`, "auto" uses the normal
+        approximation there; `method` of the result names it.
 
     Returns
     -------
@@ -69,8 +69,7 @@ def mann_whitney(
     Raises
     ------
     ValueError
-        For "exact" with ties, which its distribution does not know; for an unknown method; for a
-        "permutation" that needs an `rng` it was not given.
+        For "exact" with ties, for an unknown method, and for a "permutation" that needs an `rng`.
 
     References
     ----------
@@ -84,15 +83,15 @@ def mann_whitney(
         return MannWhitney(None, None, None, None, "Mann-Whitney", *counts, EMPTY)
     ranks, ties = _ranked(np.concatenate([x, y]))
     u_a = float(ranks[: len(x)].sum()) - len(x) * (len(x) + 1) / 2
-    found = (u_a, len(x) * len(y) - u_a, u_a / (len(x) * len(y)))
+    statistics = (u_a, len(x) * len(y) - u_a, u_a / (len(x) * len(y)))
     if np.ptp(ranks) == 0:
-        return MannWhitney(*found, None, "Mann-Whitney", *counts, IDENTICAL)
+        return MannWhitney(*statistics, None, "Mann-Whitney", *counts, IDENTICAL)
     tied = bool((ties > 1).any())
     chosen = method if method != "auto" else _automatic(len(ranks), tied, len(x), rng)
     if chosen == "exact" and tied:
         raise ValueError("the exact Mann-Whitney distribution knows no ties: use permutation")
     p_value, name = _mann_whitney_p(x, y, ranks, ties, chosen, continuity, rng, resamples)
-    return MannWhitney(*found, p_value, name, *counts)
+    return MannWhitney(*statistics, p_value, name, *counts)
 
 
 def _ranked(values: Vector) -> tuple[Vector, Vector]:
@@ -103,11 +102,11 @@ def _ranked(values: Vector) -> tuple[Vector, Vector]:
 
 
 def _automatic(n: int, tied: bool, n_a: int, rng: np.random.Generator | None) -> str:
-    if min(n_a, n - n_a) > SMALL:
+    if min(n_a, n - n_a) > MAX_EXACT_VALUES:
         return "asymptotic"
     if not tied:
         return "exact"
-    feasible = rng is not None or comb(n, n_a) <= EXACT_UP_TO
+    feasible = rng is not None or comb(n, n_a) <= MAX_ENUMERATED
     return "permutation" if feasible else "asymptotic"
 
 
@@ -122,9 +121,9 @@ def _mann_whitney_p(
     resamples: int,
 ) -> tuple[float, str]:
     if method == "permutation":
-        found = tails([Stratum(ranks[: len(x)], ranks[len(x) :])], rng, resamples)
-        kind = "all" if found.exact else "random"
-        return found.p_value, f"Mann-Whitney, {kind} relabellings"
+        permuted = tails([Stratum(ranks[: len(x)], ranks[len(x) :])], rng, resamples)
+        kind = "all" if permuted.exact else "random"
+        return permuted.p_value, f"Mann-Whitney, {kind} relabellings"
     if method == "asymptotic":
         p_value = _normal_p(ranks, ties, len(x), 0.5 if continuity else 0.0)
     else:

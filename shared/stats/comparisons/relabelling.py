@@ -1,4 +1,4 @@
-"""Sums of one group's values under all, or many random, exchanges of the labels."""
+"""Permutation tests of a difference of means: all, or random, exchanges of two labels."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
@@ -13,14 +13,15 @@ from scipy import special
 
 from biaswatch.shared.stats.samples import AnswersByPrompt, Sample, Vector, present, present_pairs
 
-FEW_CHOSEN = 8
-"""Of many units: so few are drawn one by one, and not by an order of all."""
-EXACT_UP_TO = 10_000
-"""With so few relabellings each is looked at once; beyond, random ones are drawn."""
-ROUNDING = 1e-12
-"""Relative to the sum of absolute values: sums closer than this are the same sum."""
-_CHUNK = 2_000_000
+DRAW_INDICES_BELOW = 8
+"""Up to this many units of one group, draw indices directly instead of permuting all units."""
+MAX_ENUMERATED = 10_000
+"""Relabellings up to which all are enumerated; beyond, random ones are drawn."""
+TIE_RTOL = 1e-12
+"""Relative to the sum of absolute values: closer sums are equal."""
+_BLOCK_VALUES = 2_000_000
 """Random numbers held at once (16 MB)."""
+RESAMPLES = 9999
 _Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
@@ -43,13 +44,13 @@ class Stratum:
         return np.concatenate([self.a, self.b])
 
     def ways(self) -> int:
-        """Return the number of ways to label as many of the units a as were."""
+        """Return the number of relabellings with the same group sizes."""
         return comb(len(self.a) + len(self.b), len(self.a))
 
 
 @dataclass(frozen=True)
-class Tails:
-    """Where the observed sum lies among the relabelled ones."""
+class PermutationTail:
+    """P-value of the observed sum among the relabelled ones."""
 
     p_value: float
     relabellings: int
@@ -57,22 +58,31 @@ class Tails:
 
 
 def pairs_of(x: Vector, y: Vector) -> list[Stratum]:
-    """Return a stratum for each pair, of the i-th of both."""
+    """Return a stratum for each pair of i-th values."""
     return [Stratum(x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
 
 
-def tails(strata: Sequence[Stratum], rng: np.random.Generator | None, resamples: int) -> Tails:
+def tails(
+    strata: Sequence[Stratum], rng: np.random.Generator | None, resamples: int
+) -> PermutationTail:
     """Return the two-sided p-value of the sum of group a's values when labels move within strata.
 
     With at most 10,000 relabellings all are enumerated and a tail's p-value is its share of them;
     else `resamples` random ones are drawn and it is (b + 1) / (m + 1), b of m being as extreme as
     the observed one, which counts as a relabelling itself. The two-sided p-value is twice the
-    smaller tail's, at most 1. The result depends on the values and on `rng`, not on their order.
+    smaller tail's, at most 1. The result does not depend on the order of the values.
+
+    Parameters
+    ----------
+    strata
+        The values of both groups in each stratum.
+    rng, resamples
+        For more than 10,000 relabellings.
 
     Raises
     ------
     ValueError
-        Where random relabellings are needed and no `rng` is given, or `resamples` is below 1.
+        Without `rng` where random relabellings are needed, or for `resamples` below 1.
 
     References
     ----------
@@ -84,19 +94,19 @@ def tails(strata: Sequence[Stratum], rng: np.random.Generator | None, resamples:
     movable = [stratum for stratum in strata if stratum.ways() > 1]
     ways = prod(stratum.ways() for stratum in movable)
     observed = float(sum(stratum.a.sum() for stratum in movable))
-    if ways <= EXACT_UP_TO:
+    if ways <= MAX_ENUMERATED:
         sums, extra = _all_sums(movable), 0
     elif rng is None:
         raise ValueError(
-            f"there are more than {EXACT_UP_TO:,} relabellings: give a random generator"
+            f"there are more than {MAX_ENUMERATED:,} relabellings: give a random generator"
         )
     else:
         sums, extra = _random_sums(movable, rng, resamples), 1
     scale = float(sum(np.abs(s.a).sum() + np.abs(s.b).sum() for s in movable))
-    slack = ROUNDING * scale
+    slack = TIE_RTOL * scale
     above = (int((sums >= observed - slack).sum()) + extra) / (len(sums) + extra)
     below = (int((sums <= observed + slack).sum()) + extra) / (len(sums) + extra)
-    return Tails(min(1.0, 2 * min(above, below)), len(sums), extra == 0)
+    return PermutationTail(min(1.0, 2 * min(above, below)), len(sums), extra == 0)
 
 
 def _all_sums(strata: Sequence[Stratum]) -> Vector:
@@ -124,50 +134,47 @@ def _random_sums(strata: Sequence[Stratum], rng: np.random.Generator, resamples:
 def _drawn(table: _Rows, chosen: int, rng: np.random.Generator, resamples: int) -> Vector:
     """Return sums over all rows of `chosen` random units of each row, `resamples` times."""
     units = table.shape[1]
-    if len(table) == 1 and units > 2 and min(chosen, units - chosen) <= FEW_CHOSEN:
+    if len(table) == 1 and units > 2 and min(chosen, units - chosen) <= DRAW_INDICES_BELOW:
         few = _few_sums(table[0], min(chosen, units - chosen), rng, resamples)
         return few if 2 * chosen <= units else table[0].sum() - few
-    step = max(1, _CHUNK // table.size)
+    step = max(1, _BLOCK_VALUES // table.size)
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
-    found = []
+    parts = []
     for size in sizes:
         if table.shape[1] == 2:  # one coin for each pair is far cheaper than an order
             coins = rng.integers(0, 2, size=(size, len(table)), dtype=np.int8)
-            found.append(table[:, 0].sum() + coins @ (table[:, 1] - table[:, 0]))
+            parts.append(table[:, 0].sum() + coins @ (table[:, 1] - table[:, 0]))
         else:
             shuffled = rng.permuted(np.repeat(table[None], size, axis=0), axis=2)
-            found.append(shuffled[:, :, :chosen].sum(axis=(1, 2)))
-    return np.concatenate(found, dtype=np.float64)
+            parts.append(shuffled[:, :, :chosen].sum(axis=(1, 2)))
+    return np.concatenate(parts, dtype=np.float64)
 
 
 def _few_sums(units: Vector, chosen: int, rng: np.random.Generator, resamples: int) -> Vector:
-    """Return sums of a few different units: to order all of them takes a thousandfold as long.
+    """Return sums of a few distinct units, a thousand times as fast as permuting all of them.
 
-    Each next place is drawn among one more, and is the last of them where it is taken already:
-    every set of places is then as likely as any other (Floyd's algorithm; Bentley, 1987).
+    Each next place is drawn among one more, and replaced by the last one where it repeats: every
+    set of places is then equally likely (Floyd's algorithm; Bentley, 1987).
     """
     places = np.empty((chosen, resamples), dtype=np.intp)
     for row, last in enumerate(range(len(units) - chosen, len(units))):
         drawn = rng.integers(0, last + 1, size=resamples)
-        taken = (places[:row] == drawn).any(axis=0)
-        places[row] = np.where(taken, last, drawn)
+        repeated = (places[:row] == drawn).any(axis=0)
+        places[row] = np.where(repeated, last, drawn)
     return np.asarray(units[places].sum(axis=0), dtype=np.float64)
-
-
-RESAMPLES = 9999
 
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """A difference of means over units, and how often relabelling gives one as large."""
+    """A difference of means over units, and its permutation p-value."""
 
     gap: float | None
     """mean(a) - mean(b), each over the means of units."""
     p_value: float | None
     relabellings: int
-    """How many were looked at; 0 where there was no test."""
+    """Number of relabellings; 0 without a test."""
     exact: bool
-    """All relabellings were enumerated: the p-value is not random."""
+    """True where all relabellings were enumerated, so that the p-value is not random."""
     units_a: int
     units_b: int
     missing_a: int
@@ -200,9 +207,9 @@ def label_permutation(
     Returns
     -------
     PermutationTest
-        Undefined with a reason where a group has no units, where no label can move, or where no
-        move can change anything. The p-value is twice the smaller tail's; exact under the
-        hypothesis that labels are exchangeable inside sets.
+        Undefined with a reason where a group has no units, where labels cannot move, or where
+        moves change nothing. The p-value is twice the smaller tail's; exact under the hypothesis
+        that labels are exchangeable inside sets.
 
     References
     ----------
@@ -220,9 +227,15 @@ def sign_flip(
 ) -> PermutationTest:
     """Test a mean paired difference by exchanging the two values of pairs.
 
-    The i-th of `a` and of `b` are one pair; pairs of which a value is missing are left out and
-    counted. Exact up to 13 pairs. Assumes that under the hypothesis each pair could as well have
-    come the other way round.
+    Exact up to 13 pairs. Assumes that under the hypothesis the two values of a pair are
+    exchangeable.
+
+    Parameters
+    ----------
+    a, b
+        [pairs]: the i-th of both are one pair; pairs with a missing value are left out and counted.
+    rng, resamples
+        For more than 13 pairs.
 
     References
     ----------
@@ -246,9 +259,11 @@ def _tested(
         gap = float(x.mean() - y.mean())
     if reason := _no_test(strata, counts):
         return PermutationTest(gap, None, 0, False, *counts, method, reason)
-    found = tails(strata, rng, resamples)
-    name = f"{method}, {'all' if found.exact else 'random'} relabellings"
-    return PermutationTest(gap, found.p_value, found.relabellings, found.exact, *counts, name)
+    permuted = tails(strata, rng, resamples)
+    name = f"{method}, {'all' if permuted.exact else 'random'} relabellings"
+    return PermutationTest(
+        gap, permuted.p_value, permuted.relabellings, permuted.exact, *counts, name
+    )
 
 
 def _no_test(strata: list[Stratum], counts: tuple[int, int, int, int]) -> str | None:
@@ -257,28 +272,29 @@ def _no_test(strata: list[Stratum], counts: tuple[int, int, int, int]) -> str | 
     movable = [stratum for stratum in strata if len(stratum.a) and len(stratum.b)]
     if not movable:
         return "no set holds units of both groups: no label can move"
-    if all(np.ptp(s.units) <= ROUNDING * np.abs(s.units).max() for s in movable):
+    if all(np.ptp(s.units) <= TIE_RTOL * np.abs(s.units).max() for s in movable):
         return "all values that labels could move between are equal"
     return None
 
 
 def _unit_means(answers: AnswersByPrompt) -> tuple[dict[Hashable, float], int]:
-    found = {unit: present(values) for unit, values in answers.items()}
+    by_unit = {unit: present(values) for unit, values in answers.items()}
     means = {
-        unit: float(np.sort(values).mean()) for unit, (values, _) in found.items() if len(values)
+        unit: float(np.sort(values).mean()) for unit, (values, _) in by_unit.items() if len(values)
     }
-    return means, sum(missing for _, missing in found.values())
+    return means, sum(missing for _, missing in by_unit.values())
 
 
 def _strata(
     a: Mapping[Hashable, float], b: Mapping[Hashable, float], sets: Mapping[Hashable, Hashable]
 ) -> list[Stratum]:
-    """Sort units under what their labels may move in; a kind keeps sets and units apart."""
-    sorted_: dict[tuple[str, Hashable], tuple[list[float], list[float]]]
-    sorted_ = defaultdict(lambda: ([], []))
+    """Return units by the stratum in which their labels move."""
+    by_stratum = defaultdict[tuple[str, Hashable], tuple[list[float], list[float]]](
+        lambda: ([], [])
+    )
     for side, means in enumerate((a, b)):
         for unit, mean in means.items():
             apart = ("unit", unit) if unit in a and unit in b else ("rest", None)
             place = ("set", sets[unit]) if unit in sets else apart
-            sorted_[place][side].append(mean)
-    return [Stratum(np.array(x), np.array(y)) for x, y in sorted_.values()]
+            by_stratum[place][side].append(mean)
+    return [Stratum(np.array(x), np.array(y)) for x, y in by_stratum.values()]

@@ -1,4 +1,4 @@
-"""What a finished comparison allows to conclude: three verdicts, each with its reason."""
+"""The conclusion of a finished comparison: three verdicts, each with its reason."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -38,12 +38,12 @@ def conclude(
     gap
         For the reason of what is undefined.
     p_disparity, p_equivalence
-        After correction; None where there is no test.
+        After correction; None without a test.
     tolerance
         The largest gap that does not matter, at least 0.
     alpha
-        In (0, 1). In a family of which every interval covers together with the others, no verdict
-        at all is wrong with probability 1 - alpha.
+        In (0, 1). Where all intervals of a family cover jointly, all verdicts are right with
+        probability 1 - alpha.
 
     Raises
     ------

@@ -12,14 +12,14 @@ from biaswatch.shared.stats.groups.cells import Cells, Column, Floats, Reason, w
 SMOOTHING = 0.5
 """Added to each bin's count: Jeffreys' prior; without it one empty bin makes KL infinite."""
 MODE_WIDTH = 0.1
-"""Of a bin whose width no name gives; SAGED's recorded numbers have it."""
+"""Default width of a bin, as in SAGED's recorded numbers."""
 
 
 def bin_of(values: Floats, low: Floats, step: Floats) -> Floats:
     """Return the index of each value's bin, nan for nan; bin i holds low + i step <= x.
 
-    A quotient's rounding can put a value that lies on an edge one bin off, so it is compared with
-    the edges themselves.
+    The rounding of a quotient can move a value on an edge by one bin, so it is compared with the
+    edges themselves.
     """
     index = np.floor((values - low) / step)
     index -= values < low + index * step
@@ -85,7 +85,7 @@ class Mode:
 
     name: str = "mode"
     width: float = MODE_WIDTH
-    """Of a bin, above 0, in the feature's unit."""
+    """Width of a bin, above 0, in the feature's unit."""
 
     def __post_init__(self) -> None:
         if not 0 < self.width < np.inf:
@@ -187,7 +187,7 @@ class Precision:
     name: str
     baseline: str
     tolerance: float
-    """In the feature's unit, 0 or more; a distance of just so much is within."""
+    """In the feature's unit, 0 or more; a distance equal to it is within."""
 
     def __call__(self, cells: Cells) -> Column:
         """Undefined where no row has both; a row that lacks one is not counted at all."""
@@ -228,11 +228,11 @@ def _ranks(cells: Cells) -> Cells:
 
 def _kendall(x: Cells, y: Cells) -> Floats:
     """Return tau-b cell by cell: scipy has no vectorised one, and its own is n log n."""
-    found = np.full(len(x.values), np.nan)
+    taus = np.full(len(x.values), np.nan)
     for cell in np.flatnonzero((x.count > 1) & ~x.flat & ~y.flat):
         kept = x.present[cell]
         a, b = x.values[cell, kept], y.values[cell, kept]
-        # The method is that of a p-value nobody reads: the cheap one, which fails for two pairs.
+        # Only the statistic is used: the cheap p-value, which fails for two pairs.
         method = "asymptotic" if len(a) > 2 else "exact"
-        found[cell] = stats.kendalltau(a, b, method=method).statistic
-    return found
+        taus[cell] = stats.kendalltau(a, b, method=method).statistic
+    return taus

@@ -18,7 +18,7 @@ Column = tuple[Floats, Codes]
 
 
 class Reason(IntEnum):
-    """Why there is no number; DEFINED where there is one."""
+    """Reason of an undefined number; DEFINED where there is a number."""
 
     DEFINED = 0
     NO_VALUES = 1
@@ -139,10 +139,10 @@ def check_domains(
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Values of many cells, one cell per row; what several statistics need is computed once.
+    """Values of many cells, one cell per row; shared intermediate results are computed once.
 
-    Rows of unequal length are filled up with nan, and a missing value is nan too; no statistic
-    can tell the two apart, and none needs to.
+    Rows of unequal length are padded with nan, and a missing value is nan too: statistics treat
+    both alike.
     """
 
     values: Floats
@@ -155,7 +155,7 @@ class Cells:
     columns: "Columns | None" = None
     """Each feature over all groups, for standards."""
     ddof: int = 0
-    """What variance and standard deviation subtract from the number of values."""
+    """Subtracted from the number of values by variance and standard deviation."""
 
     @cached_property
     def present(self) -> NDArray[np.bool_]:
@@ -169,22 +169,22 @@ class Cells:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether every place has a value, so that nothing need be masked."""
+        """True where every place has a value, so that no mask is needed."""
         return bool((self.count == self.values.shape[1]).all())
 
     @cached_property
     def low(self) -> Floats:
-        """[cells]: the smallest value, nan where there is none."""
+        """[cells]: the smallest value, nan without values."""
         return np.asarray(np.fmin.reduce(self.values, axis=1, initial=np.nan))
 
     @cached_property
     def high(self) -> Floats:
-        """[cells]: the largest value, nan where there is none."""
+        """[cells]: the largest value, nan without values."""
         return np.asarray(np.fmax.reduce(self.values, axis=1, initial=np.nan))
 
     @cached_property
     def flat(self) -> NDArray[np.bool_]:
-        """[cells]: whether the values differ by nothing but rounding."""
+        """[cells]: a mask of cells with values that differ by rounding alone."""
         largest = np.maximum(np.abs(self.low), np.abs(self.high))
         return np.asarray(self.high - self.low <= FLAT_RTOL * largest)
 
@@ -192,8 +192,8 @@ class Cells:
     def mean(self) -> Floats:
         """[cells]: the mean, nan where there are no values.
 
-        Held between the smallest and the largest value: rounding would otherwise put the mean of
-        equal values beside them, and give them a spread.
+        Clipped to the range of the values: rounding would otherwise move the mean of equal values
+        away from them, and give them a spread.
         """
         filled = self.values if self.complete else np.where(self.present, self.values, 0.0)
         mean = filled.sum(axis=1) / np.maximum(self.count, 1)
@@ -201,7 +201,7 @@ class Cells:
 
     @cached_property
     def centred(self) -> Floats:
-        """[cells, places]: value minus mean; 0 where there is none, so that sums need no mask."""
+        """[cells, places]: value minus mean; 0 where missing, so that sums need no mask."""
         deviations = self.values - self.mean[:, None]
         if not self.complete:
             deviations[~self.present] = 0.0
@@ -246,8 +246,8 @@ class Cells:
     def pairs(self) -> "tuple[Cells, Cells] | None":
         """Values and baseline values at the places that have both; None without a baseline.
 
-        Not kept, because it may hold these cells themselves: a circle would keep the memory of
-        every block until the garbage collector comes by.
+        Not cached, because it may hold these cells themselves: a reference cycle would keep the
+        memory of every block until garbage collection.
         """
         if self.baseline is not None and self.complete and self.baseline.complete:
             return self, self.baseline

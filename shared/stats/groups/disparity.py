@@ -24,16 +24,16 @@ from biaswatch.shared.stats.groups.spreads import (
 from biaswatch.shared.stats.groups.summary import Summary
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
-RATES = "sr_"
-"""How the names of selection rates begin."""
-NOBODY = -1
-"""In the place of a group, for a metric that no single group holds."""
+RATE_PREFIX = "sr_"
+"""Prefix of the names of selection rates."""
+NO_HOLDER = -1
+"""Index of the group of a metric without a single holder."""
 Conditions = list[tuple[NDArray[np.bool_], Reason]]
 
 
 @dataclass(frozen=True)
 class Disparity:
-    """What `disparities` found; nan in `values` has its reason at the same place."""
+    """Metrics of disparity; nan in `values` has its reason at the same place."""
 
     metrics: tuple[str, ...]
     domains: tuple[str, ...]
@@ -76,14 +76,14 @@ def disparities(
     inner = (len(summary.statistics), len(summary.features))
     shape = (len(METRICS), len(domains), *inner)
     values, reasons = np.full(shape, np.nan), np.full(shape, Reason.NO_GROUPS, dtype=np.int8)
-    holders, k = np.full(shape, NOBODY, dtype=np.intp), np.zeros(shape[1:], dtype=np.intp)
-    rates = np.array([name.startswith(RATES) for name in summary.statistics], dtype=bool)
+    holders, k = np.full(shape, NO_HOLDER, dtype=np.intp), np.zeros(shape[1:], dtype=np.intp)
+    rates = np.array([name.startswith(RATE_PREFIX) for name in summary.statistics], dtype=bool)
     is_rate = np.repeat(rates, inner[1])
     for domain in range(len(domains)):
         groups = np.flatnonzero(domain_of == domain)
         if len(groups):
             columns = summary.values[:, groups].transpose(1, 0, 2).reshape(len(groups), -1)
-            # Overflow is not silent: `with_reasons` gives what is not finite a reason.
+            # Overflow is not silent: `with_reasons` gives infinite results a reason.
             with np.errstate(over="ignore", invalid="ignore"):
                 spread = _Spread(columns)
                 metrics = spread.metrics(is_rate)
@@ -92,7 +92,7 @@ def disparities(
                 values[place, domain] = value.reshape(inner)
                 reasons[place, domain] = codes.reshape(inner)
                 if holder is not None:
-                    held = np.where(codes == Reason.DEFINED, groups[holder], NOBODY)
+                    held = np.where(codes == Reason.DEFINED, groups[holder], NO_HOLDER)
                     holders[place, domain] = held.reshape(inner)
     if rng is not None:
         place = METRICS.index("Dixon p")

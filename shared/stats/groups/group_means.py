@@ -22,15 +22,15 @@ class GroupMeans:
     """[groups]: the sum of squared shares of its units in a mean, 1/n for n equal ones."""
     covariance: Floats
     """[groups, groups]: of the means, clustered by sets; nan for a group of fewer than two units.
-    A shared set makes the means of its groups go together."""
+    Groups that share a set have correlated means."""
     shared: NDArray[np.bool_]
-    """[groups, groups]: whether two groups have a set in common."""
+    """[groups, groups]: a mask of pairs of groups with a set in common."""
     variance: float
-    """Of a unit about its group and its set; nan where nothing is left to estimate it from."""
+    """Variance of a unit about its group and its set; nan without degrees of freedom."""
     freedom: int
     """Degrees of freedom of that variance."""
     total_variance: float
-    """Of a unit about its set alone, whatever its group."""
+    """Variance of a unit about its set alone."""
 
 
 def group_means(
@@ -83,22 +83,22 @@ def group_means(
 def _covariance(
     influence: Floats, units: ExchangeUnits, groups: int
 ) -> tuple[NDArray[np.bool_], Floats]:
-    """Return which groups share a set, and the sums of products of what their units weigh.
+    """Return a mask of groups that share a set, and the clustered covariance of their means.
 
-    A set that groups share is one cluster; any other unit is one by itself, and meets no other
-    group: with thousands of those, only their squares are summed.
+    A set that groups share is one cluster; any other unit is its own cluster, of one group: with
+    thousands of those, only their squares are summed.
     """
     alone = units.strata < 0
     own = units.labels[alone]
     squares = np.bincount(own, weights=influence[alone] ** 2, minlength=groups)
     sets, cluster = np.unique(units.strata[~alone], return_inverse=True)
-    together = np.zeros((len(sets), groups))
-    np.add.at(together, (cluster, units.labels[~alone]), influence[~alone])
-    occurs = np.zeros(together.shape)
+    by_cluster = np.zeros((len(sets), groups))
+    np.add.at(by_cluster, (cluster, units.labels[~alone]), influence[~alone])
+    occurs = np.zeros(by_cluster.shape)
     occurs[cluster, units.labels[~alone]] = 1.0
     meets = occurs.T @ occurs > 0
     meets[own, own] = True
-    return meets, together.T @ together + np.diag(squares)
+    return meets, by_cluster.T @ by_cluster + np.diag(squares)
 
 
 def _within(values: Floats, labels: Integers, strata: Integers) -> tuple[float, int, float]:
@@ -126,12 +126,12 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class ShrunkenMeans:
-    """Shrunken means; for looking, never for verdicts."""
+    """Shrunken means; for display, never for verdicts."""
 
     means: Floats
-    """[groups]: nan where there is no mean, and everywhere where there is a reason."""
+    """[groups]: nan for a group without a mean, and for all where there is a reason."""
     shrinkage: Floats
-    """[groups]: how much of the way towards the common value a mean went, in [0, 1]."""
+    """[groups]: share of the distance to the common value by which a mean moved, in [0, 1]."""
     between: float
     """The estimated variance between the groups' true means."""
     method: str
@@ -183,9 +183,9 @@ def shrunken_means(means: Floats, variances: Floats, design: Floats | None = Non
     exact = total <= 0  # all known, or all equal
     shrinkage = (free - 2) / free * np.where(exact, 0.0, variance / np.where(exact, 1.0, total))
     fitted = _fitted(y, total, columns)
-    found, by = none.copy(), none.copy()
-    found[known], by[known] = scale * ((1 - shrinkage) * y + shrinkage * fitted), shrinkage
-    return ShrunkenMeans(found, by, between * scale * scale, method)
+    shrunken, by = none.copy(), none.copy()
+    shrunken[known], by[known] = scale * ((1 - shrinkage) * y + shrinkage * fitted), shrinkage
+    return ShrunkenMeans(shrunken, by, between * scale * scale, method)
 
 
 def _between(y: Floats, variance: Floats, columns: Floats, free: int) -> float:
@@ -207,5 +207,5 @@ def _between(y: Floats, variance: Floats, columns: Floats, free: int) -> float:
 def _fitted(y: Floats, total: Floats, columns: Floats) -> Floats:
     """Return the weighted least squares fit of the means."""
     weight = np.sqrt(1 / np.where(total > 0, total, 1.0))
-    found = np.linalg.lstsq(columns * weight[:, None], y * weight, rcond=None)[0]
-    return np.asarray(columns @ found)
+    coefficients = np.linalg.lstsq(columns * weight[:, None], y * weight, rcond=None)[0]
+    return np.asarray(columns @ coefficients)

@@ -1,4 +1,4 @@
-"""Ranks of groups by their means, with all ranks that the data leave possible."""
+"""Ranks of groups by their means, with simultaneous confidence sets."""
 
 from dataclasses import dataclass
 
@@ -30,12 +30,12 @@ from biaswatch.shared.stats.groups.group_means import GroupMeans
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
 Order = NDArray[np.bool_]
-"""[groups, groups]: whether the row's mean lies surely above the column's."""
+"""[groups, groups]: a mask of row means that are above the column's with confidence."""
 _SetMeans = tuple[Integers, Floats, Floats]
 """The sets of a group, their means, and the values that have no set."""
 
 
-def sure_orders(
+def simultaneous_order(
     values: Floats,
     codes: NDArray[np.integer],
     sets: NDArray[np.integer],
@@ -43,11 +43,11 @@ def sure_orders(
     bounds: Bounds,
     alpha: float,
 ) -> Order:
-    """Return which means lie surely above which, all at once with probability 1 - alpha.
+    """Return the order of means that holds for all pairs at once with probability 1 - alpha.
 
-    The limits of all k (k - 1) / 2 gaps cover together (Bonferroni). Groups that share sets are
-    compared within them. A group of one unit, or of fewer than five families of prompts, is surely
-    above or below none.
+    The limits of all k (k - 1) / 2 gaps cover jointly (Bonferroni). Groups that share sets are
+    compared within them. A group of one unit, or of fewer than five families of prompts, is ordered
+    with respect to no other.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def sure_orders(
     sets
         [prompts]: codes of sets, below 0 for none.
     shared
-        [groups, groups]: whether two groups have a set in common.
+        [groups, groups]: a mask of pairs of groups with a set in common.
     bounds
         The range of values.
     alpha
-        1 minus the probability that all are right.
+        1 minus the probability that all are right, in (0, 1).
 
     References
     ----------
@@ -71,20 +71,20 @@ def sure_orders(
     groups = len(shared)
     curves = [_curve(values[codes == g], sets[codes == g], bounds) for g in range(groups)]
     known = [place for place, curve in enumerate(curves) if curve is not None]
-    each_alpha = alpha / max(len(known) * (len(known) - 1) // 2, 1)
-    surely = np.zeros((groups, groups), dtype=np.bool_)
+    gap_alpha = alpha / max(len(known) * (len(known) - 1) // 2, 1)
+    order = np.zeros((groups, groups), dtype=np.bool_)
     if known:
-        lowest = lowest_gaps([curve for curve in curves if curve is not None], each_alpha)
-        surely[np.ix_(known, known)] = lowest > 0
-    # Within shared sets the errors of two means go together: their differences decide.
+        lowest = lowest_gaps([curve for curve in curves if curve is not None], gap_alpha)
+        order[np.ix_(known, known)] = lowest > 0
+    # Within shared sets the errors of two means are correlated: their differences decide.
     means: dict[int, _SetMeans] = {}
     for a, b in np.argwhere(np.triu(shared, 1)).tolist():
         if curves[a] is not None and curves[b] is not None:
             for g in {a, b} - means.keys():
                 means[g] = _means(values[codes == g], sets[codes == g])
-            low, high = _within_sets(means[a], means[b], bounds, each_alpha)
-            surely[a, b], surely[b, a] = low > 0, high < 0
-    return surely
+            low, high = _within_sets(means[a], means[b], bounds, gap_alpha)
+            order[a, b], order[b, a] = low > 0, high < 0
+    return order
 
 
 def _curve(values: Floats, sets: Integers, bounds: Bounds) -> Curve | None:

@@ -25,7 +25,7 @@ TIE_RTOL = 1e-9
 
 @dataclass(frozen=True)
 class OverallTests:
-    """What `overall_test` found; nan has its reason at the same place."""
+    """Results of `overall_test`; nan has its reason at the same place."""
 
     domains: tuple[str, ...]
     features: tuple[str, ...]
@@ -36,7 +36,7 @@ class OverallTests:
     """[domains, features]"""
     reasons: Codes
     units: Integers
-    """[domains, features]: prompts, or sets that lie in one group."""
+    """[domains, features]: prompts, or sets inside one group."""
 
 
 def overall_test(
@@ -60,8 +60,8 @@ def overall_test(
     p = (b + 1) / (m + 1), b of m exchanges reaching the observed statistic: exact where the values
     are exchangeable under the null, at any size, flat values and unequal groups included. Because
     the statistic is studentised it is nearly so where the groups' spreads differ and they have ten
-    units or more. Missing values are left out; where groups lack different rows this assumes that
-    what is missing does not depend on its value.
+    units or more. Missing values are left out; where groups lack different rows this assumes
+    that missingness does not depend on the value.
 
     Parameters
     ----------
@@ -85,27 +85,27 @@ def overall_test(
     reasons = np.full(shape, Reason.NO_GROUPS, dtype=np.int8)
     counted = np.zeros(shape, dtype=np.intp)
     for domain in range(len(domains)):
-        mine = np.flatnonzero(domain_of[table.codes] == domain)
-        for rows, features in _patterns(table.values, mine):
+        domain_rows = np.flatnonzero(domain_of[table.codes] == domain)
+        for rows, features in _patterns(table.values, domain_rows):
             sample = _Sample(table, rows, features, strata)
-            found = sample.tested(permutations, rng)
-            statistic[domain, features], p_values[domain, features] = found[:2]
-            reasons[domain, features] = found[2]
+            tested = sample.tested(permutations, rng)
+            statistic[domain, features], p_values[domain, features] = tested[:2]
+            reasons[domain, features] = tested[2]
             counted[domain, features] = len(sample.labels)
     names = tuple(domains), table.features
     return OverallTests(*names, permutations, statistic, p_values, reasons, counted)
 
 
-def _patterns(values: Floats, mine: Integers) -> Iterator[tuple[Integers, list[int]]]:
-    """Return which of some rows have values, and the features that have them in these rows."""
+def _patterns(values: Floats, rows_of_domain: Integers) -> Iterator[tuple[Integers, list[int]]]:
+    """Yield rows with values, and the features that have values in exactly these rows."""
     features: dict[bytes, list[int]] = {}
     for feature in range(values.shape[1]):  # in bits: `np.unique` takes hundreds for each row
-        there = np.packbits(np.isfinite(values[mine, feature]))
-        features.setdefault(there.tobytes(), []).append(feature)
-    for _, alike in sorted(features.items()):
-        rows = mine[np.isfinite(values[mine, alike[0]])]
+        present = np.packbits(np.isfinite(values[rows_of_domain, feature]))
+        features.setdefault(present.tobytes(), []).append(feature)
+    for _, columns in sorted(features.items()):
+        rows = rows_of_domain[np.isfinite(values[rows_of_domain, columns[0]])]
         if len(rows):
-            yield rows, alike
+            yield rows, columns
 
 
 class _Sample:
@@ -140,7 +140,7 @@ class _Sample:
         self.finite = np.isfinite(self.squares)
 
     def tested(self, times: int, rng: np.random.Generator) -> tuple[Floats, Floats, Codes]:
-        """Return the statistic of each feature, its p and why there is none."""
+        """Return the statistic, p-value and reason of each feature."""
         features = len(self.squares)
         k, n = len(self.sizes), len(self.labels)
         if k < 2 or n <= k:

@@ -35,9 +35,9 @@ Method = Literal["larger", "smaller", "within-range", "within-percentage"]
 
 @dataclass(frozen=True)
 class SelectionStandard:
-    """What values are compared with: a number taken from all rows of a feature, or a fixed one.
+    """The standard of a selection: a number computed from all rows of a feature, or a fixed one.
 
-    Missing values are left out; a standard over all groups is the same for each of them.
+    Missing values are left out; all groups have the same standard.
     """
 
     kind: Literal["mean", "quantile", "mode", "fixed"]
@@ -129,7 +129,7 @@ FORMS = (
     "precision_wrt_BASELINE_tolerance_T",
     "sr_METHOD_sd_STANDARD",
 )
-"""What `parse_statistic` understands; capitals are numbers, names and what follows."""
+"""Names that `parse_statistic` accepts; capitals are placeholders."""
 METHOD_FORMS = ("larger", "smaller", "within-range-R", "within-percentage-P")
 STANDARD_FORMS = (
     "mean",
@@ -148,7 +148,7 @@ def added(loaded: Iterable[Statistic]) -> dict[str, Statistic]:
     Raises
     ------
     ValueError
-        If two have one name, or one has the name of a statistic that is there already.
+        If two have one name, or one has the name of a built-in statistic.
     """
     own: dict[str, Statistic] = {}
     for statistic in loaded:
@@ -164,7 +164,7 @@ def parse_statistic(name: str, own: Mapping[str, Statistic] | None = None) -> St
     Raises
     ------
     ValueError
-        For a name that is neither of these forms nor in `own`; the sentence lists what there is.
+        For a name that has none of the known forms and is not in `own`; the message lists both.
     """
     statistic = (own or {}).get(name) or _built_in(name)
     if statistic is None:

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from biaswatch.shared.stats.groups.cells import Codes, Floats, Integers, Reason, with_reasons
 
-FEWEST = 3
+MIN_VALUES = 3
+"""Values that Dixon's Q needs."""
 SIMULATIONS = 10_000
-CHUNK = 1 << 16
-"""Normal values drawn at once."""
+BLOCK_VALUES = 1 << 16
+"""Normal values drawn together."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def dixon(ordered: Floats, n: NDArray[np.intp], resolution: Floats | float = 0.0
     """
     neighbour = np.where(n <= 10, 1, 2)
     trimmed = np.where(n <= 7, 0, np.where(n <= 13, 1, 2))
-    enough = n >= FEWEST
+    enough = n >= MIN_VALUES
 
     def at(place: NDArray[np.intp]) -> Floats:
         if len(n) and n.min() == n.max():  # one place in every column
@@ -83,24 +84,24 @@ def dixon_p_values(
     known = ~np.isnan(largest)
     for size in np.unique(n[known]):
         null = simulated(int(size), rng, simulations)
-        mine = known & (n == size)
-        above = simulations - np.searchsorted(null, largest[mine], side="left")
-        p_values[mine] = (above + 1) / (simulations + 1)
+        of_size = known & (n == size)
+        above = simulations - np.searchsorted(null, largest[of_size], side="left")
+        p_values[of_size] = (above + 1) / (simulations + 1)
     return p_values
 
 
 def simulated(n: int, rng: np.random.Generator, simulations: int) -> Floats:
-    """Return Q of the larger end of so many samples of n normal values, ascending."""
-    if n < FEWEST:
+    """Return Q of the larger end of simulated samples of n normal values, ascending."""
+    if n < MIN_VALUES:
         raise ValueError(f"Dixon's Q needs three values, not {n}")
     if simulations < 1:
         raise ValueError(f"a null distribution needs at least one simulation, not {simulations}")
-    found, size = [], max(1, CHUNK // n)
+    ratios, size = [], max(1, BLOCK_VALUES // n)
     for start in range(0, simulations, size):
         samples = rng.standard_normal((min(size, simulations - start), n))
         samples.sort(axis=1)
-        found.append(dixon(samples.T, np.full(len(samples), n)).largest)
-    return np.sort(np.concatenate(found))
+        ratios.append(dixon(samples.T, np.full(len(samples), n)).largest)
+    return np.sort(np.concatenate(ratios))
 
 
 def _over(
@@ -113,9 +114,9 @@ def _over(
 def extreme_z_scores(
     low: Floats, high: Floats, mean: Floats, spread: Floats, k: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the largest and the smallest Z-score, and what neither can exceed in size.
+    """Return the largest and the smallest Z-score, and the bound of their size.
 
-    The standard deviation is that of the population (ddof 0). However far out a group lies, the
+    The standard deviation is that of the population (ddof 0). The
     bound is sqrt(k - 1).
 
     Parameters
@@ -142,9 +143,9 @@ class SpreadMetric:
 
     name: str
     grows: bool | None = None
-    """Whether more disparity makes it larger; None where exchanges of labels do not test it."""
+    """True where more disparity makes it larger; None where exchanges of labels do not test it."""
     has_unit: bool = False
-    """Whether it has the unit of the values; the others are pure numbers."""
+    """True where it has the unit of the values; the others are pure numbers."""
 
 
 SPREAD_METRICS = (
@@ -201,9 +202,9 @@ def spreads(values: Floats, centre: Floats, resolution: Floats) -> Floats:
     squares = np.einsum("tgf,tgf->tf", known, known) - k * mean * mean
     squares = np.maximum(squares, 0.0)
     deviation = np.sqrt(squares / np.maximum(k, 1))
-    apart = high - low > resolution
-    deviation = np.where(apart & (squares > 0), deviation, np.nan)
-    found = np.stack(
+    differ = high - low > resolution
+    deviation = np.where(differ & (squares > 0), deviation, np.nan)
+    metrics = np.stack(
         [
             high + centre,
             low + centre,
@@ -212,11 +213,11 @@ def spreads(values: Floats, centre: Floats, resolution: Floats) -> Floats:
             np.sqrt(squares / np.maximum(k - 1, 1)),
             (high - mean) / deviation,
             (low - mean) / deviation,
-            *_dixon(values, k, apart, resolution),
+            *_dixon(values, k, differ, resolution),
         ]
     )
-    found[:, k < 2] = np.nan
-    return found
+    metrics[:, k < 2] = np.nan
+    return metrics
 
 
 def _ratio(least: Floats, most: Floats, resolution: Floats) -> Floats:
@@ -227,31 +228,31 @@ def _ratio(least: Floats, most: Floats, resolution: Floats) -> Floats:
 
 
 def _dixon(
-    values: Floats, k: Integers, apart: NDArray[np.bool_], resolution: Floats
+    values: Floats, k: Integers, differ: NDArray[np.bool_], resolution: Floats
 ) -> list[Floats]:
     """Return Dixon's Q of the farther end, of the low and of the high one."""
     tables, groups, features = values.shape
-    if groups < FEWEST:
+    if groups < MIN_VALUES:
         return [np.full((tables, features), np.nan)] * 3
     # Sorting along the last axis is far faster than along another.
     ordered = np.sort(values.transpose(0, 2, 1), axis=2).reshape(-1, groups).T
     smallest = np.broadcast_to(resolution, (tables, features)).ravel()
     q = dixon(ordered, k.ravel(), smallest)
-    ends = (each.reshape(tables, features) for each in (q.largest, q.low, q.high))
-    return [np.where(apart, each, np.nan) for each in ends]
+    ends = (ratio.reshape(tables, features) for ratio in (q.largest, q.low, q.high))
+    return [np.where(differ, ratio, np.nan) for ratio in ends]
 
 
 def why_undefined(values: Floats, centre: Floats, resolution: Floats) -> Codes:
     """Return [metrics, features]: the reason of each undefined metric of one table's values."""
-    found = spreads(values[None], centre, resolution)[:, 0]
+    metrics = spreads(values[None], centre, resolution)[:, 0]
     k = np.count_nonzero(~np.isnan(values), axis=0)
     low = np.fmin.reduce(values, axis=0) + centre
-    codes = np.zeros(found.shape, dtype=np.int8)
-    codes[np.isnan(found)] = Reason.EQUAL_GROUPS
+    codes = np.zeros(metrics.shape, dtype=np.int8)
+    codes[np.isnan(metrics)] = Reason.EQUAL_GROUPS
     ratio = NULL_METRICS.index("Min/Max")
     below = np.where(low < -resolution, Reason.NEGATIVE, Reason.MAXIMUM_ZERO)
-    codes[ratio] = np.where(np.isnan(found[ratio]), below, Reason.DEFINED)
-    codes[NULL_METRICS.index("Dixon Q") :, k == FEWEST - 1] = Reason.TWO_GROUPS
+    codes[ratio] = np.where(np.isnan(metrics[ratio]), below, Reason.DEFINED)
+    codes[NULL_METRICS.index("Dixon Q") :, k == MIN_VALUES - 1] = Reason.TWO_GROUPS
     codes[:, k < 2] = np.where(k[k < 2] == 1, Reason.ONE_GROUP, Reason.NO_GROUPS)
     return codes
 
@@ -271,8 +272,8 @@ def against_null(
     Returns
     -------
     tuple
-        Three arrays [metrics, features]. p = (b + 1) / (m + 1), towards more disparity. What is
-        undefined after an exchange counts as reaching the observed value.
+        Three arrays [metrics, features]. p = (b + 1) / (m + 1), towards more disparity. A
+        metric that is undefined after an exchange counts as reaching the observed value.
     """
     observed = spreads(values[None], centre, resolution)[:, 0]
     codes = why_undefined(values, centre, resolution)

@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 from biaswatch.shared.stats.groups.cells import Cells, Codes, Column, Columns, Floats, Reason, Table
 
-VALUES = 1 << 16
-"""In one block: half a megabyte, so that what is computed from it stays in the cache."""
-GROWTH = 1.25
-"""The largest group of a block has at most so many times the rows of its smallest."""
+BLOCK_VALUES = 1 << 16
+"""Values of one block: half a megabyte, which keeps temporaries in the processor's cache."""
+MAX_GROWTH = 1.25
+"""Largest quotient of the sizes of two groups in one block."""
 Groups = NDArray[np.intp]
 
 
 def blocks(
     table: Table, ddof: int, columns: Columns | None = None
 ) -> Iterator[tuple[Groups, Cells]]:
-    """Return blocks of groups that have rows, with their cells.
+    """Yield blocks of groups that have rows, with their cells.
 
-    Cells are ordered by group, then by feature. Groups of like size share a block, so that little
-    is filled up with nan. Rows keep their order inside a group.
+    Cells are ordered by group, then by feature. Groups of similar size share a block, which keeps
+    the padding with nan small. Rows keep their order inside a group.
     """
     order = np.argsort(table.codes, kind="stable")
     sizes = np.bincount(table.codes, minlength=len(table.groups))
@@ -55,9 +55,9 @@ def _cut(sizes: NDArray[np.intp], features: int) -> Iterator[Groups]:
     first = 0
     while first < len(ascending):
         smallest = sizes[ascending[first]]
-        most = max(1, VALUES // max(1, int(GROWTH * smallest) * features))
+        most = max(1, BLOCK_VALUES // max(1, int(MAX_GROWTH * smallest) * features))
         ahead = sizes[ascending[first : first + most]]
-        last = first + int(np.searchsorted(ahead, GROWTH * smallest, side="right"))
+        last = first + int(np.searchsorted(ahead, MAX_GROWTH * smallest, side="right"))
         yield ascending[first:last]
         first = last
 
@@ -79,7 +79,7 @@ class Statistic(Protocol):
 
     @property
     def name(self) -> str:
-        """What a table calls it; unique."""
+        """Return the unique name in tables."""
         ...
 
     def __call__(self, cells: Cells) -> Column:
@@ -89,7 +89,7 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True)
 class Summary:
-    """What `summarise` found; nan in `values` has its reason at the same place."""
+    """Statistics of groups; nan in `values` has its reason at the same place."""
 
     statistics: tuple[str, ...]
     groups: tuple[str, ...]
@@ -116,9 +116,9 @@ def summarise(
     statistics
         From `parse_statistic`, or a team's own.
     ddof
-        0 (as SAGED) or 1: what variance and standard deviation subtract from n.
+        0 (as SAGED) or 1: subtracted from n by variance and standard deviation.
     columns
-        What standards are taken from; the table's own values, unless given.
+        Whole columns for standards; by default the table's own values.
 
     Raises
     ------
@@ -134,17 +134,17 @@ def summarise(
     values = np.full(shape, np.nan)
     reasons = np.full(shape, Reason.NO_VALUES, dtype=np.int8)
     n = np.zeros(shape[1:], dtype=np.int64)
-    # Overflow of huge values is not silent: `with_reasons` turns what is not finite into a reason.
+    # Overflow of huge values is not silent: `with_reasons` gives infinite results a reason.
     with np.errstate(over="ignore", invalid="ignore"):
         for groups, cells in blocks(table, ddof, columns):
             n[groups] = cells.count.reshape(len(groups), -1)
             for index, statistic in enumerate(statistics):
-                found, codes = statistic(cells)
-                if not found.shape == codes.shape == (len(cells.values),):
+                column, codes = statistic(cells)
+                if not column.shape == codes.shape == (len(cells.values),):
                     raise ValueError(
                         f"the statistic {statistic.name!r} did not return one value per cell"
                     )
-                values[index, groups] = found.reshape(len(groups), -1)
+                values[index, groups] = column.reshape(len(groups), -1)
                 reasons[index, groups] = codes.reshape(len(groups), -1)
     rows = np.bincount(table.codes, minlength=len(table.groups))[:, None]
     return Summary(names, table.groups, table.features, values, reasons, n, rows - n)

@@ -9,10 +9,10 @@ from biaswatch.shared.stats.estimate import Estimate
 EMPTY = "the table is empty"
 NO_GROUP_1 = "group 1 has no cases"
 NO_GROUP_2 = "group 2 has no cases"
-NOBODY = "nobody has the outcome in either group"
-EVERYBODY = "everybody has the outcome in both groups"
-LARGEST = 1_000_000_000_000
-"""A count that sums and products of floats still carry."""
+NO_OUTCOME = "nobody has the outcome in either group"
+ALL_OUTCOME = "everybody has the outcome in both groups"
+MAX_COUNT = 1_000_000_000_000
+"""Largest count whose sums and products floats can represent."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,13 @@ def contingency_table(a: int, b: int, c: int, d: int) -> ContingencyTable:
     Raises
     ------
     ValueError
-        When a count is negative, above `LARGEST` or not an integer. A float is refused even
-        where it is whole: it is a sign of rates given in the place of counts.
+        For a count that is negative, above `MAX_COUNT` or not an integer. Floats are rejected even
+        if integral; they usually are rates.
+
+    Examples
+    --------
+    >>> contingency_table(12, 5, 7, 9).n
+    33
     """
     return ContingencyTable(
         *(_count(name, count) for name, count in zip("ABCD", (a, b, c, d), strict=True))
@@ -95,8 +100,8 @@ def no_margin(table: ContingencyTable) -> str | None:
     if reason := no_groups(table):
         return reason
     if not table.a + table.c:
-        return NOBODY
-    return None if table.b + table.d else EVERYBODY
+        return NO_OUTCOME
+    return None if table.b + table.d else ALL_OUTCOME
 
 
 def _count(name: str, count: int) -> int:
@@ -106,13 +111,13 @@ def _count(name: str, count: int) -> int:
         raise ValueError(f"{name} is {count!r}, but a count is a whole number.") from None
     if value < 0:
         raise ValueError(f"{name} is {value}, but a count cannot be negative.")
-    if value > LARGEST:
-        raise ValueError(f"{name} is {value}, but counts are taken up to {LARGEST} only.")
+    if value > MAX_COUNT:
+        raise ValueError(f"{name} is {value}, but counts are taken up to {MAX_COUNT} only.")
     return value
 
 
-SIMILAR_FROM = 0.9
-"""The smaller ratio over the larger from which they are called similar: within about 10 %."""
+MIN_SIMILAR_RATIO = 0.9
+"""Least quotient of similar ratios, the smaller over the larger: within about 10 %."""
 
 
 @dataclass(frozen=True)
@@ -126,16 +131,21 @@ class RatioAgreement:
     says: str | None = None
     """`similar`, `moderate difference` or `conflicting`."""
     reason: str | None = None
-    """Why there is no comparison."""
+    """Why the comparison is undefined."""
 
 
 def ratio_agreement(odds_ratio: Estimate, relative_risk: Estimate) -> RatioAgreement:
-    """Compare the two.
+    """Compare the odds ratio and the relative risk of one table.
 
-    They conflict where they lie on different sides of 1, or where one interval excludes 1 and the
+    They conflict where they are on different sides of 1, or where one interval excludes 1 and the
     other does not: then a reader of either alone concludes differently. Otherwise they are similar
-    from a ratio of 0.9 on. A smaller ratio is a moderate difference, however small it is: odds
-    ratios run ahead of relative risks where the outcome is common, which contradicts nothing.
+    from a quotient of 0.9 on. A smaller quotient is a moderate difference: odds ratios exceed
+    relative risks where the outcome is common, which is no contradiction.
+
+    Parameters
+    ----------
+    odds_ratio, relative_risk
+        Both estimates of one table, with their intervals.
 
     References
     ----------
@@ -151,7 +161,7 @@ def ratio_agreement(odds_ratio: Estimate, relative_risk: Estimate) -> RatioAgree
     if _conflict(odds_ratio, relative_risk):
         says = "conflicting"
     else:
-        says = "similar" if ratio >= SIMILAR_FROM else "moderate difference"
+        says = "similar" if ratio >= MIN_SIMILAR_RATIO else "moderate difference"
     return RatioAgreement(odds - risk, ratio, says)
 
 
@@ -159,8 +169,8 @@ def _conflict(odds_ratio: Estimate, relative_risk: Estimate) -> bool:
     if ((odds_ratio.value or 0) - 1) * ((relative_risk.value or 0) - 1) < 0:
         return True
     excluding = set()
-    for each in (odds_ratio, relative_risk):
-        if each.low is None or each.high is None:
+    for ratio in (odds_ratio, relative_risk):
+        if ratio.low is None or ratio.high is None:
             return False
-        excluding.add(not each.low <= 1 <= each.high)
+        excluding.add(not ratio.low <= 1 <= ratio.high)
     return len(excluding) == 2

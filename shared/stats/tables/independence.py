@@ -1,4 +1,4 @@
-"""Tests of independence in a 2x2 table, and which of them is declared."""
+"""Tests of independence in a 2x2 table, and the declared one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margi
 
 FEW_EXPECTED = 5
 """Below this expected count the chi-square distribution is a poor approximation (Cochran 1954)."""
-MOST_FISHER = 1_000_000_000
-"""Cases up to which Fisher's test is given: far beyond, scipy overflows and says nothing of it."""
-MOST_BOSCHLOO = 2_000
-"""Cases up to which Boschloo's test is computed; beyond, it hardly differs from chi-square."""
-TIES = 1e-10
-"""Relative: Fisher p-values this close are equal, computed on different ways."""
-PER_CASE = 4
-"""Rates that Boschloo's test looks at per case, evenly spaced in arcsine."""
-PEAKS = 5
-"""How many of the highest rates looked at are refined."""
-BLOCK = 256
-"""Rates computed at once: bounds the memory."""
-EDGE = 1e-6
-"""Kept from the rates 0 and 1, where nothing is random and a logarithm infinite."""
+MAX_FISHER_CASES = 1_000_000_000
+"""Far above it, scipy overflows silently in Fisher's test."""
+MAX_BOSCHLOO_CASES = 2_000
+"""Above it, Boschloo's test hardly differs from chi-square."""
+TIE_RTOL = 1e-10
+"""Relative tolerance of equal Fisher p-values."""
+RATES_PER_CASE = 4
+"""Rates that Boschloo's test evaluates per case, evenly spaced in arcsine."""
+REFINED_PEAKS = 5
+"""Highest evaluated rates that are refined."""
+BLOCK_RATES = 256
+"""Rates evaluated together, which bounds the memory."""
+MIN_ANGLE = 1e-6
+"""Distance from the rates 0 and 1, where a logarithm is infinite."""
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ExactTest:
-    """A test's two-sided p-value, or the reason why there is none."""
+    """A test's two-sided p-value, or the reason why it is undefined."""
 
     p_value: float | None
     reason: str | None = None
@@ -64,15 +64,15 @@ def chi_square(table: ContingencyTable, *, yates: bool = False) -> ChiSquare:
         return ChiSquare(None, None, yates, table.min_expected, reason)
     # As floats: a product of margins of a large table overflows an integer of 64 bits.
     rows = [[float(count) for count in row] for row in table.rows]
-    found = stats.chi2_contingency(rows, correction=yates)
-    return ChiSquare(float(found.statistic), float(found.pvalue), yates, table.min_expected)
+    test = stats.chi2_contingency(rows, correction=yates)
+    return ChiSquare(float(test.statistic), float(test.pvalue), yates, table.min_expected)
 
 
 def fisher(table: ContingencyTable) -> ExactTest:
-    """Return Fisher's exact test: the tables with these margins that are no likelier than this one.
+    """Return Fisher's exact test: the probability of tables at most as likely, given the margins.
 
-    Undefined beyond `MOST_FISHER` and where a margin is zero, since then only one table has these
-    margins: a p-value of 1 would pass for evidence.
+    Undefined beyond `MAX_FISHER_CASES` and where a margin is zero, since then only one table has
+    these margins: p = 1 would look like evidence of independence.
 
     References
     ----------
@@ -80,13 +80,13 @@ def fisher(table: ContingencyTable) -> ExactTest:
     """
     if reason := no_margin(table):
         return ExactTest(None, reason)
-    if table.n > MOST_FISHER:
-        return ExactTest(None, f"not computed for more than {MOST_FISHER} cases")
+    if table.n > MAX_FISHER_CASES:
+        return ExactTest(None, f"not computed for more than {MAX_FISHER_CASES} cases")
     return ExactTest(float(stats.fisher_exact(table.rows).pvalue))
 
 
 def declared(table: ContingencyTable) -> str | None:
-    """Return which test counts, `chi_square` or `fisher`; None where neither is defined.
+    """Return the declared test, `chi_square` or `fisher`; None where neither is defined.
 
     Only the margins decide: Fisher's where an expected count is below 5. Choosing the smaller
     p-value instead would reject more often than alpha.
@@ -103,8 +103,8 @@ def boschloo(table: ContingencyTable) -> ExactTest:
     Group sizes are fixed and both rates equal under the null. Each one-sided p-value is the
     probability of all tables whose one-sided Fisher p-value is at most the observed one, at the
     common rate that makes it largest. Undefined where a margin is zero and beyond
-    `MOST_BOSCHLOO`. scipy's `boschloo_exact` gives the same, but takes 15 s for 2,000 cases where
-    this takes 0.6 s.
+    `MAX_BOSCHLOO_CASES`. scipy's `boschloo_exact` gives the same, but takes 15 s for 2,000 cases
+    instead of 0.6 s.
 
     References
     ----------
@@ -113,8 +113,8 @@ def boschloo(table: ContingencyTable) -> ExactTest:
     """
     if reason := no_margin(table):
         return ExactTest(None, reason)
-    if table.n > MOST_BOSCHLOO:
-        return ExactTest(None, f"not computed for more than {MOST_BOSCHLOO} cases")
+    if table.n > MAX_BOSCHLOO_CASES:
+        return ExactTest(None, f"not computed for more than {MAX_BOSCHLOO_CASES} cases")
     return ExactTest(min(1.0, 2 * min(_one_sided(table), _one_sided(table.exchanged))))
 
 
@@ -126,14 +126,14 @@ def _one_sided(table: ContingencyTable) -> float:
         first = _binomial(table.n_1, rates)
         above = np.cumsum(_binomial(table.n_2, rates)[:, ::-1], axis=1)[:, ::-1]
         above = np.hstack([above, np.zeros((len(rates), 1))])
-        found: Floats = (first * above[:, starts]).sum(axis=1)
-        return found
+        chances: Floats = (first * above[:, starts]).sum(axis=1)
+        return chances
 
-    return _largest(probability, PER_CASE * table.n)
+    return _largest(probability, RATES_PER_CASE * table.n)
 
 
 def _rejected_from(table: ContingencyTable) -> NDArray[np.int64]:
-    """Return, for each count i of group 1, the least count j of group 2 that is as extreme or more.
+    """Return, for each count i of group 1, the least count j of group 2 that is as extreme.
 
     Fisher's p-value P(X <= i | i + j outcomes) falls as j grows, so j is found by bisection;
     n2 + 1 means none.
@@ -144,7 +144,7 @@ def _rejected_from(table: ContingencyTable) -> NDArray[np.int64]:
     while (low < high).any():
         j = (low + high) // 2
         p_values = stats.hypergeom.cdf(i, table.n, i + np.minimum(j, table.n_2), table.n_1)
-        extreme = (p_values <= observed * (1 + TIES)) | (j > table.n_2)
+        extreme = (p_values <= observed * (1 + TIE_RTOL)) | (j > table.n_2)
         low, high = np.where(extreme, low, np.minimum(j + 1, high)), np.where(extreme, j, high)
     return low
 
@@ -154,19 +154,19 @@ def _binomial(n: int, rates: Floats) -> Floats:
     k = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     odds = np.log(rates)[:, None] * k + np.log1p(-rates)[:, None] * (n - k)
-    found: Floats = np.exp(ways + odds)
-    return found
+    chances: Floats = np.exp(ways + odds)
+    return chances
 
 
 def _largest(probability: Callable[[Floats], Floats], points: int) -> float:
     """Return the largest probability over all rates: the best of a fine grid, refined."""
     angles = (np.arange(points) + 0.5) * np.pi / (2 * points)
-    blocks = np.array_split(angles, -(-points // BLOCK))
+    blocks = np.array_split(angles, -(-points // BLOCK_RATES))
     values = np.concatenate([probability(np.sin(block) ** 2) for block in blocks])
     best = float(values.max())
     step = np.pi / (2 * points)
-    for top in angles[np.argsort(values)[-PEAKS:]]:
-        near = np.clip([top - step, top + step], EDGE, np.pi / 2 - EDGE)
+    for top in angles[np.argsort(values)[-REFINED_PEAKS:]]:
+        near = np.clip([top - step, top + step], MIN_ANGLE, np.pi / 2 - MIN_ANGLE)
         refined = optimize.minimize_scalar(
             lambda angle: -float(probability(np.sin(np.array([angle])) ** 2)[0]),
             bounds=near,

@@ -1,4 +1,4 @@
-"""Odds ratios of a 2x2 table: the sample one and the conditional one, which are not the same."""
+"""Odds ratios: of a 2x2 table, sample and conditional, and adjusted for covariates."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,24 +14,22 @@ from scipy.optimize import brentq
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 
-TOLERANCE = 1e-14
-"""Of the logarithm of an odds ratio."""
+LOG_ODDS_TOL = 1e-14
+"""Absolute tolerance of the logarithm of an odds ratio."""
 Floats = NDArray[np.float64]
-MOST_CONDITIONAL = 20_000
-"""Cases up to which the conditional odds ratio is computed; beyond, it equals the sample one to
-three digits, unless a cell is small.
-"""
+MAX_CONDITIONAL_CASES = 20_000
+"""Above it, the conditional odds ratio is the sample one to three digits if no cell is small."""
 INFINITE = "infinite: the opposite cell is zero"
 
 
 @dataclass(frozen=True)
 class ConditionalDistribution:
-    """What the margins leave open: the counts A can take, and their weights."""
+    """Distribution of the count A given the margins."""
 
     counts: Floats
-    """Less the observed A, so that no large numbers are taken from one another."""
+    """Possible counts less the observed A, so that no large numbers are subtracted."""
     log_weights: Floats
-    """Of each count where the odds ratio is 1, up to a constant."""
+    """Log probability of each count at an odds ratio of 1, up to a constant."""
     start: float
     """A logarithm of an odds ratio near the data."""
 
@@ -46,19 +44,19 @@ class ConditionalDistribution:
         return bool(self.counts[-1] == 0)
 
     def estimate(self) -> float:
-        """Return the odds ratio under which A is what is expected: 0 or infinite at an end."""
+        """Return the odds ratio at which A is the expectation: 0 or infinite at an end."""
         if self.least or self.most:
             return 0.0 if self.least else inf
         return self._solve(lambda chances: float(chances @ self.counts))
 
     def lower(self, tail: float) -> float:
-        """Return the odds ratio under which A or more has this probability."""
+        """Return the odds ratio at which A or more has this probability."""
         if self.least:
             return 0.0
         return self._solve(lambda chances: float(chances[self.counts >= 0].sum()) - tail)
 
     def upper(self, tail: float) -> float:
-        """Return the odds ratio under which A or less has this probability."""
+        """Return the odds ratio at which A or less has this probability."""
         if self.most:
             return inf
         return self._solve(lambda chances: tail - float(chances[self.counts <= 0].sum()))
@@ -77,11 +75,11 @@ class ConditionalDistribution:
             low, step = low - step, 2 * step
         while at(high) < 0:
             high, step = high + step, 2 * step
-        return exp(brentq(at, low, high, xtol=TOLERANCE)) if low < high else exp(low)
+        return exp(brentq(at, low, high, xtol=LOG_ODDS_TOL)) if low < high else exp(low)
 
 
 def conditional(table: ContingencyTable) -> ConditionalDistribution:
-    """Return the distribution of A given the margins, none of which may be zero.
+    """Return the distribution of A given the margins, all above zero.
 
     scipy's `nchypergeom_fisher` is the same distribution; its odds ratio takes up to seven seconds
     for a table of 20,000 and loses the digits of an odds ratio near zero.
@@ -106,8 +104,8 @@ def conditional(table: ContingencyTable) -> ConditionalDistribution:
 def sample_odds_ratio(table: ContingencyTable, alpha: float) -> Estimate:
     """Return the sample odds ratio AD / BC with Woolf's interval.
 
-    The interval is exp(log OR +- z sqrt(1/A + 1/B + 1/C + 1/D)). Each zero cell counts as 0.5,
-    which `method` says. Undefined where a margin is zero.
+    The interval is exp(log OR +- z sqrt(1/A + 1/B + 1/C + 1/D)). Each zero cell counts as 0.5, and
+    `method` says so. Undefined where a margin is zero.
 
     Assumes independent cases. Asymptotic: where a cell is below 5, prefer the conditional one.
 
@@ -145,7 +143,8 @@ def conditional_odds_ratio(table: ContingencyTable, alpha: float) -> Estimate:
     Given all margins, A follows Fisher's noncentral hypergeometric distribution; the estimate is
     the noncentrality whose mean is A, the interval inverts both one-sided exact tests at alpha/2
     and so covers at least 1 - alpha. It is 0 where A or D is zero, and infinite (None, with the
-    lower bound) where B or C is. Undefined where a margin is zero and beyond `MOST_CONDITIONAL`.
+    lower bound) where B or C is. Undefined where a margin is zero and beyond
+    `MAX_CONDITIONAL_CASES`.
 
     References
     ----------
@@ -154,10 +153,14 @@ def conditional_odds_ratio(table: ContingencyTable, alpha: float) -> Estimate:
     method = "conditional maximum likelihood, exact"
     if reason := no_margin(table):
         return undefined(reason, method=method)
-    if table.n > MOST_CONDITIONAL:
-        return undefined(f"not computed for more than {MOST_CONDITIONAL} cases", method=method)
-    given = conditional(table)
-    value, low, high = given.estimate(), given.lower(alpha / 2), given.upper(alpha / 2)
+    if table.n > MAX_CONDITIONAL_CASES:
+        return undefined(f"not computed for more than {MAX_CONDITIONAL_CASES} cases", method=method)
+    distribution = conditional(table)
+    value, low, high = (
+        distribution.estimate(),
+        distribution.lower(alpha / 2),
+        distribution.upper(alpha / 2),
+    )
     return Estimate(_finite(value), low, _finite(high), method, INFINITE if value == inf else None)
 
 
@@ -180,15 +183,15 @@ def adjusted_odds_ratio(
     Parameters
     ----------
     outcome, group
-        For each case whether it has the outcome, and whether it is of group 1.
+        For each case: whether it has the outcome, and whether it belongs to group 1.
     covariates
         A row for each case, a column for each covariate; categories as 0 and 1 without the first.
 
     Returns
     -------
     Estimate
-        Undefined where the model cannot be fitted: a column that follows from others, an outcome
-        that the columns part completely, or fewer cases than columns.
+        Undefined where the model cannot be fitted: collinear columns, an outcome that the columns
+        separate completely, or fewer cases than columns.
 
     References
     ----------
@@ -221,11 +224,11 @@ def _fitted(y: Any, design: Any, alpha: float) -> Estimate:
             warnings.simplefilter("ignore")
             for kind in (ConvergenceWarning, PerfectSeparationWarning):
                 warnings.simplefilter("error", kind)
-            found = Logit(y, design).fit(disp=0, maxiter=100)
-            low, high = found.conf_int(alpha)[1]
+            fit = Logit(y, design).fit(disp=0, maxiter=100)
+            low, high = fit.conf_int(alpha)[1]
     except (ConvergenceWarning, PerfectSeparationWarning, PerfectSeparationError):
         return undefined("the columns part the outcome completely, or nearly so", method=METHOD)
     except np.linalg.LinAlgError:
         return undefined("the model has no single solution", method=METHOD)
-    value = float(np.exp(found.params[1]))
+    value = float(np.exp(fit.params[1]))
     return Estimate(value, float(np.exp(low)), float(np.exp(high)), METHOD)

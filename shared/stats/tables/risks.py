@@ -8,26 +8,27 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from biaswatch.shared.stats.estimate import Estimate, undefined
-from biaswatch.shared.stats.tables.contingency import NOBODY, ContingencyTable, no_groups
+from biaswatch.shared.stats.tables.contingency import NO_OUTCOME, ContingencyTable, no_groups
 
-TOLERANCE = 1e-13
-"""Of the logarithm of a bound."""
-FAR = 40.0
-"""On the logarithm: so far below the data that the score is nothing where group 1 has none."""
+LOG_RATIO_TOL = 1e-13
+"""Absolute tolerance of the logarithm of a bound."""
+FAR_LOG_RATIO = 40.0
+"""Distance below the data at which the score is 0 where group 1 has no outcomes."""
 INFINITE = "infinite: group 2 has no outcomes"
 
 
 def score_interval(table: ContingencyTable, alpha: float) -> tuple[float, float | None]:
     """Return the score interval of group 1's rate over group 2's.
 
-    It holds the ratios t that the score test does not reject: (p1 - t p2)^2 / v <= z^2, where v is
-    the variance of p1 - t p2 at the most likely rates whose ratio is t, times n / (n - 1). Unlike
+    It contains the ratios t that the score test does not reject: (p1 - t p2)^2 / v <= z^2, where v
+    is the variance of p1 - t p2 at the most likely rates with ratio t, times n / (n - 1). Unlike
     intervals on the logarithm it is defined for rates of 0 and 1: the lower bound is 0 where group
     1 has no outcomes, the upper one None (infinite) where group 2 has none.
 
-    Both groups must have cases, and somebody the outcome. statsmodels 0.15 solves a cubic equation
-    instead, which loses digits in large tables and often takes a wrong root where a rate is 1: for
-    6 of 6 against 26 of 39 it gives a lower bound of 1.41, where its own score test has p = .54.
+    Both groups must have cases, and at least one case the outcome. statsmodels 0.15 solves a cubic
+    equation instead, which loses digits in large tables and often takes a wrong root where a rate
+    is 1: for 6 of 6 against 26 of 39 it gives a lower bound of 1.41, where its own score test has
+    p = .54.
 
     References
     ----------
@@ -44,7 +45,7 @@ def score_interval(table: ContingencyTable, alpha: float) -> tuple[float, float 
 
     observed = log((table.a or 0.5) / table.n_1) - log(table.c / table.n_2)
     if not table.a:
-        return 0.0, exp(_root(excess, observed - FAR, 1))
+        return 0.0, exp(_root(excess, observed - FAR_LOG_RATIO, 1))
     return exp(_root(excess, observed, -1)), exp(_root(excess, observed, 1))
 
 
@@ -59,7 +60,7 @@ def _score(table: ContingencyTable, ratio: float) -> float:
 
 
 def _rates(table: ContingencyTable, ratio: float) -> tuple[float, float]:
-    """Return the most likely rates whose ratio is this: the root of a quadratic equation."""
+    """Return the most likely rates with this ratio: the root of a quadratic equation."""
     outcomes = table.a + table.c
     left, right = (table.n_1 + table.c) * ratio, table.a + table.n_2
     # The discriminant (left + right)^2 - 4 n ratio outcomes, written without its cancellation.
@@ -69,12 +70,12 @@ def _rates(table: ContingencyTable, ratio: float) -> tuple[float, float]:
 
 
 def _root(excess: Callable[[float], float], inside: float, direction: int) -> float:
-    """Walk away from what is not rejected until it is, then find the bound between."""
+    """Return the bound: bracketed in doubling steps from an accepted value, then located."""
     step = 1.0
     while excess(inside + direction * step) <= 0:
         step *= 2
     outside = inside + direction * step
-    return float(brentq(excess, *sorted((inside, outside)), xtol=TOLERANCE))
+    return float(brentq(excess, *sorted((inside, outside)), xtol=LOG_RATIO_TOL))
 
 
 def selection_rate(count: int, n: int, alpha: float) -> Estimate:
@@ -97,7 +98,7 @@ def relative_risk(table: ContingencyTable, alpha: float) -> Estimate:
     The interval is Katz's, exp(log RR +- z sqrt(1/A - 1/n1 + 1/C - 1/n2)); where a cell is zero,
     the score interval, because Katz's would be undefined or take a rate of 0 or 1 as certain.
     Nothing is added to any count. Infinite (None, with the lower bound) where only group 2 has no
-    outcomes; undefined where a group is empty or nobody has the outcome.
+    outcomes; undefined where a group is empty or no case has the outcome.
 
     References
     ----------
@@ -105,7 +106,7 @@ def relative_risk(table: ContingencyTable, alpha: float) -> Estimate:
     Miettinen and Nurminen (1985), Comparative analysis of two rates.
     """
     method = "score (Miettinen and Nurminen)" if 0 in table.counts else "Katz"
-    if reason := no_groups(table) or (None if table.a + table.c else NOBODY):
+    if reason := no_groups(table) or (None if table.a + table.c else NO_OUTCOME):
         return undefined(reason, method=method)
     if 0 in table.counts:
         low, high = score_interval(table, alpha)
@@ -121,27 +122,27 @@ def impact_ratio(table: ContingencyTable, alpha: float) -> Estimate:
 
     The interval may reach above 1: which group is selected less is itself uncertain. Where the
     rates are equal it covers the intervals of both ratios. Undefined where a group is empty or
-    nobody is selected.
+    no case is selected.
     """
     first, second = table.a * table.n_2, table.c * table.n_1
-    found = relative_risk(table if first <= second else table.exchanged, alpha)
-    if found.reason == NOBODY:
-        return replace(found, reason="nobody is selected in either group")
-    if found.value is not None and first == second:
-        # Of equal rates, none is the smaller: the intervals of both ratios are joined.
+    ratio = relative_risk(table if first <= second else table.exchanged, alpha)
+    if ratio.reason == NO_OUTCOME:
+        return replace(ratio, reason="nobody is selected in either group")
+    if ratio.value is not None and first == second:
+        # Neither of equal rates is the smaller: the intervals of both ratios are joined.
         exchanged = relative_risk(table.exchanged, alpha)
-        both = (found.low, found.high, exchanged.low, exchanged.high)
+        both = (ratio.low, ratio.high, exchanged.low, exchanged.high)
         ends = [end for end in both if end is not None]
-        return replace(found, low=min(ends), high=max(ends))
+        return replace(ratio, low=min(ends), high=max(ends))
     # The reason names the groups of the table as given, not of the exchanged one.
-    return replace(found, reason=no_groups(table))
+    return replace(ratio, reason=no_groups(table))
 
 
 def risk_difference(table: ContingencyTable, alpha: float) -> Estimate:
     """Return group 1's rate minus group 2's, with Newcombe's hybrid score interval.
 
-    In [-1, 1]. Defined wherever both groups have cases, also where nobody has the outcome:
-    Wilson's intervals, of which it is made, do not take a rate of 0 or 1 as certain.
+    In [-1, 1]. Defined wherever both groups have cases, also without any outcome: it combines
+    Wilson's intervals, which do not take a rate of 0 or 1 as certain.
 
     References
     ----------
@@ -160,9 +161,9 @@ def risk_difference(table: ContingencyTable, alpha: float) -> Estimate:
 
 
 def _wilson(count: int, n: int, alpha: float) -> tuple[float, float]:
-    """Return Wilson's score interval of a share. scipy's: statsmodels loads for a second."""
-    found = stats.binomtest(count, n).proportion_ci(1 - alpha, method="wilson")
-    return float(found.low), float(found.high)
+    """Return Wilson's score interval of a share, by scipy: importing statsmodels takes a second."""
+    interval = stats.binomtest(count, n).proportion_ci(1 - alpha, method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def _katz(table: ContingencyTable, alpha: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""2x2 tables by stratum: one odds ratio for all, its tests, and Simpson's paradox."""
+"""2x2 tables by stratum: common odds ratio, tests, and Simpson's paradox."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ ZERO = "no interval: A or D is zero in every stratum"
 
 @dataclass(frozen=True)
 class StrataTest:
-    """A test over strata, or the reason why there is none."""
+    """A test over strata, or the reason why it is undefined."""
 
     statistic: float | None = None
     dof: int | None = None
@@ -63,9 +63,9 @@ def breslow_day(
 
 
 def _expected(table: ContingencyTable, odds_ratio: float) -> float:
-    """Solve e (n2 - m + e) = odds_ratio (n1 - e) (m - e) for the e that leaves no count negative.
+    """Solve e (n2 - m + e) = odds_ratio (n1 - e) (m - e) for the e that keeps all counts positive.
 
-    Of the two ways to write the root, the one without cancellation.
+    The root is written in the form without cancellation.
     """
     outcomes = table.a + table.c
     square = 1 - odds_ratio
@@ -87,8 +87,8 @@ def common_odds_ratio(strata: Sequence[ContingencyTable], alpha: float) -> Estim
     """Return the Mantel-Haenszel odds ratio (sum of AD/n) / (sum of BC/n) with an interval.
 
     The interval is Robins, Breslow and Greenland's, valid for few large strata and for many small
-    ones. Zero cells need no correction. Without an interval where the ratio is 0 or infinite. No
-    stratum may have a zero margin.
+    ones. Zero cells need no correction. Without an interval where the ratio is 0 or infinite. All
+    margins of all strata must be above zero.
 
     References
     ----------
@@ -103,9 +103,9 @@ def common_odds_ratio(strata: Sequence[ContingencyTable], alpha: float) -> Estim
         return undefined(INFINITE, method=method)
     if not any(table.a * table.d for table in strata):
         return undefined(ZERO, value=0.0, method=method)
-    found = _library(strata)
-    low, high = found.oddsratio_pooled_confint(alpha)
-    return Estimate(float(found.oddsratio_pooled), float(low), float(high), method)
+    pooled = _library(strata)
+    low, high = pooled.oddsratio_pooled_confint(alpha)
+    return Estimate(float(pooled.oddsratio_pooled), float(low), float(high), method)
 
 
 def common_relative_risk(strata: Sequence[ContingencyTable]) -> float | None:
@@ -122,9 +122,9 @@ def cmh_test(strata: Sequence[ContingencyTable], *, correction: bool = False) ->
     """Return Cochran, Mantel and Haenszel's test of no association within strata.
 
     The statistic is (sum of A - n1 m/n)^2 / sum of n1 n2 m (n - m) / (n^2 (n - 1)), m being the
-    outcomes; one degree of freedom. `correction` takes 0.5 off the sum before it is squared, not
-    beyond zero. No stratum may have a zero margin. statsmodels goes beyond zero, and takes the
-    p-value as 1 - cdf, which is 0 long before it should be.
+    outcomes; one degree of freedom. `correction` subtracts 0.5 from the sum before it is squared,
+    down to zero. All margins must be above zero. statsmodels goes below zero, and computes the
+    p-value as 1 - cdf, which underflows to 0 too early.
 
     References
     ----------
@@ -147,7 +147,7 @@ def _variance(table: ContingencyTable) -> float:
 
 
 def _library(strata: Sequence[ContingencyTable]) -> Any:
-    from statsmodels.stats.contingency_tables import StratifiedTable  # loads for a second
+    from statsmodels.stats.contingency_tables import StratifiedTable  # takes a second to import
 
     return StratifiedTable([table.rows for table in strata])
 
@@ -166,11 +166,11 @@ class Stratified:
     tarone: StrataTest
     """Breslow and Day's test with Tarone's correction."""
     pooled: Estimate
-    """The odds ratio of the sum of all strata, which ignores them."""
+    """The odds ratio of the sum of all strata."""
     strata: int
     """Strata that are informative."""
     dropped: int
-    """Strata where a group is empty, or all or none have the outcome."""
+    """Strata where a group is empty, or all or no cases have the outcome."""
     note: str | None
     """A sentence where strata and sum disagree."""
 
@@ -180,11 +180,19 @@ def stratified(
 ) -> Stratified:
     """Return the statistics of 2x2 tables, one (A, B, C, D) per stratum.
 
-    `correction` applies the continuity correction to the CMH test. Strata with a zero margin tell
-    nothing of an association: they are dropped and counted, but stay in the pooled table.
+    `correction` applies the continuity correction to the CMH test. Strata with a zero margin carry
+    no information on the association: they are dropped and counted, but stay in the pooled table.
 
-    Assumes independent cases, and for the one odds ratio to mean something, strata alike in it
-    (Breslow and Day's test).
+    Assumes independent cases, and one odds ratio in all strata (tested by Breslow and Day).
+
+    Parameters
+    ----------
+    tables
+        Counts (A, B, C, D) of each stratum: both groups with and without the outcome.
+    alpha
+        1 minus the coverage, in (0, 1).
+    correction
+        Whether the CMH test has a continuity correction.
 
     Raises
     ------
@@ -197,9 +205,11 @@ def stratified(
     O'Connell (1975), Sex bias in graduate admissions.
     """
     check_alpha(alpha)
-    every = [_stratum(table) for table in tables]
-    useful = [table for table in every if not no_margin(table)]
-    total = ContingencyTable(*(sum(table.counts[place] for table in every) for place in range(4)))
+    all_tables = [_stratum(table) for table in tables]
+    useful = [table for table in all_tables if not no_margin(table)]
+    total = ContingencyTable(
+        *(sum(table.counts[place] for table in all_tables) for place in range(4))
+    )
     test = fisher(total) if declared(total) == "fisher" else chi_square(total)
     odds_ratio = common_odds_ratio(useful, alpha)
     cmh = cmh_test(useful, correction=correction)
@@ -212,7 +222,7 @@ def stratified(
         tarone=breslow_day(useful, odds_ratio.value, tarone=True),
         pooled=pooled,
         strata=len(useful),
-        dropped=len(every) - len(useful),
+        dropped=len(all_tables) - len(useful),
         note=_note(odds_ratio, cmh.p_value, pooled, test.p_value, alpha),
     )
 
@@ -226,7 +236,7 @@ def _stratum(table: Sequence[int]) -> ContingencyTable:
 def _note(
     within: Estimate, p_within: float | None, pooled: Estimate, p_pooled: float | None, alpha: float
 ) -> str | None:
-    """Return a sentence where the sum of the strata would mislead."""
+    """Return a sentence where the pooled table would mislead, or None."""
     if within.value is None or pooled.value is None or p_within is None or p_pooled is None:
         return None
     numbers = f"odds ratio {pooled.value:.3g} pooled, {within.value:.3g} within strata"

@@ -18,7 +18,7 @@ from biaswatch.shared.stats.tables.independence import (
     fisher,
 )
 from biaswatch.shared.stats.tables.odds_ratio import (
-    MOST_CONDITIONAL,
+    MAX_CONDITIONAL_CASES,
     conditional_odds_ratio,
     haldane_anscombe,
     sample_odds_ratio,
@@ -33,7 +33,7 @@ from biaswatch.shared.stats.tables.risks import (
 MIN_CASES = 15
 """Cases a group needs to be shown as a finding: a rule of display, not evidence."""
 TINY = nextafter(0.0, inf)
-"""The nearest number to 0."""
+"""The smallest positive number."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class TwoByTwo:
     fisher: ExactTest
     boschloo: ExactTest
     declared: str | None
-    """The test whose p-value counts, `chi_square` or `fisher`: decided by the margins alone."""
+    """The declared test, `chi_square` or `fisher`: decided by the margins alone."""
     enough_cases: bool
-    """Whether both groups reach the minimum of cases."""
+    """True where both groups reach the minimum of cases."""
     warnings: tuple[str, ...]
 
     @property
@@ -88,7 +88,7 @@ def two_by_two(
     yates
         Whether the chi-square test is corrected for continuity.
     min_cases
-        Cases below which a group is warned of.
+        Number of cases below which a group gets a warning.
 
     Returns
     -------
@@ -128,23 +128,23 @@ def two_by_two(
     )
 
 
-def as_json(found: TwoByTwo) -> dict[str, Any]:
+def as_json(table: TwoByTwo) -> dict[str, Any]:
     """Return the statistics as a JSON object: null where undefined, and for an infinite bound."""
     return {
-        "n": found.table.n,
-        "odds_ratio": _estimate(found.odds_ratio),
-        "odds_ratio_conditional": _estimate(found.odds_ratio_conditional),
-        "relative_risk": _estimate(found.relative_risk),
-        "risk_difference": _estimate(found.risk_difference),
-        "chi_square": asdict(found.chi_square),
-        "fisher": asdict(found.fisher),
-        "boschloo": asdict(found.boschloo),
-        "declared": {"test": found.declared, "p_value": found.p_value},
+        "n": table.table.n,
+        "odds_ratio": _estimate(table.odds_ratio),
+        "odds_ratio_conditional": _estimate(table.odds_ratio_conditional),
+        "relative_risk": _estimate(table.relative_risk),
+        "risk_difference": _estimate(table.risk_difference),
+        "chi_square": asdict(table.chi_square),
+        "fisher": asdict(table.fisher),
+        "boschloo": asdict(table.boschloo),
+        "declared": {"test": table.declared, "p_value": table.p_value},
         "impact_ratio": {
-            key: value for key, value in _estimate(found.impact_ratio).items() if key != "method"
+            key: value for key, value in _estimate(table.impact_ratio).items() if key != "method"
         },
-        "rates": [_estimate(rate) for rate in found.rates],
-        "warnings": list(found.warnings),
+        "rates": [_estimate(rate) for rate in table.rates],
+        "warnings": list(table.warnings),
     }
 
 
@@ -159,10 +159,10 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
 
 
 def _agreeing(gap: Estimate, p_value: float | None, alpha: float) -> Estimate:
-    """Return a gap whose interval holds 0 where, and only where, the test that counts finds none.
+    """Return the gap with an interval that contains 0 if and only if the declared test accepts.
 
-    Newcombe's limits are moved to 0, or to the nearest number beyond it, where they say otherwise:
-    an interval beside a verdict never contradicts it.
+    Newcombe's limits are moved to 0, or to the nearest number beyond it, where they disagree: an
+    interval never contradicts its verdict.
     """
     if gap.low is None or gap.high is None:
         return gap
@@ -188,7 +188,7 @@ def _warnings(table: ContingencyTable, min_cases: int) -> Iterator[str]:
             "A cell is zero: the odds ratio counts it as 0.5. With 0.5 added to all four cells"
             f" (Haldane and Anscombe) it would be {haldane_anscombe(table):.3g}."
         )
-    if min(table.counts) < FEW_EXPECTED and table.n <= MOST_CONDITIONAL:
+    if min(table.counts) < FEW_EXPECTED and table.n <= MAX_CONDITIONAL_CASES:
         yield "A cell is below 5: prefer the conditional odds ratio, whose interval is exact."
     if declared(table) == "fisher":
         yield (

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from biaswatch.shared.stats.groups.cells import Reason, sentence
-from biaswatch.shared.stats.groups.disparity import NOBODY, Disparity, disparities
+from biaswatch.shared.stats.groups.disparity import NO_HOLDER, Disparity, disparities
 from biaswatch.shared.stats.groups.spreads import METRICS
 from biaswatch.shared.stats.groups.summary import Summary
 
@@ -68,7 +68,7 @@ def test_each_domain_is_measured_by_itself_and_holders_are_named() -> None:
                 assert np.isnan(got["Impact Ratio"]) == (statistic == 0)
                 assert found.holders[(0, *place)] == here[x.argmax()]
                 assert found.holders[(1, *place)] == here[x.argmin()]
-                assert found.holders[(METRICS.index("Avg"), *place)] == NOBODY
+                assert found.holders[(METRICS.index("Avg"), *place)] == NO_HOLDER
 
 
 @pytest.mark.parametrize(

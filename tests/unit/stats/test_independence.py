@@ -11,8 +11,8 @@ from statsmodels.stats.proportion import proportions_ztest
 
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 from biaswatch.shared.stats.tables.independence import (
-    MOST_BOSCHLOO,
-    MOST_FISHER,
+    MAX_BOSCHLOO_CASES,
+    MAX_FISHER_CASES,
     boschloo,
     chi_square,
     declared,
@@ -123,7 +123,10 @@ def test_boschloos_p_value_at_the_limit_is_scipys() -> None:
 
 
 def test_tests_beyond_their_limits_say_so() -> None:
-    large, huge = ContingencyTable(MOST_BOSCHLOO, 0, 0, 1), ContingencyTable(MOST_FISHER, 5, 5, 5)
+    large, huge = (
+        ContingencyTable(MAX_BOSCHLOO_CASES, 0, 0, 1),
+        ContingencyTable(MAX_FISHER_CASES, 5, 5, 5),
+    )
     assert boschloo(large).p_value is None
     assert boschloo(large).reason == "not computed for more than 2000 cases"
     assert fisher(huge).p_value is None

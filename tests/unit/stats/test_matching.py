@@ -7,7 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Floats
-from biaswatch.shared.stats.anytime.matching import MOST_USERS, Match, matches_in_time, sides_of
+from biaswatch.shared.stats.anytime.matching import (
+    MAX_WINDOW_USERS,
+    Match,
+    matches_in_time,
+    sides_of,
+)
 
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S
@@ -54,7 +59,7 @@ def test_each_user_is_in_one_match_at_most_near_all_others_of_it(
         assert not any(first[list(each.second)])
         there = times_s[[*each.first, *each.second]]
         assert np.ptp(there) <= within_s
-        assert len(there) <= MOST_USERS
+        assert len(there) <= MAX_WINDOW_USERS
 
 
 def test_users_of_one_moment_are_ordered_by_luck_and_not_by_their_places() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.planned_power import (
-    Enough,
     PlannedTest,
     StudyShape,
+    SufficientSize,
     simulated_power,
     smallest_enough,
 )
@@ -83,7 +83,7 @@ def test_the_smallest_number_that_is_enough_is_found_to_four_percent(needed: int
 
 def test_what_is_never_enough_has_no_number() -> None:
     assert smallest_enough(lambda _: 0.5, furthest=64) is None
-    assert smallest_enough(lambda _: 0.9) == Enough(2, 0.9)
+    assert smallest_enough(lambda _: 0.9) == SufficientSize(2, 0.9)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 from biaswatch.shared.stats.groups.group_means import group_means
-from biaswatch.shared.stats.groups.mean_ranks import Order, ranks_of_means, sure_orders
+from biaswatch.shared.stats.groups.mean_ranks import Order, ranks_of_means, simultaneous_order
 
 UNIT = (0.0, 1.0)
 NO_SETS = -1
@@ -16,7 +16,7 @@ def order_of(samples: list[np.ndarray], sets: np.ndarray | None = None) -> Order
     codes = np.repeat(np.arange(len(samples)), [len(each) for each in samples])
     of = np.full(len(values), NO_SETS) if sets is None else sets
     shared = group_means(values, codes, of, len(samples)).shared
-    return sure_orders(values, codes, of, shared, UNIT, 0.05)
+    return simultaneous_order(values, codes, of, shared, UNIT, 0.05)
 
 
 def test_a_flat_group_of_three_may_have_any_rank() -> None:

@@ -7,7 +7,7 @@ from scipy import stats
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 from biaswatch.shared.stats.comparisons.gaps_from_sums import (
-    ENOUGH_FOR_SUMS,
+    MIN_UNITS_FOR_SUMS,
     SampleSums,
     gap_from_sums,
     joined,
@@ -83,7 +83,7 @@ def test_a_regular_gap_is_that_of_its_values(
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (np.linspace(0, 1, ENOUGH_FOR_SUMS - 1), "fewer than 1,000 units"),
+        (np.linspace(0, 1, MIN_UNITS_FOR_SUMS - 1), "fewer than 1,000 units"),
         (np.full(2000, 0.25), "all values are equal"),
         (np.r_[np.zeros(5000), 1.0], "too skew"),
         (np.full(2000, np.nan), "a group has no values"),
