@@ -92,10 +92,11 @@ calibration: .venv/.dev ## Simulate error rates and power of verdicts and monito
 	$(BIN)/python -m calibration.comparisons $(if $(ONLY),--only $(ONLY)); table=$$?; \
 	$(if $(ONLY),,$(BIN)/python -m calibration.evidence && $(BIN)/python -m calibration.monitors && $(BIN)/python -m calibration.labels &&) exit $$table
 
-contracts: .venv/.dev ## Write the schemas of records, the AsyncAPI document and the public surface
+contracts: .venv/.dev ## Write schemas, the AsyncAPI document, the public surface, tables of methods
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tests.support.records
 	$(BIN)/python -m tests.support.public_surface
+	$(BIN)/python -m tools.statistics_page
 
 manifests: .venv/.laptop .venv-deploy/.installed ## Render deploy/k8s from the Helm chart
 	$(BIN)/python -m tools.resource_definitions

@@ -1,33 +1,25 @@
-"""Every test that the page of statistics names is there, so that no number loses its check."""
+"""The catalogue of methods names existing code and tests, and the page of statistics follows it."""
 
-import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "statistics.md"
-NAMED = re.compile(r"((?:tests/[\w/]*/)?test_\w+\.py)(?:`?::(test_\w+))?|::(test_\w+)")
-FILES = sorted(TESTS.rglob("test_*.py"))
+from biaswatch.shared.stats.catalogue import CATALOGUE, Method
+from tools.statistics_page import BLOCK, PAGE, rendered
+
+ROOT = Path(__file__).parents[2]
 
 
-def named_tests() -> list[tuple[str, str | None]]:
-    """Return each file that is named, or the test in the last one before it."""
-    found, last = dict[tuple[str, str | None], None](), ""
-    for match in NAMED.finditer(PAGE.read_text()):
-        last = match[1] or last
-        found[last, match[2] or match[3]] = None
-    return list(found)
+def test_the_tables_of_the_page_are_those_of_the_catalogue() -> None:
+    page = PAGE.read_text()
+    assert rendered(page) == page, "run `make contracts`"
+    sections = [match[2] for match in BLOCK.finditer(page)]
+    assert sorted(sections) == sorted({method.section for method in CATALOGUE})
 
 
-def test_the_page_names_tests() -> None:
-    assert len(named_tests()) > 150
-
-
-@pytest.mark.parametrize(("file", "test"), named_tests())
-def test_a_test_that_the_page_of_statistics_names_is_there(file: str, test: str | None) -> None:
-    mine = [each for each in FILES if each.as_posix().endswith(f"/{file}")]
-    assert mine, f"no file {file}"
-    if test is not None:
-        there = [each for each in FILES if f"def {test}(" in each.read_text()]
-        assert there, f"no test {test}, which is said to be in {file}"
+@pytest.mark.parametrize("method", CATALOGUE, ids=lambda method: str(method.function))
+def test_a_method_names_its_code_and_the_measurement_of_its_error(method: Method) -> None:
+    module, name = method.function.rsplit(".", 1)
+    assert hasattr(import_module(f"biaswatch.shared.stats.{module}"), name)
+    assert (ROOT / method.calibration.split(",")[0]).exists()

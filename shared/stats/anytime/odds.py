@@ -111,7 +111,7 @@ class CommonOdds:
         Examples
         --------
         >>> round(CommonOdds.of([Batch(9, 10, 1, 10)]).log_e(), 2)
-        4.46
+        3.15
         """
         logs = self._log_likelihoods()
         return float(mixed(logs) - logs[index_of(null)])

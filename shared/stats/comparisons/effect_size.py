@@ -80,7 +80,7 @@ def hedges_g(a: Sample, b: Sample, alpha: float) -> Estimate:
     Examples
     --------
     >>> round(hedges_g([3.0, 4.0, 8.0], [1.0, 2.0, 2.0], 0.05).value, 3)
-    1.429
+    1.393
     """
     return _bias_corrected(cohens_d(a, b, alpha), len(present(a)[0]) + len(present(b)[0]) - 2)
 

@@ -56,7 +56,7 @@ def mean_interval(units: Vector, bounds: Bounds | None, alpha: float) -> Estimat
     --------
     >>> interval = mean_interval(np.array([0.0, 1.0, 1.0, 0.0]), (0.0, 1.0), 0.05)
     >>> interval.value, round(interval.low, 2), round(interval.high, 2)
-    (0.5, 0.1, 0.9)
+    (0.5, 0.09, 0.91)
     """
     check_alpha(alpha)
     if not len(units):
