@@ -49,7 +49,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         COMPARISONS,
-        "What is the mean of a group, with its uncertainty?",
+        "How large is the mean of a group?",
         "one side of the curve of a gap",
         "comparisons.mean_interval.mean_interval",
         "Gaffke 2005; Student 1908",
@@ -57,7 +57,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         COMPARISONS,
-        "What share of a group is selected, and how large is the ratio of two shares?",
+        "How large is the share of a group that is selected, and the ratio of two shares?",
         "mid-p Clopper-Pearson for whole units; delta interval on the logarithm of the ratio",
         "comparisons.mean_interval.impact_ratio_of_means",
         "Clopper and Pearson 1934; Lancaster 1961; Katz et al. 1978",
@@ -130,7 +130,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         COMPARISONS,
-        "What follows from the sums of a large table alone?",
+        "Which of these follow from the sums of a large table alone?",
         "Student's t from sums",
         "comparisons.gaps_from_sums.gap_from_sums",
         "Student 1908; Zou and Donner 2008",
@@ -138,7 +138,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         GROUPS,
-        "What are the values of a group like?",
+        "How are the values of a group distributed?",
         "mean, spread, shape, quantiles, mode, selection rates; against a baseline: divergence,"
         " correlation, precision",
         "groups.summary.summarise",
@@ -187,7 +187,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         LABELS,
-        "What is the gap after correction of the instrument by labels?",
+        "How large is a gap after correction of the instrument by labels?",
         "prediction-powered inference with power tuning",
         "labels.corrected_gap.corrected_gap",
         "Angelopoulos, Duchi and Zrnic 2023; Zrnic and Candes 2024",
@@ -195,7 +195,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         LABELS,
-        "What is the ratio of two corrected rates?",
+        "How large is the ratio of two corrected rates?",
         "Fieller's interval with the curves of corrected gaps",
         "labels.corrected_gap.corrected_ratio",
         "Fieller 1954",
@@ -203,7 +203,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         LABELS,
-        "What is the corrected gap of a monitor, at every look?",
+        "How large is the corrected gap of a monitor, at every look?",
         "bets on pairs of label less reading plus mean reading",
         "labels.running_gap.running_gap",
         "Zrnic and Candes 2024; Waudby-Smith and Ramdas 2024",
@@ -259,7 +259,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         TABLES,
-        "What is the odds ratio with covariates held equal?",
+        "How large is the odds ratio with covariates held equal?",
         "logistic regression, Wald interval",
         "tables.odds_ratio.adjusted_odds_ratio",
         "Hosmer and Lemeshow 2000",
@@ -299,7 +299,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         STUDIES,
-        "What is the score of a published benchmark?",
+        "How high is the score of a published benchmark?",
         "the paper's definition, interval over its independent units",
         "studies.published_choices.mean_score",
         "Nangia et al. 2020; Nadeem et al. 2021; Zhao et al. 2018",
@@ -355,7 +355,7 @@ CATALOGUE: tuple[Method, ...] = (
     ),
     Method(
         ANYTIME,
-        "What does the evidence conclude now, and when may it decide?",
+        "Which verdict does the evidence allow now, and when may it decide?",
         "e-process against the tolerance, confidence sequence within it; forecast by multiples",
         "anytime.judging.judge",
         "Ville 1939; Wang and Ramdas 2022 for e-BH",

@@ -23,11 +23,11 @@ def krippendorff_alpha(units: Sequence[Sequence[float | None]]) -> tuple[float |
     ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability. The test is its example.
     """
-    scores = [[each for each in unit if each is not None] for unit in units]
+    scores = [[score for score in unit if score is not None] for unit in units]
     scores = [unit for unit in scores if len(unit) > 1]
     if not scores:
         return None, "nothing was scored twice"
-    every = [each for unit in scores for each in unit]
+    every = [score for unit in scores for score in unit]
     if len(set(every)) == 1:
         return None, "all scores are equal, so that chance could give nothing else"
     observed = sum(_disagreement(unit) / (len(unit) - 1) for unit in scores) / len(every)

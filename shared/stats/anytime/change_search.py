@@ -1,6 +1,6 @@
 """Search for a change at any moment: references that sharpen, alpha shared among first rounds.
 
-The mean before a change is unknown. A reference is the confidence sequence of all rounds so far,
+The mean before a change is unknown. A reference is the confidence sequence of all previous rounds,
 taken when their number has doubled; any mean inside it is compatible with no change. Each later
 round may be the first that differs: its bets begin with a weight 1 / (i (i + 1)), against the
 newest reference, so that the weights of all rounds to come sum to 1. A confidence sequence holds at
@@ -78,7 +78,7 @@ def is_due(newest: int | None, rounds: int, first: int) -> bool:
     newest
         Rounds of the newest reference; None before the first.
     rounds
-        Rounds so far.
+        Number of rounds until now.
     first
         Rounds of the first reference.
     """

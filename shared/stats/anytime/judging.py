@@ -14,7 +14,7 @@ from biaswatch.shared.stats.estimate import Verdict, check_alpha
 MULTIPLES: Floats = np.multiply.outer(
     np.exp2(np.arange(1.0, 17.0)), np.exp2(np.linspace(-1, 0, 71)[1:])
 ).ravel()
-"""Multiples of the units so far that a forecast tries: a hundredth apart, up to 2^16."""
+"""Multiples of the present units in a forecast: a hundredth apart, up to 2^16."""
 GAP_ALPHA_SHARE = 1 / 2
 """Share of alpha for gaps beyond the tolerance."""
 CHANGE_ALPHA_SHARE = 1 / 8
@@ -25,7 +25,7 @@ FIRST_ROUND_WEIGHT = 0.8
 
 @dataclass(frozen=True)
 class Forecast:
-    """How many more units a decision is expected to need, or why there is no forecast."""
+    """Further units that a decision is expected to need, or the reason of no forecast."""
 
     more_units: int | None = None
     decision: Verdict | None = None
@@ -52,7 +52,7 @@ class TestParameters:
     alphas: Floats
     """The share of alpha of each test."""
     family: int = 1
-    """The number of comparisons declared, all of which alarm."""
+    """The number of comparisons that are declared and may alarm."""
     shown_shares: Floats | float = 1.0
     """Share of alpha for the confidence sequence, where it covers more than the test has seen."""
     later: Floats | float = np.nan
@@ -150,7 +150,7 @@ def later_weighs_more(log_e: float, later: float | None) -> bool:
 def _forecasts(
     evidence: GapTable, tolerances: Floats, bounds: Floats, is_open: Bools
 ) -> Iterator[tuple[int, Forecast]]:
-    """Forecast the open decisions, assuming that future units are like those so far.
+    """Forecast the open decisions, assuming that future units are like the present ones.
 
     The smallest multiple of the units at which the evidence reaches the bound or the confidence
     sequence lies within the tolerance. A forecast from few units is as uncertain as their estimate.
@@ -242,7 +242,7 @@ def share_of_test(number: int) -> float:
 
 def share_left(number: int) -> float:
     """Return the share of alpha that is left once the test with this number has begun."""
-    return max(0.0, 1 - sum(share_of_test(begun) for begun in range(1, number + 1)))
+    return max(0.0, 1 - sum(share_of_test(test) for test in range(1, number + 1)))
 
 
 def share_of_attempt(number: int) -> float:

@@ -118,8 +118,8 @@ def _matches(shares: list[Floats], arrivals: Arrivals, rng: np.random.Generator)
     matches = list(matches_in_time(times_s, first, priority, within_s=1.0))
     if len(matches) < SAMPLE_USERS**0.5:
         raise ValueError(
-            "so few users of both groups come within the time in which neighbours are looked for"
-            " that hardly any is compared; allow neighbours to be farther apart"
+            "hardly any user has a neighbour of the other group within the longest time between"
+            " compared users; allow neighbours to be farther apart"
         )
     a, b = sides_of(matches, np.where(first, *drawn))
     return np.array(PairHistogram.of(a - b, rng.random(len(matches))).counts, dtype=np.float64)

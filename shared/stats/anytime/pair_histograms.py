@@ -189,8 +189,8 @@ class PairHistograms:
         def decided(times: Floats) -> Bools:
             return np.minimum(_scaled(low, times), _scaled(high, times)) >= bounds
 
-        found = first_of(multiples, len(bounds), decided)
-        return np.where(self._centred(tolerances), found, np.inf)
+        first = first_of(multiples, len(bounds), decided)
+        return np.where(self._centred(tolerances), first, np.inf)
 
     def intervals(self, alphas: Floats, stakes: tuple[float, ...] = STAKES) -> Floats:
         """Return [rows, 2]: the ends of the means that are not rejected at each alpha."""

@@ -29,7 +29,7 @@ class PlannedUnits:
     """Units until a monitor has alarmed, under the assumed effect."""
 
     units: int | None
-    """Units by which the requested share of runs has alarmed; None beyond the largest plan."""
+    """Units until the requested share of runs has alarmed; None beyond the largest plan."""
     median: int | None
     fixed: int
     """Units of the test that looks once and knows the effect: the price of looking is the ratio."""
@@ -39,7 +39,7 @@ class PlannedUnits:
     """Why any number of units is too small, where that is known without simulation."""
 
     def of_every(self, counted: float) -> "PlannedUnits":
-        """Return the plan in units of which only this share counts."""
+        """Return the plan in units, only this share of them counting."""
         units, median = (
             None if count is None else ceil(count / counted) for count in (self.units, self.median)
         )

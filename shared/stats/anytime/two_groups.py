@@ -207,7 +207,7 @@ class _Bets:
 
 
 def _means(shift: float) -> tuple[float, float]:
-    """Return the means of the second group for which both means lie in [0, 1]."""
+    """Return the means of the second group with both means in [0, 1]."""
     return max(0.0, -shift), min(1.0, 1.0 - shift)
 
 

@@ -12,7 +12,7 @@ from scipy.stats import binom
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
 
 CELLS = 64
-"""Cells in which a missing part of the range is counted."""
+"""Number of cells for missing parts of the range."""
 MIN_PATTERN_SHARE = 1e-6
 """Share of sets below which a pattern is left out of a plan."""
 

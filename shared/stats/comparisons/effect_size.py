@@ -30,7 +30,7 @@ def cohens_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     -------
     Estimate
         In standard deviations. Undefined where a group has no values, where both have one, or where
-        there is no spread in either group; without an interval where a group has one value.
+        neither group has a spread; without an interval where a group has one value.
 
     References
     ----------

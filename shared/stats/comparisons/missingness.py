@@ -22,7 +22,7 @@ class GroupMissing:
     """Missing answers of one group."""
 
     missing: int
-    asked: int
+    total: int
     share: Estimate
 
 
@@ -65,7 +65,7 @@ def missingness(
     Missingness
         The test is chi-square where every expected count is at least 5, else Fisher's for two
         groups, else the permuted chi-square. Undefined where no or every answer is missing, or
-        fewer than two groups were asked. Groups that were not asked are listed and not tested.
+        fewer than two groups have answers. Groups without any are listed and not tested.
 
     Raises
     ------
@@ -78,10 +78,10 @@ def missingness(
     """
     check_alpha(alpha)
     listed = {name: _share(name, *counts, alpha) for name, counts in groups.items()}
-    asked = [(found.missing, found.asked) for found in listed.values() if found.asked]
-    if reason := _no_test(asked):
+    counts = [(group.missing, group.total) for group in listed.values() if group.total]
+    if reason := _no_test(counts):
         return Missingness(listed, None, None, None, "", reason)
-    missing, total = np.array(sorted(asked), dtype=np.int64).T  # sorted: the order changes nothing
+    missing, total = np.array(sorted(counts), dtype=np.int64).T  # sorted: the order changes nothing
     statistic = float(_chi_square(missing[None], total)[0])
     rarer = min(missing.sum(), total.sum() - missing.sum())
     smallest = float(total.min() * rarer / total.sum())
@@ -97,30 +97,30 @@ def missingness(
     return Missingness(listed, statistic, p_value, smallest, "chi-square, random tables")
 
 
-def _share(name: str, missing: int, asked: int, alpha: float) -> GroupMissing:
+def _share(name: str, missing: int, total: int, alpha: float) -> GroupMissing:
     """Return a group's share of missing answers."""
-    if not 0 <= missing <= asked:
-        raise ValueError(f"group {name!r} cannot miss {missing} of {asked} answers")
+    if not 0 <= missing <= total:
+        raise ValueError(f"group {name!r} cannot miss {missing} of {total} answers")
     method = "Wilson"
-    if not asked:
+    if not total:
         return GroupMissing(0, 0, undefined("the group was asked nothing", method=method))
-    share = Estimate(missing / asked, *_wilson(missing, asked, alpha), method)
-    return GroupMissing(missing, asked, share)
+    share = Estimate(missing / total, *_wilson(missing, total, alpha), method)
+    return GroupMissing(missing, total, share)
 
 
 @lru_cache(maxsize=4096)
-def _wilson(missing: int, asked: int, alpha: float) -> tuple[float, float]:
+def _wilson(missing: int, total: int, alpha: float) -> tuple[float, float]:
     """Return Wilson's limits; groups of one size with nothing missing are the usual case."""
-    interval = stats.binomtest(missing, asked).proportion_ci(1 - alpha, method="wilson")
+    interval = stats.binomtest(missing, total).proportion_ci(1 - alpha, method="wilson")
     return float(interval.low), float(interval.high)
 
 
-def _no_test(asked: list[tuple[int, int]]) -> str | None:
-    if len(asked) < 2:
+def _no_test(counts: list[tuple[int, int]]) -> str | None:
+    if len(counts) < 2:
         return "fewer than two groups were asked"
-    if not any(missing for missing, _ in asked):
+    if not any(missing for missing, _ in counts):
         return "nothing is missing"
-    if all(missing == total for missing, total in asked):
+    if all(missing == total for missing, total in counts):
         return "every answer is missing"
     return None
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import isnan
 
 PValues = Sequence[float | None]
-"""One p-value per comparison of the family; None (or NaN) where there is none."""
+"""One p-value per comparison of the family; None or NaN without a test."""
 
 
 def adjust(p_values: PValues, correction: str) -> list[float | None]:

@@ -114,7 +114,7 @@ def simulated_power(
     rng = np.random.default_rng(seed)
     judged = _judged_fixed if test.fixed_prompts else _judged
     results = (judged(shape, repeats, answers, test, rng) for _ in range(runs))
-    return sum(_is_found(result, answers, test) for result in results) / runs
+    return sum(_detects(result, answers, test) for result in results) / runs
 
 
 def smallest_enough(
@@ -152,7 +152,7 @@ def smallest_enough(
     return SufficientSize(high, reached)
 
 
-def _is_found(result: GapResult, answers: AssumedAnswers, test: PlannedTest) -> bool:
+def _detects(result: GapResult, answers: AssumedAnswers, test: PlannedTest) -> bool:
     value, p_value = result.marginal.value, result.p_disparity
     if value is None or p_value is None:
         return False
@@ -199,7 +199,7 @@ def _judged_fixed(
     fixed = replace(answers, set_correlation=1.0)
     sides: list[dict[Hashable, Vector]] = [{}, {}]
     sets: dict[Hashable, Hashable] = {}
-    for side, drawn in enumerate(_twins(shape, repeats, fixed, rng, alike=True)):
+    for side, drawn in enumerate(_twins(shape, repeats, fixed, rng, same_scores=True)):
         for prompt, place, of_prompt in _by_prompt(drawn):
             sides[side][side, place, prompt] = of_prompt
             sets[side, place, prompt] = place
@@ -224,13 +224,13 @@ def _even_scores(n: int) -> Vector:
 
 
 def _twins(
-    shape: StudyShape, repeats: int, answers: AssumedAnswers, rng: Rng, *, alike: bool = False
+    shape: StudyShape, repeats: int, answers: AssumedAnswers, rng: Rng, *, same_scores: bool = False
 ) -> tuple[Answers, Answers]:
     """Return the answers of both groups in the sets that they share."""
     shared = rng.standard_normal((shape.pairs, 1))
 
     def drawn(mean: float, prompts: int) -> Answers:
-        own = rng.standard_normal((shape.pairs, prompts)) if not alike else 0.0
+        own = rng.standard_normal((shape.pairs, prompts)) if not same_scores else 0.0
         rho = answers.set_correlation
         scores: Scores = sqrt(rho) * shared + sqrt(1 - rho) * own + np.zeros((1, prompts))
         return answers.drawn(mean, scores, repeats, rng)

@@ -288,13 +288,13 @@ def _unit_means(answers: AnswersByPrompt) -> tuple[dict[Hashable, float], int]:
 def _strata(
     a: Mapping[Hashable, float], b: Mapping[Hashable, float], sets: Mapping[Hashable, Hashable]
 ) -> list[Stratum]:
-    """Return units by the stratum in which their labels move."""
+    """Return the strata within which labels move."""
     by_stratum = defaultdict[tuple[str, Hashable], tuple[list[float], list[float]]](
         lambda: ([], [])
     )
     for side, means in enumerate((a, b)):
         for unit, mean in means.items():
-            apart = ("unit", unit) if unit in a and unit in b else ("rest", None)
-            place = ("set", sets[unit]) if unit in sets else apart
+            own_stratum = ("unit", unit) if unit in a and unit in b else ("rest", None)
+            place = ("set", sets[unit]) if unit in sets else own_stratum
             by_stratum[place][side].append(mean)
     return [Stratum(np.array(x), np.array(y)) for x, y in by_stratum.values()]

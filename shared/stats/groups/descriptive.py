@@ -123,7 +123,7 @@ class Range:
 class QuantileRange:
     """The distance between two quantiles, each linear between order statistics.
 
-    The q-quantile of n values lies at place q (n - 1), counted from 0, of their ascending order:
+    The q-quantile of n values is at place q (n - 1), counted from 0, of their ascending order:
     definition 7 of Hyndman and Fan (1996), numpy's default.
     """
 

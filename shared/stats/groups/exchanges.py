@@ -28,7 +28,7 @@ NullColumns = tuple[Floats, Floats, Codes]
 
 @dataclass(frozen=True)
 class ExchangeUnits:
-    """Units of one domain, each with its group and the stratum in which its label moves."""
+    """Units of one domain, each with its group and its stratum, within which labels move."""
 
     of_row: Integers
     """[rows]: the unit of each row."""
@@ -58,7 +58,7 @@ def exchange_units(
 ) -> ExchangeUnits:
     """Return the units whose labels are exchanged.
 
-    A set that several groups share is a block: labels move only inside it. A set that lies in one
+    A set that several groups share is a block: labels move only inside it. A set inside one
     group (a family of templates, for example) is one unit, because its rows are alike: its label
     moves together, among the other units of this kind and the rows without a set.
 
@@ -206,7 +206,7 @@ def unit_means(
     Raises
     ------
     ValueError
-        If rows of one unit and group lie in different strata.
+        If rows of one unit and group are in different strata.
     """
     _, unit = np.unique(units, return_inverse=True)
     keys = unit * max(len(table.groups), 1) + table.codes

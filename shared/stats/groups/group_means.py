@@ -131,7 +131,7 @@ class ShrunkenMeans:
     means: Floats
     """[groups]: nan for a group without a mean, and for all where there is a reason."""
     shrinkage: Floats
-    """[groups]: share of the distance to the common value by which a mean moved, in [0, 1]."""
+    """[groups]: movement of a mean, as a share of its distance to the common value, in [0, 1]."""
     between: float
     """The estimated variance between the groups' true means."""
     method: str

@@ -136,7 +136,7 @@ class Ranks:
     """[groups]: the number of groups, less those whose means are surely smaller."""
 
 
-def ranks_of_means(found: GroupMeans, alpha: float, surely: Order | None = None) -> Ranks:
+def ranks_of_means(means: GroupMeans, alpha: float, surely: Order | None = None) -> Ranks:
     """Return ranks with their confidence sets, which hold for all groups at once.
 
     The intervals of all k (k - 1) / 2 differences cover together with probability 1 - alpha
@@ -159,13 +159,13 @@ def ranks_of_means(found: GroupMeans, alpha: float, surely: Order | None = None)
     Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks, section 3.
     """
     check_alpha(alpha)
-    known = np.isfinite(found.means)
+    known = np.isfinite(means.means)
     k = int(np.count_nonzero(known))
-    gaps = found.means[:, None] - found.means[None, :]
+    gaps = means.means[:, None] - means.means[None, :]
     if surely is None:
         with np.errstate(invalid="ignore"):  # a group without a value is above and below none
-            surely = gaps - _reach(found, alpha / max(k * (k - 1) // 2, 1)) > 0
-    rounding = FLAT_RTOL * float(np.abs(found.means[known]).max(initial=0.0))
+            surely = gaps - _reach(means, alpha / max(k * (k - 1) // 2, 1)) > 0
+    rounding = FLAT_RTOL * float(np.abs(means.means[known]).max(initial=0.0))
     above, below = surely.sum(axis=0), surely.sum(axis=1)
     with np.errstate(invalid="ignore"):
         larger = np.count_nonzero(gaps < -rounding, axis=1)
@@ -173,22 +173,22 @@ def ranks_of_means(found: GroupMeans, alpha: float, surely: Order | None = None)
     return Ranks(*(np.where(known, column, 0) for column in columns))
 
 
-def _reach(found: GroupMeans, alpha: float) -> Floats:
-    """Return half the width of each difference's interval; infinite where there is none."""
-    own = np.diag(found.covariance)
-    variance = np.maximum(own[:, None] + own[None, :] - 2 * found.covariance, 0.0)
-    last = np.maximum(found.units - 1, 1)
+def _reach(means: GroupMeans, alpha: float) -> Floats:
+    """Return half the width of each difference's interval, or infinity."""
+    own = np.diag(means.covariance)
+    variance = np.maximum(own[:, None] + own[None, :] - 2 * means.covariance, 0.0)
+    last = np.maximum(means.units - 1, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        each = own**2 / last
-        welch = (own[:, None] + own[None, :]) ** 2 / (each[:, None] + each[None, :])
+        squared = own**2 / last
+        welch = (own[:, None] + own[None, :]) ** 2 / (squared[:, None] + squared[None, :])
     least = np.minimum(last[:, None], last[None, :]).astype(np.float64)
-    freedom = np.where(found.shared | ~np.isfinite(welch), least, welch)
+    freedom = np.where(means.shared | ~np.isfinite(welch), least, welch)
     alone = stats.t.ppf(1 - alpha / 2, freedom) * np.sqrt(variance)
     pooled = np.full_like(alone, np.nan)
-    if found.freedom:
-        quantile = stats.t.ppf(1 - alpha / 2, found.freedom)
-        squares = found.variance * found.freedom + found.total_variance
-        together = squares / (found.freedom + 1) * (found.shares[:, None] + found.shares[None, :])
-        pooled = quantile * np.sqrt(together)
+    if means.freedom:
+        quantile = stats.t.ppf(1 - alpha / 2, means.freedom)
+        squares = means.variance * means.freedom + means.total_variance
+        combined = squares / (means.freedom + 1) * (means.shares[:, None] + means.shares[None, :])
+        pooled = quantile * np.sqrt(combined)
     reach = np.maximum(alone, pooled)
     return np.where(np.isnan(reach), np.inf, reach)

@@ -62,7 +62,9 @@ class DisparityNull:
         return cls(
             NULL_METRICS,
             tuple(statistic.name for statistic in statistics),
-            tuple(_exchanges(each, statistics, table, permutations) for each in statistics),
+            tuple(
+                _exchanges(statistic, statistics, table, permutations) for statistic in statistics
+            ),
             np.full(shape, np.nan),
             np.full(shape, np.nan),
             np.full(shape, Reason.NO_GROUPS, dtype=np.int8),

@@ -31,7 +31,7 @@ class DrawnLabels:
     rows: Places
     """[drawn]: the rows of the drawn answers, ascending."""
     labels: Vector
-    """[drawn]; NaN where there is no label yet."""
+    """[drawn]; NaN without a label."""
     probabilities: Vector
     """[drawn], in (0, 1]: the probability that the answer would be labelled; NaN where unknown."""
     strata: NDArray[np.integer]

@@ -33,7 +33,7 @@ class LabelledGroup:
     readings: Vector
     """[drawn], in the order of the queue."""
     labels: Vector
-    """[drawn], NaN where there is no label yet."""
+    """[drawn], NaN without a label."""
     undrawn: Vector
     """[not drawn], the readings of all other answers, in an order independent of their content."""
 

@@ -67,7 +67,7 @@ class Inclusion:
     """The inclusion probability of each answer, by its size."""
 
     least_certain: float
-    """Size from which on answers are certain to be in the sample."""
+    """Least size of answers that are certain to be in the sample."""
     left: int
     """Answers of the sample that are drawn from the others."""
     total: float

@@ -79,8 +79,8 @@ def _expected(table: ContingencyTable, odds_ratio: float) -> float:
 
 def _variance_given_odds(table: ContingencyTable, expected: float) -> float:
     outcomes = table.a + table.c
-    others = (table.n_1 - expected, outcomes - expected, table.n_2 - outcomes + expected)
-    return 1 / (1 / expected + sum(1 / other for other in others))
+    cells = (table.n_1 - expected, outcomes - expected, table.n_2 - outcomes + expected)
+    return 1 / (1 / expected + sum(1 / cell for cell in cells))
 
 
 def common_odds_ratio(strata: Sequence[ContingencyTable], alpha: float) -> Estimate:

@@ -166,11 +166,11 @@ def _agreeing(gap: Estimate, p_value: float | None, alpha: float) -> Estimate:
     """
     if gap.low is None or gap.high is None:
         return gap
-    apart = p_value is not None and p_value <= alpha
-    if apart == (gap.low > 0 or gap.high < 0):
+    significant = p_value is not None and p_value <= alpha
+    if significant == (gap.low > 0 or gap.high < 0):
         return gap
     low, high = min(gap.low, 0.0), max(gap.high, 0.0)
-    if apart:
+    if significant:
         upwards = (gap.value or 0.0) > 0
         low, high = (TINY, high) if upwards else (low, -TINY)
     return replace(gap, low=low, high=high, method=f"{gap.method}, to agree with the test")
