@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.shared.stats.catalogue import CATALOGUE, Method
+from biaswatch.shared.stats.catalogue import CATALOGUE
+from biaswatch.shared.stats.methods import Method
 from tools.statistics_page import BLOCK, PAGE, rendered
 
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,162 @@
+"""Methods for comparisons of two groups and descriptions of all; see `catalogue`."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method and the question it answers."""
+
+    question: str
+    method: str
+    function: str
+    """Module and function or class, below `shared/stats`."""
+    reference: str
+    """The literature of the method."""
+    calibration: str
+    """Test or simulation that measures its error, below `tests` or in `calibration`."""
+
+    @property
+    def section(self) -> str:
+        """Return the package of the method, a section of the page."""
+        return self.function.split(".", maxsplit=1)[0]
+
+
+COMPARISON_METHODS = (
+    Method(
+        "Do the means of two groups differ by more than a tolerance, or by less?",
+        "bounded means for few, flat or skew values of a known range; else Student's t with a test"
+        " of labels; pairs and single units joined",
+        "comparisons.gap_test.compare_samples",
+        "Gaffke 2005; Zou and Donner 2008; Student 1908; Stouffer et al. 1949; Schuirmann 1987",
+        "calibration/comparisons, every shape",
+    ),
+    Method(
+        "The same of exactly these prompts (`claim: bank`)?",
+        "Student's t over answers within prompts, else bounded means; a bound where none vary",
+        "comparisons.fixed_prompts.fixed_prompts_gap",
+        "Cochran 1977, 5.3; Satterthwaite 1946; Chernoff 1952",
+        "calibration/comparisons, shapes/banks",
+    ),
+    Method(
+        "How large is the mean of a group?",
+        "one side of the curve of a gap",
+        "comparisons.mean_interval.mean_interval",
+        "Gaffke 2005; Student 1908",
+        "tests/calibration/test_mean_intervals.py",
+    ),
+    Method(
+        "How large is the share of a group that is selected, and the ratio of two shares?",
+        "mid-p Clopper-Pearson for whole units; delta interval on the logarithm of the ratio",
+        "comparisons.mean_interval.impact_ratio_of_means",
+        "Clopper and Pearson 1934; Lancaster 1961; Katz et al. 1978",
+        "tests/calibration/test_mean_intervals.py",
+    ),
+    Method(
+        "Did a mean, or a gap, change between two runs?",
+        "comparison of pairs of runs; on a bank, a gap of halves; curves of two gaps joined where"
+        " prompts differ",
+        "comparisons.changes.gap_change",
+        "Zou and Donner 2008",
+        "tests/calibration/test_run_changes.py",
+    ),
+    Method(
+        "Does exchanging the labels change the difference of means (permutation test)?",
+        "all relabellings up to 10,000, else random ones",
+        "comparisons.relabelling.label_permutation",
+        "Fisher 1935; Phipson and Smyth 2010",
+        "tests/calibration/test_inference.py",
+    ),
+    Method(
+        "The same at any size, without random numbers?",
+        "saddlepoint approximation of all relabellings or sign flips",
+        "comparisons.label_tests.exchange_p",
+        "Skovgaard 1987; Lugannani and Rice 1980",
+        "tests/calibration/test_exact_sizes.py",
+    ),
+    Method(
+        "Are the values of one group larger by rank?",
+        "Mann-Whitney's U: exact, normal with ties, or permuted",
+        "comparisons.ranks.mann_whitney",
+        "Mann and Whitney 1947; Lehmann 1975",
+        "tests/calibration/test_inference.py",
+    ),
+    Method(
+        "How large is a difference in units of spread?",
+        "Hedges' g, d_z for pairs; interval by the noncentral t",
+        "comparisons.effect_size.hedges_g",
+        "Hedges 1981; Cohen 1988; Steiger and Fouladi 1997",
+        "tests/calibration/test_inference.py",
+    ),
+    Method(
+        "Which comparisons of a family remain after correction?",
+        "Bonferroni, Holm, Benjamini-Hochberg, Benjamini-Yekutieli",
+        "comparisons.multiplicity.adjust",
+        "Dunn 1961; Holm 1979; Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001",
+        "tests/calibration/test_inference.py",
+    ),
+    Method(
+        "Do groups miss the same share of answers?",
+        "chi-square, Fisher's test, or random tables with the same margins",
+        "comparisons.missingness.missingness",
+        "Pearson 1900; Fisher 1935; Wilson 1927",
+        "tests/calibration/test_inference.py",
+    ),
+    Method(
+        "How many prompts and repeats detect a gap?",
+        "simulation of the test itself",
+        "comparisons.planned_power.simulated_power",
+        "Cohen 1988",
+        "tests/calibration/test_planned_power.py",
+    ),
+    Method(
+        "Which of these follow from the sums of a large table alone?",
+        "Student's t from sums",
+        "comparisons.gaps_from_sums.gap_from_sums",
+        "Student 1908; Zou and Donner 2008",
+        "tests/calibration/test_same_data.py",
+    ),
+    Method(
+        "How are the values of a group distributed?",
+        "mean, spread, shape, quantiles, mode, selection rates; against a baseline: divergence,"
+        " correlation, precision",
+        "groups.summary.summarise",
+        "Joanes and Gill 1998; Hyndman and Fan 1996; Lin 1991; Kendall 1945",
+        "tests/unit/stats/test_summary_golden.py",
+    ),
+    Method(
+        "How far apart are all groups of a dimension?",
+        "range, ratio, standard deviation, Z-scores, Dixon's Q",
+        "groups.disparity.disparities",
+        "Dixon 1950; Rorabacher 1991; Shiffler 1988",
+        "tests/unit/stats/test_summary_golden.py",
+    ),
+    Method(
+        "How far apart would chance put them?",
+        "random exchanges of labels within sets",
+        "groups.null_disparities.disparity_null",
+        "Phipson and Smyth 2010",
+        "tests/calibration/test_label_permutations.py",
+    ),
+    Method(
+        "Does any mean of several groups differ?",
+        "Welch-type statistic, labels permuted",
+        "groups.overall.overall_test",
+        "Welch 1951; Pauly, Brunner and Konietschke 2015",
+        "tests/calibration/test_overall.py",
+    ),
+    Method(
+        "How precise are means that share sets, and what do they borrow from one another?",
+        "cluster-robust covariance; empirical Bayes",
+        "groups.group_means.shrunken_means",
+        "Liang and Zeger 1986; Morris 1983; Paule and Mandel 1982; Evans et al. 2018",
+        "tests/unit/stats/test_shrunken_means.py",
+    ),
+    Method(
+        "Which ranks of groups are compatible with the data?",
+        "simultaneous intervals of all differences",
+        "groups.mean_ranks.ranks_of_means",
+        "Mogstad, Romano, Shaikh and Wilhelm 2024",
+        "tests/calibration/test_mean_ranks.py",
+    ),
+)
