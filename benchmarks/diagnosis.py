@@ -12,11 +12,10 @@ import numpy as np
 
 from benchmarks.measuring import fastest_s, memory_mib
 from biaswatch.shared.stats.groups.cells import Table
-from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.disparity import disparities
 from biaswatch.shared.stats.groups.null_disparities import disparity_null
 from biaswatch.shared.stats.groups.registry import parse_statistic
-from biaswatch.shared.stats.groups.summary import summarise
+from biaswatch.shared.stats.groups.summary import Mean, summarise
 
 DOMAINS, GROUPS, ROWS, FEATURES = 20, 21, 75, 44
 PERMUTATIONS = 1000

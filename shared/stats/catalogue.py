@@ -1,4 +1,4 @@
-"""The catalogue of methods: the question each answers, its source, and the measurement of its error.
+"""The catalogue of methods: question, method, source, and the measurement of the error.
 
 The tables of methods in docs/statistics.md are generated from it, by `make contracts`.
 """

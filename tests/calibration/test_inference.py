@@ -13,7 +13,7 @@ from biaswatch.shared.stats.comparisons.missingness import missingness
 from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney
 from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
-from biaswatch.shared.stats.comparisons.verdicts import conclude
+from biaswatch.shared.stats.comparisons.tolerance_tests import conclude
 from biaswatch.shared.stats.estimate import Estimate, Verdict
 from biaswatch.shared.stats.samples import AnswersByPrompt, Vector
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.stats.groups.cells import Table
-from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.null_disparities import disparity_null
+from biaswatch.shared.stats.groups.summary import Mean
 
 TABLES = 1000
 TIMES = 199

@@ -16,7 +16,7 @@ from biaswatch.shared.analysis.findings.groupings import (
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
 from biaswatch.shared.stats.comparisons.changes import ChangeResult
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
-from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, conclude
+from biaswatch.shared.stats.comparisons.tolerance_tests import NEVER_VARY, conclude
 from biaswatch.shared.stats.estimate import Estimate, Verdict
 
 KNOWN = "every prompt was always answered alike in each run: the change of these prompts is known"

@@ -15,7 +15,7 @@ from biaswatch.shared.analysis.findings.gap_samples import (
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.multiplicity import adjust
-from biaswatch.shared.stats.comparisons.verdicts import NEVER_VARY, Conclusion, conclude
+from biaswatch.shared.stats.comparisons.tolerance_tests import NEVER_VARY, Conclusion, conclude
 from biaswatch.shared.stats.estimate import Estimate, Verdict
 
 

@@ -9,7 +9,6 @@ from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
-from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.disparity import Disparity, disparities
 from biaswatch.shared.stats.groups.exchanges import unit_means
 from biaswatch.shared.stats.groups.group_means import group_means, shrunken_means
@@ -20,7 +19,7 @@ from biaswatch.shared.stats.groups.null_disparities import DisparityNull, dispar
 from biaswatch.shared.stats.groups.overall import METHOD as LABELS_PERMUTED
 from biaswatch.shared.stats.groups.overall import overall_test
 from biaswatch.shared.stats.groups.registry import SelectionRate
-from biaswatch.shared.stats.groups.summary import Statistic, Summary, summarise
+from biaswatch.shared.stats.groups.summary import Mean, Statistic, Summary, summarise
 
 SAME = {"Impact Ratio": "Min/Max"}
 """By metric, the one that is the same number of selection rates."""

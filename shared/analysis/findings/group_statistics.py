@@ -27,9 +27,8 @@ from biaswatch.shared.stats.comparisons.mean_interval import mean_interval, rate
 from biaswatch.shared.stats.comparisons.missingness import Missingness, missingness
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.cells import sentence
-from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.registry import SelectionRate
-from biaswatch.shared.stats.groups.summary import Statistic, Summary
+from biaswatch.shared.stats.groups.summary import Mean, Statistic, Summary
 
 SHARES: Bounds = (0.0, 1.0)
 

@@ -34,8 +34,8 @@ from biaswatch.shared.formatting import TOO_SMALL, computed_p
 from biaswatch.shared.lookup import first
 from biaswatch.shared.stats.comparisons.mean_interval import impact_ratio_of_means
 from biaswatch.shared.stats.estimate import Estimate
-from biaswatch.shared.stats.groups.descriptive import Mean, Median, StandardDeviation
 from biaswatch.shared.stats.groups.registry import SelectionRate, SelectionStandard
+from biaswatch.shared.stats.groups.summary import Mean, Median, StandardDeviation
 
 SELECTION_RATE = "selection_rate"
 

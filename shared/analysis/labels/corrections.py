@@ -25,7 +25,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.formatting import computed_p
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
-from biaswatch.shared.stats.comparisons.verdicts import conclude
+from biaswatch.shared.stats.comparisons.tolerance_tests import conclude
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.labels.agreement import (
     agreement,

@@ -8,7 +8,7 @@ import numpy as np
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.anytime.gap_tables import GapTable
-from biaswatch.shared.stats.comparisons.verdicts import Conclusion
+from biaswatch.shared.stats.comparisons.tolerance_tests import Conclusion
 from biaswatch.shared.stats.estimate import Verdict, check_alpha
 
 MULTIPLES: Floats = np.multiply.outer(

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.groups.cells import Codes, Columns, Floats, Integers, Reason, Table
-from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.exchanges import (
     ANYWHERE,
     DomainMeans,
@@ -25,7 +24,7 @@ from biaswatch.shared.stats.groups.spreads import (
     against_null,
     spreads,
 )
-from biaswatch.shared.stats.groups.summary import Statistic, summarise
+from biaswatch.shared.stats.groups.summary import Mean, Statistic, summarise
 
 MIN_EXCHANGES = 199
 """Exchanges for statistics that are recomputed after each one, however large the table is."""

@@ -18,7 +18,7 @@ from biaswatch.shared.stats.groups.baseline import (
     binned_mode,
 )
 from biaswatch.shared.stats.groups.cells import Cells, Column, Columns, Floats, Reason, with_reasons
-from biaswatch.shared.stats.groups.descriptive import (
+from biaswatch.shared.stats.groups.summary import (
     Kurtosis,
     Mean,
     Median,
@@ -26,9 +26,9 @@ from biaswatch.shared.stats.groups.descriptive import (
     Range,
     Skewness,
     StandardDeviation,
+    Statistic,
     Variance,
 )
-from biaswatch.shared.stats.groups.summary import Statistic
 
 Method = Literal["larger", "smaller", "within-range", "within-percentage"]
 

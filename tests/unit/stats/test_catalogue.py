@@ -3,7 +3,6 @@
 import pytest
 
 from biaswatch.shared.stats.groups.baseline import Correlation, Divergence, Mode, Precision
-from biaswatch.shared.stats.groups.descriptive import QuantileRange
 from biaswatch.shared.stats.groups.registry import (
     PLAIN,
     SelectionRate,
@@ -11,7 +10,7 @@ from biaswatch.shared.stats.groups.registry import (
     added,
     parse_statistic,
 )
-from biaswatch.shared.stats.groups.summary import Statistic
+from biaswatch.shared.stats.groups.summary import QuantileRange, Statistic
 from tests.support.own_statistics import PerCell
 
 PARSED: dict[str, Statistic] = {

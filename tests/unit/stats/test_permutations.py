@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
-from biaswatch.shared.stats.groups.descriptive import Mean
 from biaswatch.shared.stats.groups.exchanges import LabelExchange, exchange_units
 from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
 from biaswatch.shared.stats.groups.spreads import NULL_METRICS as METRICS
+from biaswatch.shared.stats.groups.summary import Mean
 
 TIMES = 4000
 GAP = METRICS.index("Max-Min")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaswatch.shared.contracts import Verdict as ContractVerdict
-from biaswatch.shared.stats.comparisons.verdicts import conclude
+from biaswatch.shared.stats.comparisons.tolerance_tests import conclude
 from biaswatch.shared.stats.estimate import Estimate, Verdict, undefined
 
 GAP = Estimate(0.1, 0.05, 0.15, "bounded means")
