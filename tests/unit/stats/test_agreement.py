@@ -17,19 +17,19 @@ def test_the_interval_of_alpha_covers_what_many_answers_show() -> None:
     assert truth is not None
     covered = 0
     for _ in range(200):
-        found = agreement(two_people(rng, 60, 0.7), 0.05)
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low <= truth <= found.high
+        rater = agreement(two_people(rng, 60, 0.7), 0.05)
+        assert rater.low is not None
+        assert rater.high is not None
+        covered += rater.low <= truth <= rater.high
     assert covered >= 0.95 * 200 - 3.5 * np.sqrt(200 * 0.05 * 0.95)
 
 
 def test_answers_that_one_person_labelled_say_nothing_of_agreement() -> None:
     assert agreement([[1.0], [2.0, None]], 0.05).reason == "nothing was scored twice"
-    found = agreement([[1.0, 2.0], [3.0, 3.0]], 0.05)
-    assert found.value is not None
-    assert found.low is None
-    assert found.reason == "2 answers were labelled twice; 10 are needed for an interval"
+    rater = agreement([[1.0, 2.0], [3.0, 3.0]], 0.05)
+    assert rater.value is not None
+    assert rater.low is None
+    assert rater.reason == "2 answers were labelled twice; 10 are needed for an interval"
 
 
 def test_who_answers_at_random_or_always_the_same_is_doubted_and_nobody_else() -> None:
@@ -49,9 +49,9 @@ def test_who_answers_at_random_or_always_the_same_is_doubted_and_nobody_else() -
 def test_somebody_who_shares_few_answers_is_not_doubted() -> None:
     labels = {"a": {str(n): 0.0 for n in range(MIN_SHARED_ANSWERS - 1)}}
     labels["b"] = dict(labels["a"])
-    for found in rater_agreement(labels):
-        assert found.p_value is None
-        assert not found.doubtful
+    for rater in rater_agreement(labels):
+        assert rater.p_value is None
+        assert not rater.doubtful
 
 
 def test_somebody_who_guesses_is_overlooked_no_more_often_than_the_level_says() -> None:

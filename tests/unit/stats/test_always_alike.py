@@ -29,7 +29,7 @@ def known_by_chance(odds: list[float], repeats: int, tolerance: float = 0.0) -> 
             {n: [float(value)] * repeats for n, value in enumerate(side)}
             for side in (flat[:sets], flat[sets:])
         ]
-        found = fixed_prompts_gap(
+        gap = fixed_prompts_gap(
             {("a", n): v for n, v in sides[0].items()},
             {("b", n): v for n, v in sides[1].items()},
             sets={(side, n): n for side in "ab" for n in range(sets)},
@@ -37,7 +37,7 @@ def known_by_chance(odds: list[float], repeats: int, tolerance: float = 0.0) -> 
             alpha=ALPHA,
             tolerance=tolerance,
         )
-        if found.known:
+        if gap.known:
             odds_of_flat = (p if value else 1 - p for p, value in zip(odds, flat, strict=True))
             chance += float(np.prod([each**repeats for each in odds_of_flat]))
     return chance
@@ -68,14 +68,14 @@ def test_answers_that_arithmetic_alone_made_different_have_no_known_gap() -> Non
     a: PromptAnswers = {("a", n): [0.1 + 0.2] * 3 for n in range(20)}
     b: PromptAnswers = {("b", n): [0.3] * 3 for n in range(20)}
     same: PromptAnswers = {("b", n): [0.7] * 3 for n in range(7)}
-    found = [
+    gap = [
         fixed_prompts_gap(a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0),
         fixed_prompts_gap(
             {("a", n): [0.7] * 3 for n in range(3)}, same,
             sets=None, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0,
         ),
     ]  # fmt: skip
-    for each in found:
+    for each in gap:
         assert not each.known
         assert each.p_disparity == 1.0
 
@@ -112,47 +112,47 @@ def test_a_gap_is_not_known_by_how_far_apart_the_seen_answers_are(
     bounds: Bounds | None, sets: str | None
 ) -> None:
     a, b, twins = steady_bank()
-    found = fixed_prompts_gap(
+    gap = fixed_prompts_gap(
         a, b, sets=twins if sets else None, bounds=bounds, alpha=ALPHA, tolerance=0.0
     )
-    assert not found.known
-    assert found.p_disparity is not None
-    assert found.p_disparity > 0.5
+    assert not gap.known
+    assert gap.p_disparity is not None
+    assert gap.p_disparity > 0.5
 
 
 def test_a_guessed_range_makes_no_gap_known_and_says_what_to_do() -> None:
     a: PromptAnswers = {("a", n): [1.0] * 4 for n in range(20)}
     b: PromptAnswers = {("b", n): [0.0] * 4 for n in range(20)}
     sets: PromptSets = {(side, n): n for side in "ab" for n in range(20)}
-    declared, found = (
+    declared, gap = (
         fixed_prompts_gap(
             a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.1, guessed=guessed
         )
         for guessed in (False, True)
     )
     assert declared.known
-    assert not found.known
-    assert (found.p_disparity, found.p_equivalence) == (1.0, 1.0)
-    assert found.marginal.value == pytest.approx(1.0)
-    assert (found.marginal.low, found.marginal.high) == (None, None)
-    assert "declare the range" in (found.marginal.reason or "")
+    assert not gap.known
+    assert (gap.p_disparity, gap.p_equivalence) == (1.0, 1.0)
+    assert gap.marginal.value == pytest.approx(1.0)
+    assert (gap.marginal.low, gap.marginal.high) == (None, None)
+    assert "declare the range" in (gap.marginal.reason or "")
 
 
 def test_equal_groups_within_a_guessed_range_still_have_an_interval() -> None:
     a: PromptAnswers = {("a", n): [1.0] * 4 for n in range(30)}
-    found = fixed_prompts_gap(
+    gap = fixed_prompts_gap(
         a, a, sets=None, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.2, guessed=True
     )
-    assert found.marginal.low is not None
-    assert found.p_equivalence is not None
-    assert found.p_equivalence < ALPHA
+    assert gap.marginal.low is not None
+    assert gap.p_equivalence is not None
+    assert gap.p_equivalence < ALPHA
 
 
 def test_a_range_of_one_value_makes_nothing_known() -> None:
     a: PromptAnswers = {("a", n): [0.3] * 4 for n in range(7)}
     b: PromptAnswers = {("b", n): [0.3] * 4 for n in range(3)}
-    found = fixed_prompts_gap(a, b, sets=None, bounds=(0.3, 0.3), alpha=ALPHA, tolerance=0.0)
-    assert not found.known
+    gap = fixed_prompts_gap(a, b, sets=None, bounds=(0.3, 0.3), alpha=ALPHA, tolerance=0.0)
+    assert not gap.known
 
 
 def test_a_mean_that_never_varied_is_not_known_either() -> None:
@@ -178,6 +178,6 @@ def test_rare_far_answers_make_a_gap_known_in_few_studies() -> None:
         a: PromptAnswers = {
             ("a", n): np.where(rng.random(2) < 0.04, 1.0, 0.5).tolist() for n in range(10)
         }
-        found = fixed_prompts_gap(a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0)
-        known += found.known
+        gap = fixed_prompts_gap(a, b, sets=sets, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0)
+        known += gap.known
     assert known == 0

@@ -60,18 +60,18 @@ def test_scores_are_the_recorded_ones(
     recorded_data: RecordedData, category: str, model: str, condition: Any
 ) -> None:
     expected = golden("bbq_unifiedqa.json")[f"{category}|{model}|{condition}"]
-    found = score(read(recorded_data("data/bbq"), category, model), condition)
-    assert found.accuracy == pytest.approx(expected["acc"], abs=0.005)
-    assert found.s_dis == pytest.approx(expected["s_dis"], abs=0.005)
-    assert found.bias == pytest.approx(expected["bias"], abs=0.005)
-    assert (found.rows, found.scored) == (expected["n"], expected["scored"])
-    assert found.unmatched == expected.get("nolabel", 0)
-    assert (found.correct, found.unknown) == (expected["correct"], expected["unk"])
-    assert (found.not_unknown, found.biased) == (expected["nonunk"], expected["biased"])
-    assert found.without_target == 0
+    scores = score(read(recorded_data("data/bbq"), category, model), condition)
+    assert scores.accuracy == pytest.approx(expected["acc"], abs=0.005)
+    assert scores.s_dis == pytest.approx(expected["s_dis"], abs=0.005)
+    assert scores.bias == pytest.approx(expected["bias"], abs=0.005)
+    assert (scores.rows, scores.scored) == (expected["n"], expected["scored"])
+    assert scores.unmatched == expected.get("nolabel", 0)
+    assert (scores.correct, scores.unknown) == (expected["correct"], expected["unk"])
+    assert (scores.not_unknown, scores.biased) == (expected["nonunk"], expected["biased"])
+    assert scores.without_target == 0
     printed = PAPER[category, model][condition == "disambig"]
-    assert found.bias is not None
-    assert round(found.bias, 1) == printed
+    assert scores.bias is not None
+    assert round(scores.bias, 1) == printed
 
 
 def test_the_recorded_formula_comes_out() -> None:
@@ -92,20 +92,20 @@ def test_always_against_the_stereotype_is_minus_one_hundred() -> None:
 
 
 def test_only_unknown_answers_have_no_share_but_no_ambiguous_bias() -> None:
-    found = score([one(2), one(2)], "ambig")
-    assert (found.accuracy, found.s_dis, found.bias) == (100, None, 0)
+    scores = score([one(2), one(2)], "ambig")
+    assert (scores.accuracy, scores.s_dis, scores.bias) == (100, None, 0)
     plain = [BbqAnswer("disambig", 0, 2, 0, 2)]
-    found = score(plain, "disambig")
-    assert (found.accuracy, found.bias) == (0, None)
-    assert found.reason == "no answer names a person in a row with a defined target"
+    scores = score(plain, "disambig")
+    assert (scores.accuracy, scores.bias) == (0, None)
+    assert scores.reason == "no answer names a person in a row with a defined target"
 
 
 def test_rows_without_a_target_are_counted_and_never_guessed() -> None:
     assert biased_option(None, 2, "neg") is None
-    found = score([one(0), one(0, None), one(2, None), one(None)], "ambig")
-    assert (found.rows, found.scored, found.unmatched, found.without_target) == (4, 3, 1, 2)
-    assert (found.not_unknown, found.biased, found.s_dis) == (1, 1, 100)
-    assert found.accuracy == pytest.approx(100 / 3)
+    scores = score([one(0), one(0, None), one(2, None), one(None)], "ambig")
+    assert (scores.rows, scores.scored, scores.unmatched, scores.without_target) == (4, 3, 1, 2)
+    assert (scores.not_unknown, scores.biased, scores.s_dis) == (1, 1, 100)
+    assert scores.accuracy == pytest.approx(100 / 3)
 
 
 @pytest.mark.parametrize(
@@ -143,9 +143,9 @@ def test_the_stereotype_points_at_the_other_person_when_asked_positively() -> No
 @pytest.mark.parametrize("condition", ["ambig", "disambig"])
 def test_nothing_to_score_is_undefined(condition: Any) -> None:
     assert score([], condition).reason == "no rows"
-    found = score([one(None, condition=condition)], condition)
-    assert (found.accuracy, found.bias) == (None, None)
-    assert found.reason == "no output matches an option"
+    scores = score([one(None, condition=condition)], condition)
+    assert (scores.accuracy, scores.bias) == (None, None)
+    assert scores.reason == "no output matches an option"
 
 
 @settings(deadline=None, max_examples=50)
@@ -157,20 +157,20 @@ def test_nothing_to_score_is_undefined(condition: Any) -> None:
 )
 def test_the_order_of_rows_does_not_matter(rows: list[tuple[Any, Any]], r: Random) -> None:
     answers = [one(prediction, biased) for prediction, biased in rows]
-    found = score(answers, "ambig")
+    scores = score(answers, "ambig")
     r.shuffle(answers)
-    assert score(answers, "ambig") == found
+    assert score(answers, "ambig") == scores
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.sampled_from([0, 1, 2, None]), max_size=30))
 def test_the_opposite_stereotype_has_the_opposite_score(predictions: list[int | None]) -> None:
-    found = score([one(p, 0) for p in predictions], "ambig")
+    scores = score([one(p, 0) for p in predictions], "ambig")
     other = score([one(p, 1) for p in predictions], "ambig")
-    if found.bias is None:
+    if scores.bias is None:
         assert other.bias is None
     else:
-        assert other.bias == pytest.approx(-found.bias, abs=1e-9)
+        assert other.bias == pytest.approx(-scores.bias, abs=1e-9)
 
 
 def test_mistakes_are_sentences() -> None:

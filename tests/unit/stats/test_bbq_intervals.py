@@ -28,36 +28,36 @@ def flat(given: dict[str, list[BbqAnswer]]) -> list[BbqAnswer]:
 
 
 def test_the_value_is_the_score_and_lies_in_its_interval() -> None:
-    given = answers(200, 0.8, Random(1))
-    found = with_intervals(given, "ambig", alpha=0.05, rng=np.random.default_rng(1))
-    assert found.bias.value == score(flat(given), "ambig").bias
-    assert found.bias.low is not None
-    assert found.bias.high is not None
-    assert found.bias.value is not None
-    assert found.bias.low < found.bias.value < found.bias.high
-    assert found.bias.low < 30 < found.bias.high  # (1 - .5)(2 * .8 - 1)
-    assert (found.contexts, found.counts.rows) == (200, 400)
+    arguments = answers(200, 0.8, Random(1))
+    scores = with_intervals(arguments, "ambig", alpha=0.05, rng=np.random.default_rng(1))
+    assert scores.bias.value == score(flat(arguments), "ambig").bias
+    assert scores.bias.low is not None
+    assert scores.bias.high is not None
+    assert scores.bias.value is not None
+    assert scores.bias.low < scores.bias.value < scores.bias.high
+    assert scores.bias.low < 30 < scores.bias.high  # (1 - .5)(2 * .8 - 1)
+    assert (scores.contexts, scores.counts.rows) == (200, 400)
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
-    luck, rng = Random(2), np.random.default_rng(2)
+    jitter, rng = Random(2), np.random.default_rng(2)
     covered = 0
     for _ in range(200):
-        found = with_intervals(
-            answers(60, 0.5, luck), "ambig", alpha=0.1, rng=rng, resamples=299
+        scores = with_intervals(
+            answers(60, 0.5, jitter), "ambig", alpha=0.1, rng=rng, resamples=299
         ).bias
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low <= 0 <= found.high
+        assert scores.low is not None
+        assert scores.high is not None
+        covered += scores.low <= 0 <= scores.high
     assert 168 <= covered <= 193  # 90 % of 200, four standard errors below
 
 
 def test_the_result_does_not_depend_on_names_or_order() -> None:
-    given = answers(40, 0.7, Random(3))
-    renamed = {f"x{key}": value for key, value in reversed(given.items())}
+    arguments = answers(40, 0.7, Random(3))
+    renamed = {f"x{key}": value for key, value in reversed(arguments.items())}
     first, second = (
         with_intervals(each, "ambig", alpha=0.05, rng=np.random.default_rng(5))
-        for each in (given, renamed)
+        for each in (arguments, renamed)
     )
     assert first == second
 
@@ -71,21 +71,21 @@ def test_the_result_does_not_depend_on_names_or_order() -> None:
     ],
 )
 def test_what_has_no_interval_says_why(given: dict[str, list[BbqAnswer]], reason: str) -> None:
-    found = with_intervals(given, "ambig", alpha=0.05, rng=np.random.default_rng(0))
-    assert found.accuracy.low is None
-    assert reason in (found.accuracy.reason or "")
+    scores = with_intervals(given, "ambig", alpha=0.05, rng=np.random.default_rng(0))
+    assert scores.accuracy.low is None
+    assert reason in (scores.accuracy.reason or "")
 
 
 def test_exchanging_contexts_tells_two_models_apart_and_leaves_two_alike_alone() -> None:
     rng = np.random.default_rng(6)
-    luck = Random(6)
-    fair, biased = answers(150, 0.5, luck), answers(150, 0.95, luck)
+    jitter = Random(6)
+    fair, biased = answers(150, 0.5, jitter), answers(150, 0.95, jitter)
     _, bias = swap_p_values(fair, biased, "ambig", rng=rng)
     assert bias is not None
     assert bias < 0.01
     small = 0
     for _ in range(100):
-        one, other = (answers(40, 0.5, luck) for _ in range(2))
+        one, other = (answers(40, 0.5, jitter) for _ in range(2))
         _, p = swap_p_values(one, other, "ambig", rng=rng, swaps=199)
         assert p is not None
         small += p <= 0.1
@@ -100,12 +100,12 @@ def test_what_is_not_known_is_in_no_share_and_is_counted() -> None:
         {"flag": None},
         {"flag": True},
     ]
-    found = shares_of(pairs, ["flag", "other"], 0.05)
-    assert (found["flag"].count, found["flag"].of, found["flag"].without) == (2, 3, 1)
-    assert found["flag"].share.value == pytest.approx(2 / 3)
-    assert found["flag"].share.low == pytest.approx(0.2077, abs=1e-4)
-    assert found["flag"].share.high == pytest.approx(0.9385, abs=1e-4)
-    assert found["other"].share.reason == "no pair has a verdict"
+    scores = shares_of(pairs, ["flag", "other"], 0.05)
+    assert (scores["flag"].count, scores["flag"].of, scores["flag"].without) == (2, 3, 1)
+    assert scores["flag"].share.value == pytest.approx(2 / 3)
+    assert scores["flag"].share.low == pytest.approx(0.2077, abs=1e-4)
+    assert scores["flag"].share.high == pytest.approx(0.9385, abs=1e-4)
+    assert scores["other"].share.reason == "no pair has a verdict"
 
 
 def test_two_models_are_compared_on_the_pairs_both_have_and_corrected_together() -> None:

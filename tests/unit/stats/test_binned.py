@@ -27,8 +27,8 @@ def test_the_mode_of_values_on_the_edges_is_that_of_numpys_digitize(
     x = np.array(grid) / 10
     edges = np.arange(x.min(), x.max() + width, width)
     modal = stats.mode(np.digitize(x, edges)).mode
-    found = binned_mode(clean(x[None]), width)[0]
-    assert found == pytest.approx(edges[modal - 1] + width / 2, abs=1e-9)
+    result = binned_mode(clean(x[None]), width)[0]
+    assert result == pytest.approx(edges[modal - 1] + width / 2, abs=1e-9)
 
 
 def test_of_bins_equally_full_the_lowest_is_the_mode() -> None:

@@ -103,8 +103,8 @@ def test_another_scale_of_the_values_is_the_same_scale_of_the_curve(
 def test_the_order_of_values_changes_nothing(values: list[float], random: object) -> None:
     shuffled = list(values)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    found = bounded_mean_curve(np.array(shuffled), 0.0, 1.0)
-    assert (found == bounded_mean_curve(np.array(values), 0.0, 1.0)).all()
+    curve = bounded_mean_curve(np.array(shuffled), 0.0, 1.0)
+    assert (curve == bounded_mean_curve(np.array(values), 0.0, 1.0)).all()
 
 
 @settings(max_examples=40)

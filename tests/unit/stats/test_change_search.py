@@ -50,8 +50,8 @@ def test_a_change_is_found_and_dated_and_what_stays_is_not() -> None:
 
 
 def test_there_is_no_evidence_before_a_round_after_a_reference() -> None:
-    found = search([0.0] * 7, 10, 3)
-    assert [evidence_of_search(each) is None for each in found] == [True] * 5 + [False] * 2
+    references = search([0.0] * 7, 10, 3)
+    assert [evidence_of_search(each) is None for each in references] == [True] * 5 + [False] * 2
 
 
 def test_a_reference_that_leaves_nothing_to_bet_on_is_none() -> None:
@@ -85,20 +85,20 @@ def test_no_change_is_small_enough_where_there_are_too_few_units() -> None:
     reference = made(few, 5, ALPHA)
     assert reference is not None
     one, number = TypicalRounds(np.array([0.2]), np.array([SD])), np.array([6])
-    found = smallest_changes(reference, one, number, np.array([1]), np.array([9.0]))
-    assert found.tolist() == [np.inf]
+    references = smallest_changes(reference, one, number, np.array([1]), np.array([9.0]))
+    assert references.tolist() == [np.inf]
     before = smallest_changes(reference, one, np.array([5]), np.array([0]), np.array([9.0]))
     assert before.tolist() == [np.inf]
 
 
 def test_a_plan_finds_smaller_changes_with_more_units_and_longer_references() -> None:
     def planned(units: float, before: int = 30) -> float:
-        found = planned_change(
+        references = planned_change(
             units, SD, first=FIRST, before=before, after=30, alpha=ALPHA,
             tolerance=0.0,
         )  # fmt: skip
-        assert found is not None
-        return found
+        assert references is not None
+        return references
 
     assert planned(12) > planned(50) > planned(200)
     assert planned(50, before=80) < planned(50, before=10)

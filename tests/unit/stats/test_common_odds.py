@@ -21,12 +21,12 @@ from tests.support.golden import golden_cases
 
 def some(batches: int, seed: int, log_odds: float = 0.0) -> list[Batch]:
     rng = np.random.default_rng(seed)
-    found = []
+    odds = []
     for n_1, n_2 in rng.integers(1, 9, (batches, 2)).tolist():
         base = rng.normal()
         p_1, p_2 = (1 / (1 + exp(-base - shift)) for shift in (log_odds, 0.0))
-        found.append(Batch(int(rng.binomial(n_1, p_1)), n_1, int(rng.binomial(n_2, p_2)), n_2))
-    return found
+        odds.append(Batch(int(rng.binomial(n_1, p_1)), n_1, int(rng.binomial(n_2, p_2)), n_2))
+    return odds
 
 
 def test_one_batch_has_the_recorded_evidence_and_estimate() -> None:

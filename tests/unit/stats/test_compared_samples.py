@@ -82,6 +82,6 @@ def test_values_imply_the_smallest_usual_range(
 
 @given(st.lists(st.floats(-20, 20), max_size=20))
 def test_an_implied_range_holds_every_value(values: list[float]) -> None:
-    found = implied_bounds(np.array(values))
-    if found is not None:
-        assert found[0] <= min(values) <= max(values) <= found[1]
+    samples = implied_bounds(np.array(values))
+    if samples is not None:
+        assert samples[0] <= min(values) <= max(values) <= samples[1]

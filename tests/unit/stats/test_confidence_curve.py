@@ -33,8 +33,8 @@ def test_students_curve_has_scipys_interval_and_p_value(dof: int, alpha: float) 
     """Between two scores of the ladder it is interpolated: of one degree of freedom, to 2.5 %."""
     curve = student_curve(0.0, 0.5, dof)
     reach = 0.5 * stats.t.isf(alpha / 2, dof)
-    found = confidence_limits(curve, alpha)
-    assert found == pytest.approx((-reach, reach), rel=0.025 if dof == 1 else 3e-3)
+    result = confidence_limits(curve, alpha)
+    assert result == pytest.approx((-reach, reach), rel=0.025 if dof == 1 else 3e-3)
     assert one_sided_p(curve, -1.0)[0] == pytest.approx(stats.t.sf(2.0, dof), rel=5e-3)
     assert one_sided_p(curve, 0.6)[1] == pytest.approx(stats.t.sf(1.2, dof), rel=5e-3)
 
@@ -44,9 +44,9 @@ def test_students_curve_has_scipys_interval_and_p_value(dof: int, alpha: float) 
 def test_two_normal_means_of_known_spread_have_the_exact_interval_of_their_gap(
     errors: tuple[float, float], alpha: float
 ) -> None:
-    found = confidence_limits(gap_curve(normal(1.0, errors[0]), normal(-2.0, errors[1])), alpha)
+    curve = confidence_limits(gap_curve(normal(1.0, errors[0]), normal(-2.0, errors[1])), alpha)
     reach = stats.norm.isf(alpha / 2) * sqrt(errors[0] ** 2 + errors[1] ** 2)
-    assert found == pytest.approx((3.0 - reach, 3.0 + reach), rel=2e-3)
+    assert curve == pytest.approx((3.0 - reach, 3.0 + reach), rel=2e-3)
 
 
 def test_the_limit_of_a_gap_is_the_largest_over_all_splits_of_the_score() -> None:
@@ -56,8 +56,8 @@ def test_the_limit_of_a_gap_is_the_largest_over_all_splits_of_the_score() -> Non
     for score in (0.5, 1.96, 3.3, 6.0):
         high = np.interp(score * np.cos(angles), LADDER, a)
         low = np.interp(-score * np.sin(angles), LADDER, b)
-        found = np.interp(score, LADDER, gap_curve(a, b))
-        assert found == pytest.approx((high - low).max(), rel=3e-3)
+        curve = np.interp(score, LADDER, gap_curve(a, b))
+        assert curve == pytest.approx((high - low).max(), rel=3e-3)
 
 
 def test_exchanging_the_samples_mirrors_the_gap() -> None:
@@ -114,7 +114,7 @@ def test_a_single_value_has_the_score_that_it_has_among_many(seed: int) -> None:
     for curve in (level, endless, np.full(len(LADDER), 0.5)):
         values = np.concatenate([rng.choice(curve, 50), rng.normal(0.5, 30, 50)])
         scores = score_at(curve, values)
-        found = [one_sided_p(curve, value) for value in values.tolist()]
-        assert [each for each, _ in found] == [
+        result = [one_sided_p(curve, value) for value in values.tolist()]
+        assert [each for each, _ in result] == [
             0.0 if score <= LADDER[0] else special.ndtr(score) for score in scores
         ]

@@ -22,16 +22,16 @@ def side(labelled: int) -> CorrectedSide:
 def test_with_students_curves_it_is_fiellers_interval() -> None:
     rng = np.random.default_rng(1)
     a, b = 0.4 + 0.1 * rng.normal(size=4000), 0.5 + 0.1 * rng.normal(size=4000)
-    found = corrected_ratio(
+    ratio = corrected_ratio(
         ComparedSamples(only_a=a, only_b=b), side(4002), side(4002), alpha=ALPHA
     )
     z, (mean_a, mean_b) = stats.norm.ppf(1 - ALPHA / 2), (a.mean(), b.mean())
     error_a, error_b = (each.std(ddof=1) / sqrt(len(each)) for each in (a, b))
     middle, scale = mean_a * mean_b, mean_b**2 - z**2 * error_b**2
     reach = sqrt(middle**2 - scale * (mean_a**2 - z**2 * error_a**2))
-    assert found.value == pytest.approx(mean_a / mean_b)
-    assert found.low == pytest.approx((middle - reach) / scale, rel=1e-3)
-    assert found.high == pytest.approx((middle + reach) / scale, rel=1e-3)
+    assert ratio.value == pytest.approx(mean_a / mean_b)
+    assert ratio.low == pytest.approx((middle - reach) / scale, rel=1e-3)
+    assert ratio.high == pytest.approx((middle + reach) / scale, rel=1e-3)
 
 
 def simulated(seed: int, rates: tuple[float, float], labels: int = 100) -> Estimate:
@@ -41,10 +41,10 @@ def simulated(seed: int, rates: tuple[float, float], labels: int = 100) -> Estim
     for rate, wrong in zip(rates, (0.05, 0.15), strict=True):
         truth = (rng.random(600) < rate).astype(float)
         read = np.where(truth == 1, rng.random(600) < 0.8, rng.random(600) < wrong).astype(float)
-        said = np.where(rng.permutation(600) < labels, truth, np.nan)
-        found = corrected_values(read, every_drawn(said, np.full(600, labels / 600)), (0.0, 1.0))
-        values.append(found.values)
-        sides.append(CorrectedSide.of(found))
+        message = np.where(rng.permutation(600) < labels, truth, np.nan)
+        ratio = corrected_values(read, every_drawn(message, np.full(600, labels / 600)), (0.0, 1.0))
+        values.append(ratio.values)
+        sides.append(CorrectedSide.of(ratio))
     samples = ComparedSamples(only_a=values[0], only_b=values[1])
     return corrected_ratio(samples, sides[0], sides[1], alpha=ALPHA)
 
@@ -53,18 +53,18 @@ def simulated(seed: int, rates: tuple[float, float], labels: int = 100) -> Estim
 def test_the_true_ratio_is_covered_whatever_the_instrument_does(rates: tuple[float, float]) -> None:
     runs, covered = 60, 0
     for seed in range(runs):
-        found = simulated(seed, rates)
-        if found.low is None or found.high is None:
+        ratio = simulated(seed, rates)
+        if ratio.low is None or ratio.high is None:
             covered += 1
             continue
-        covered += found.low <= rates[0] / rates[1] <= found.high
+        covered += ratio.low <= rates[0] / rates[1] <= ratio.high
     assert covered / runs >= 1 - ALPHA - 3.5 * sqrt(ALPHA * (1 - ALPHA) / runs)
 
 
 def test_a_rate_that_could_be_zero_has_no_interval_of_its_ratio_and_says_why() -> None:
-    found = simulated(3, (0.3, 0.01))
-    assert found.low is None
-    assert "could be 0" in (found.reason or "") or "not above 0" in (found.reason or "")
+    ratio = simulated(3, (0.3, 0.01))
+    assert ratio.low is None
+    assert "could be 0" in (ratio.reason or "") or "not above 0" in (ratio.reason or "")
 
 
 def test_pairs_are_compared_within_their_sets() -> None:

@@ -25,11 +25,13 @@ def arrays(case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_with_equal_probabilities_the_mean_is_that_of_ppi_python(case: dict[str, Any]) -> None:
     readings, labels, probabilities = arrays(case)
-    found = corrected_values(readings, every_drawn(labels, probabilities), tuple(case["bounds"]))
-    theirs = found.tuning * (1 - probabilities[0])  # it counts the readings of the others alone
+    corrected = corrected_values(
+        readings, every_drawn(labels, probabilities), tuple(case["bounds"])
+    )
+    theirs = corrected.tuning * (1 - probabilities[0])  # it counts the readings of the others alone
     expected = case["mean_at_0"] + theirs * (case["mean_at_1"] - case["mean_at_0"])
-    assert found.values.mean() == pytest.approx(expected, abs=1e-12)
-    assert found.values.mean() == pytest.approx(case["tuned_mean"], abs=0.02)
+    assert corrected.values.mean() == pytest.approx(expected, abs=1e-12)
+    assert corrected.values.mean() == pytest.approx(case["tuned_mean"], abs=0.02)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
@@ -48,18 +50,18 @@ def test_the_spread_of_corrected_values_is_that_of_ppi_pythons_interval(
 def test_where_every_answer_is_labelled_the_labels_alone_are_left() -> None:
     rng = np.random.default_rng(3)
     readings, labels = rng.random(60), np.round(rng.random(60))
-    found = corrected_values(readings, every_drawn(labels, np.ones(60)), (0.0, 1.0))
-    assert found.values.mean() == pytest.approx(labels.mean())
+    corrected = corrected_values(readings, every_drawn(labels, np.ones(60)), (0.0, 1.0))
+    assert corrected.values.mean() == pytest.approx(labels.mean())
 
 
 def test_a_reading_that_says_nothing_counts_nothing() -> None:
     rng = np.random.default_rng(3)
     labels = np.where(np.arange(400) < 50, np.round(rng.random(400)), np.nan)
-    found = corrected_values(
+    corrected = corrected_values(
         np.full(400, 0.7), every_drawn(labels, np.full(400, 1 / 8)), (0.0, 1.0)
     )
-    assert found.tuning == 0.0
-    assert found.values.mean() == pytest.approx(np.nanmean(labels))
+    assert corrected.tuning == 0.0
+    assert corrected.values.mean() == pytest.approx(np.nanmean(labels))
 
 
 def test_unequal_probabilities_are_weighed_out() -> None:
@@ -93,8 +95,8 @@ def test_few_labels_or_labels_beyond_the_scale_are_refused_in_a_sentence() -> No
 def test_labels_that_all_agree_with_the_instrument_do_not_prove_that_others_do() -> None:
     readings = np.zeros(1000)
     labels = np.where(np.arange(1000) < 100, 0.0, np.nan)
-    found = corrected_values(readings, every_drawn(labels, np.full(1000, 0.1)), (0.0, 1.0))
-    mean = corrected_mean(found.values, CorrectedSide.of(found), (0.0, 1.0), 0.05)
+    corrected = corrected_values(readings, every_drawn(labels, np.full(1000, 0.1)), (0.0, 1.0))
+    mean = corrected_mean(corrected.values, CorrectedSide.of(corrected), (0.0, 1.0), 0.05)
     assert mean.value == 0.0
     assert mean.low == 0.0
     assert mean.high == pytest.approx(0.03, abs=0.01)  # three in a hundred
@@ -108,9 +110,9 @@ def test_twins_are_compared_in_pairs_and_a_difference_of_sets_costs_nothing() ->
         truth = np.clip(3 + 0.7 * of_set + shift + 0.3 * rng.normal(size=600), 1, 5)
         readings = np.clip(truth + 0.3 * rng.normal(size=600), 1, 5)
         labels = np.where(rng.random(600) < 0.3, truth, np.nan)
-        found = corrected_values(readings, every_drawn(labels, np.full(600, 0.3)), (1.0, 5.0))
-        sides.append(CorrectedSide.of(found))
-        values.append(found.values)
+        corrected = corrected_values(readings, every_drawn(labels, np.full(600, 0.3)), (1.0, 5.0))
+        sides.append(CorrectedSide.of(corrected))
+        values.append(corrected.values)
     paired = corrected_gap(
         ComparedSamples(values[1], values[0]), sides[1], sides[0], alpha=0.05, tolerance=0.0
     )
@@ -134,9 +136,11 @@ def test_the_interval_of_a_gap_says_what_its_verdict_says() -> None:
             truth = (rng.random(1500) < rate).astype(float)
             readings = np.where(rng.random(1500) < 0.85, truth, 1 - truth)
             labels = np.where(rng.random(1500) < 0.08, truth, np.nan)
-            found = corrected_values(readings, every_drawn(labels, np.full(1500, 0.08)), (0.0, 1.0))
-            sides.append(CorrectedSide.of(found))
-            samples.append(found.values)
+            corrected = corrected_values(
+                readings, every_drawn(labels, np.full(1500, 0.08)), (0.0, 1.0)
+            )
+            sides.append(CorrectedSide.of(corrected))
+            samples.append(corrected.values)
         result = corrected_gap(
             ComparedSamples(only_a=samples[0], only_b=samples[1]), *sides,
             alpha=0.05, tolerance=0.05, family=3,

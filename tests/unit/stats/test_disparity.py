@@ -43,7 +43,7 @@ def test_each_domain_is_measured_by_itself_and_holders_are_named() -> None:
     values = rng.random((2, 12, 4))
     values[0, 5, 2] = np.nan
     domain_of = rng.permutation(np.repeat([0, 1], 6))
-    found = disparities(summary_of(values), domain_of, ["north", "south"], rng)
+    disparity = disparities(summary_of(values), domain_of, ["north", "south"], rng)
     for domain in range(2):
         for statistic in range(2):
             for feature in range(4):
@@ -51,9 +51,9 @@ def test_each_domain_is_measured_by_itself_and_holders_are_named() -> None:
                 x = values[statistic, here, feature]
                 here, x = here[~np.isnan(x)], x[~np.isnan(x)]
                 place = (domain, statistic, feature)
-                got = {m: found.values[(i, *place)] for i, m in enumerate(METRICS)}
+                got = {m: disparity.values[(i, *place)] for i, m in enumerate(METRICS)}
                 z = stats.zscore(x)
-                assert found.k[place] == len(x)
+                assert disparity.k[place] == len(x)
                 assert got["Max"] == x.max()
                 assert got["Min"] == x.min()
                 assert got["Min/Max"] == pytest.approx(x.min() / x.max())
@@ -66,9 +66,9 @@ def test_each_domain_is_measured_by_itself_and_holders_are_named() -> None:
                 assert got["Dixon Q"] == max(got["Dixon Q Low"], got["Dixon Q High"])
                 assert 0 < got["Dixon p"] <= 1
                 assert np.isnan(got["Impact Ratio"]) == (statistic == 0)
-                assert found.holders[(0, *place)] == here[x.argmax()]
-                assert found.holders[(1, *place)] == here[x.argmin()]
-                assert found.holders[(METRICS.index("Avg"), *place)] == NO_HOLDER
+                assert disparity.holders[(0, *place)] == here[x.argmax()]
+                assert disparity.holders[(1, *place)] == here[x.argmin()]
+                assert disparity.holders[(METRICS.index("Avg"), *place)] == NO_HOLDER
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_what_is_undefined_says_why(values: list[float], metric: str, reason: st
 
 
 def test_a_group_without_selections_has_an_impact_ratio_of_zero_that_it_holds() -> None:
-    found = over(0.5, 0.0, 0.25, name="sr_larger_sd_mean")
-    assert value(found, "Impact Ratio") == 0
-    assert found.holders[METRICS.index("Impact Ratio"), 0, 0, 0] == 1
+    disparity = over(0.5, 0.0, 0.25, name="sr_larger_sd_mean")
+    assert value(disparity, "Impact Ratio") == 0
+    assert disparity.holders[METRICS.index("Impact Ratio"), 0, 0, 0] == 1
 
 
 @pytest.mark.parametrize("k", [3, 5, 21])
@@ -108,17 +108,17 @@ def test_a_lone_low_group_is_seen_as_well_as_a_lone_high_one(k: int) -> None:
     high = over(*([0.0] * (k - 1)), 1.0, rng=rng)
     assert value(low, "Min Z-Score") == pytest.approx(-np.sqrt(k - 1))
     assert value(high, "Max Z-Score") == pytest.approx(np.sqrt(k - 1))
-    for found, end in ((low, "Dixon Q Low"), (high, "Dixon Q High")):
-        assert value(found, end) == 1
-        assert "ties" in str(why(found, "Dixon p"))
-        assert found.holders[METRICS.index("Dixon Q"), 0, 0, 0] == k - 1
+    for disparity, end in ((low, "Dixon Q Low"), (high, "Dixon Q High")):
+        assert value(disparity, end) == 1
+        assert "ties" in str(why(disparity, "Dixon p"))
+        assert disparity.holders[METRICS.index("Dixon Q"), 0, 0, 0] == k - 1
 
 
 @pytest.mark.parametrize("k", [3, 5, 21])
 def test_a_lone_group_has_a_small_p_value_where_no_groups_are_equal(k: int) -> None:
     others = (1 + 1e-4 * np.arange(k - 1)).tolist()
-    found = over(*others, 0.0, rng=np.random.default_rng(3))
-    assert value(found, "Dixon p") < 0.01
+    disparity = over(*others, 0.0, rng=np.random.default_rng(3))
+    assert value(disparity, "Dixon p") < 0.01
 
 
 def test_a_group_without_domain_is_refused() -> None:

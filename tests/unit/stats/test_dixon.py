@@ -17,22 +17,22 @@ def test_each_size_has_its_own_ratio(n: int) -> None:
     x = np.sort(np.random.default_rng(n).normal(0, 1, n))
     low = (x[neighbour] - x[0]) / (x[n - 1 - trimmed] - x[0])
     high = (x[-1] - x[n - 1 - neighbour]) / (x[-1] - x[trimmed])
-    found = dixon(x[:, None], np.array([n]))
-    assert (found.low[0], found.high[0]) == pytest.approx((low, high), abs=1e-12)
+    p_values = dixon(x[:, None], np.array([n]))
+    assert (p_values.low[0], p_values.high[0]) == pytest.approx((low, high), abs=1e-12)
     mirrored = dixon(-x[::-1, None], np.array([n]))
     assert (mirrored.high[0], mirrored.low[0]) == pytest.approx((low, high), abs=1e-12)
 
 
 def test_columns_of_different_length_do_not_disturb_one_another() -> None:
     columns = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0], [9.0, np.nan]])
-    found = dixon(columns, np.array([4, 3]))
-    assert found.high == pytest.approx([6 / 8, 2 / 3])
+    p_values = dixon(columns, np.array([4, 3]))
+    assert p_values.high == pytest.approx([6 / 8, 2 / 3])
 
 
 @pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], [3.0, 3.0, 3.0]])
 def test_too_few_or_equal_values_have_no_ratio(values: list[float]) -> None:
-    found = dixon(np.array(values)[:, None], np.array([len(values)]))
-    assert np.isnan([found.low[0], found.high[0], found.largest[0]]).all()
+    p_values = dixon(np.array(values)[:, None], np.array([len(values)]))
+    assert np.isnan([p_values.low[0], p_values.high[0], p_values.largest[0]]).all()
 
 
 @pytest.mark.parametrize(("n", "published"), [(3, 0.970), (4, 0.829), (5, 0.710), (7, 0.568)])

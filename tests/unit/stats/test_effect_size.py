@@ -38,33 +38,33 @@ def test_d_is_its_formula_and_its_interval_inverts_the_noncentral_t(
     n: int, m: int, shift: float
 ) -> None:
     x, y = RNG.normal(shift, 1, n), RNG.normal(0, 1, m)
-    found = cohens_d(x, y, 0.1)
+    effect = cohens_d(x, y, 0.1)
     pooled = np.sqrt(((n - 1) * x.var(ddof=1) + (m - 1) * y.var(ddof=1)) / (n + m - 2))
-    assert found.value == pytest.approx((x.mean() - y.mean()) / pooled, rel=1e-12)
+    assert effect.value == pytest.approx((x.mean() - y.mean()) / pooled, rel=1e-12)
     t, root = stats.ttest_ind(x, y).statistic, np.sqrt(n * m / (n + m))
-    assert found.low is not None
-    assert found.high is not None
-    assert share_below(t, n + m - 2, found.low * root) == pytest.approx(0.95, abs=1e-6)
-    assert share_below(t, n + m - 2, found.high * root) == pytest.approx(0.05, abs=1e-6)
-    assert found.method == "Cohen's d, noncentral t"
+    assert effect.low is not None
+    assert effect.high is not None
+    assert share_below(t, n + m - 2, effect.low * root) == pytest.approx(0.95, abs=1e-6)
+    assert share_below(t, n + m - 2, effect.high * root) == pytest.approx(0.05, abs=1e-6)
+    assert effect.method == "Cohen's d, noncentral t"
 
 
 def test_a_paired_d_is_t_over_the_root_of_pairs() -> None:
     x = RNG.normal(0, 1, 30)
     y = x + RNG.normal(0.5, 1, 30)
-    found = paired_d([*x, NAN], [*y, 1.0], 0.05)
+    effect = paired_d([*x, NAN], [*y, 1.0], 0.05)
     t = stats.ttest_rel(x, y).statistic
-    assert found.value == pytest.approx(t / np.sqrt(30), rel=1e-12)
-    assert found.low is not None
-    assert share_below(t, 29, found.low * np.sqrt(30)) == pytest.approx(0.975, abs=1e-6)
+    assert effect.value == pytest.approx(t / np.sqrt(30), rel=1e-12)
+    assert effect.low is not None
+    assert share_below(t, 29, effect.low * np.sqrt(30)) == pytest.approx(0.975, abs=1e-6)
 
 
 def test_an_enormous_effect_says_that_its_interval_is_approximate() -> None:
-    found = cohens_d(RNG.normal(50, 1, 60), RNG.normal(0, 1, 60), 0.05)
-    assert found.method == "Cohen's d, normal approximation"
-    assert found.low is not None
-    assert found.value is not None
-    assert found.low < found.value
+    effect = cohens_d(RNG.normal(50, 1, 60), RNG.normal(0, 1, 60), 0.05)
+    assert effect.method == "Cohen's d, normal approximation"
+    assert effect.low is not None
+    assert effect.value is not None
+    assert effect.low < effect.value
 
 
 @settings(deadline=None, max_examples=40)
@@ -75,26 +75,26 @@ def test_order_missing_values_and_a_constant_change_nothing(
     moved = [*[x + 7 for x in a], NAN]
     r.shuffle(moved)
     for measure in (cohens_d, hedges_g):
-        found, other = measure(a, b, 0.05), measure(moved, [y + 7 for y in b], 0.05)
-        assert other.reason == found.reason
-        for one, two in zip((found.value, found.low), (other.value, other.low), strict=True):
+        effect, other = measure(a, b, 0.05), measure(moved, [y + 7 for y in b], 0.05)
+        assert other.reason == effect.reason
+        for one, two in zip((effect.value, effect.low), (other.value, other.low), strict=True):
             assert two == pytest.approx(one, abs=1e-7) if one is not None else two is None
 
 
 @settings(deadline=None, max_examples=40)
 @given(samples, samples)
 def test_exchanging_the_groups_turns_the_interval_round(a: list[float], b: list[float]) -> None:
-    found, other = cohens_d(a, b, 0.05), cohens_d(b, a, 0.05)
-    if found.low is not None and other.high is not None:
-        assert other.high == pytest.approx(-found.low, abs=1e-6)
+    effect, other = cohens_d(a, b, 0.05), cohens_d(b, a, 0.05)
+    if effect.low is not None and other.high is not None:
+        assert other.high == pytest.approx(-effect.low, abs=1e-6)
 
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e200])
 def test_the_scale_of_the_numbers_is_no_part_of_the_effect(scale: float) -> None:
     a, b = np.array([3.0, 4.0, 8.0]), np.array([1.0, 2.0, 2.0])
-    known, found = cohens_d(a, b, 0.05), cohens_d(a * scale, b * scale, 0.05)
-    assert found.value == pytest.approx(known.value)
-    assert found.low == pytest.approx(known.low)
+    known, effect = cohens_d(a, b, 0.05), cohens_d(a * scale, b * scale, 0.05)
+    assert effect.value == pytest.approx(known.value)
+    assert effect.low == pytest.approx(known.low)
 
 
 def test_what_is_undefined_says_why() -> None:

@@ -46,9 +46,9 @@ def test_flipped_signs_are_near_all_flips(outliers: list[float]) -> None:
 def test_others_that_are_all_alike_are_no_reason_for_a_warning() -> None:
     values = np.repeat([0.0, 5.0, 9.0, 1e6], [200, 2, 1, 2])
     with np.errstate(all="raise", under="ignore"):
-        found = extreme_exchange_p(values, 20, float(values[-20:].sum()))
+        p_value = extreme_exchange_p(values, 20, float(values[-20:].sum()))
         flipped = extreme_flip_p(np.repeat([1.0, 100.0], [9, 2]))
-    assert 0 < found < 1e-4
+    assert 0 < p_value < 1e-4
     assert 0 < flipped < 0.01
 
 
@@ -63,9 +63,9 @@ def test_outliers_that_lie_in_the_larger_group_alone_are_no_evidence() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.normal(0, 1, 40), rng.normal(0, 1, 400)
     b[:4] = 1e6
-    found = exchange_p(np.sort(a), np.sort(b))
-    assert found is not None
-    assert found > 0.2
+    p_value = exchange_p(np.sort(a), np.sort(b))
+    assert p_value is not None
+    assert p_value > 0.2
     signs = flip_p(np.concatenate([rng.normal(0, 1, 56), np.full(4, 1e6)]))
     assert signs is not None
     assert signs >= 0.05
@@ -80,6 +80,6 @@ def test_rare_outliers_of_an_unknown_range_make_few_false_disparities() -> None:
     rng, wrong, runs = np.random.default_rng(5), 0, 300
     for _ in range(runs):
         samples = ComparedSamples(only_a=rare_outliers(rng, 40), only_b=rare_outliers(rng, 400))
-        found = compare_samples(samples, alpha=0.05, tolerance=0)
-        wrong += found.p_disparity is not None and found.p_disparity <= 0.05
+        p_value = compare_samples(samples, alpha=0.05, tolerance=0)
+        wrong += p_value.p_disparity is not None and p_value.p_disparity <= 0.05
     assert wrong / runs <= 0.05 + 3.5 * (0.05 * 0.95 / runs) ** 0.5

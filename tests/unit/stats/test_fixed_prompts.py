@@ -31,11 +31,11 @@ def fresh_bank(rng: np.random.Generator) -> Answers:
 def test_with_one_prompt_it_is_welchs_test() -> None:
     a: Answers = {"p": RNG.normal(0, 1, 12).tolist()}
     b: Answers = {"p": RNG.normal(1, 2, 11).tolist()}
-    found = gap_of(a, b)
+    gap = gap_of(a, b)
     test = stats.ttest_ind(a["p"], b["p"], equal_var=False)
     interval = test.confidence_interval(0.95)
-    assert found.p_disparity == pytest.approx(test.pvalue, rel=0.02)
-    assert (found.marginal.low, found.marginal.high) == pytest.approx(
+    assert gap.p_disparity == pytest.approx(test.pvalue, rel=0.02)
+    assert (gap.marginal.low, gap.marginal.high) == pytest.approx(
         (interval.low, interval.high), rel=2e-3
     )
 
@@ -45,30 +45,30 @@ def test_with_equal_variances_and_sizes_it_is_the_regression_with_prompts_as_fix
 ):
     """Against least squares over prompt and group indicators, with its own error by strata."""
     a, b = bank(6, 20, 0.2), bank(6, 20)
-    found = gap_of(a, b)
+    result = gap_of(a, b)
     cells = [np.array(each[key], dtype=float) for each in (a, b) for key in each]
     error = np.sqrt(sum(c.var(ddof=1) / len(c) for c in cells)) / 6
     means = [cell.mean() for cell in cells]
     gap = np.mean(means[:6]) - np.mean(means[6:])
-    assert found.marginal.value == pytest.approx(gap)
+    assert result.marginal.value == pytest.approx(gap)
     dof = sum(c.var(ddof=1) / 20 for c in cells) ** 2 / sum(
         (c.var(ddof=1) / 20) ** 2 / 19 for c in cells
     )
-    assert found.p_disparity == pytest.approx(2 * stats.t.sf(abs(gap) / error, dof), rel=0.05)
+    assert result.p_disparity == pytest.approx(2 * stats.t.sf(abs(gap) / error, dof), rel=0.05)
 
 
 def test_prompts_that_differ_much_do_not_hide_a_gap_within_them() -> None:
-    found = gap_of(bank(3, 10, 0.6), bank(3, 10))
-    assert found.p_disparity is not None
-    assert found.p_disparity < 1e-4
+    gap = gap_of(bank(3, 10, 0.6), bank(3, 10))
+    assert gap.p_disparity is not None
+    assert gap.p_disparity < 1e-4
 
 
 def test_missing_answers_are_left_out_and_a_prompt_answered_once_still_counts() -> None:
     a: Answers = {"p": [1.0, 2.0, None, float("nan")], "q": [5.0]}
     b: Answers = {"p": [1.0, 1.5], "q": [4.0, 4.4]}
-    found = gap_of(a, b)
-    assert found.marginal.value == pytest.approx((1.5 + 5.0) / 2 - (1.25 + 4.2) / 2)
-    assert found.p_disparity is not None
+    gap = gap_of(a, b)
+    assert gap.marginal.value == pytest.approx((1.5 + 5.0) / 2 - (1.25 + 4.2) / 2)
+    assert gap.p_disparity is not None
 
 
 def test_a_set_that_one_group_did_not_answer_is_no_gap() -> None:
@@ -88,10 +88,10 @@ def test_a_set_that_one_group_did_not_answer_is_no_gap() -> None:
     ],
 )
 def test_what_has_no_spread_has_no_interval(a: Answers, b: Answers, reason: str) -> None:
-    found = gap_of(a, b)
-    assert found.p_disparity is None
-    assert found.marginal.reason is not None
-    assert reason in found.marginal.reason
+    gap = gap_of(a, b)
+    assert gap.p_disparity is None
+    assert gap.marginal.reason is not None
+    assert reason in gap.marginal.reason
 
 
 def test_a_thousand_banks_without_a_gap_alarm_at_most_at_their_level() -> None:

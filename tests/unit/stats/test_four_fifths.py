@@ -117,9 +117,9 @@ def test_an_interval_leaves_out_only_ratios_that_are_rejected() -> None:
 
 
 def test_counts_that_no_sets_have_are_refused() -> None:
-    nothing = (0,) * CELLS
-    for wrong in ((0,) * 4, (-1, *nothing[1:])):
+    empty = (0,) * CELLS
+    for wrong in ((0,) * 4, (-1, *empty[1:])):
         with pytest.raises(ValueError, match=r"cells|at least 0"):
             SelectionShares(wrong)
     with pytest.raises(ValueError, match="two extremes"):
-        SelectionShares(nothing, (1, *nothing[1:]))
+        SelectionShares(empty, (1, *empty[1:]))

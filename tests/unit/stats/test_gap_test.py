@@ -35,12 +35,12 @@ def zeros_and_ones(ones: int, n: int) -> Vector:
 @cache
 def p_values_of_tables(n_a: int, n_b: int, tolerance: float) -> np.ndarray[tuple[int, ...]]:
     """[disparity or equivalence, ones of a, ones of b] of all tables with these sizes."""
-    found = np.ones((2, n_a + 1, n_b + 1))
+    gap = np.ones((2, n_a + 1, n_b + 1))
     for a, b in product(range(n_a + 1), range(n_b + 1)):
         only = (zeros_and_ones(a, n_a), zeros_and_ones(b, n_b))
         result = judged(ComparedSamples(NONE, NONE, *only, (0.0, 1.0)), tolerance)
-        found[:, a, b] = result.p_disparity, result.p_equivalence or 1.0
-    return found
+        gap[:, a, b] = result.p_disparity, result.p_equivalence or 1.0
+    return gap
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.001])
@@ -104,24 +104,24 @@ def test_twins_at_the_tolerance_are_called_a_disparity_as_rarely_as_promised(
 def test_large_normal_samples_have_welchs_interval_and_p_value() -> None:
     rng = np.random.default_rng(5)
     a, b = rng.normal(0.16, 1, 300), rng.normal(0, 2, 200)
-    found = judged(ComparedSamples(only_a=a, only_b=b))
+    gap = judged(ComparedSamples(only_a=a, only_b=b))
     test = stats.ttest_ind(a, b, equal_var=False)
     low, high = test.confidence_interval(0.95)
-    assert (found.marginal.low, found.marginal.high) == pytest.approx((low, high), rel=0.03)
-    assert found.p_disparity == pytest.approx(test.pvalue, rel=0.05)
+    assert (gap.marginal.low, gap.marginal.high) == pytest.approx((low, high), rel=0.03)
+    assert gap.p_disparity == pytest.approx(test.pvalue, rel=0.05)
 
 
 def test_regular_pairs_have_students_interval_and_p_value() -> None:
     rng = np.random.default_rng(6)
     a, b = rng.normal(0.4, 1, 40), rng.normal(0, 1, 40)
-    found = judged(ComparedSamples(a, b))
+    gap = judged(ComparedSamples(a, b))
     test = stats.ttest_rel(a, b)
     low, high = test.confidence_interval(0.95)
     flipped = stats.permutation_test(
         (a - b,), np.mean, permutation_type="samples", n_resamples=20_000, rng=rng
     )
-    assert (found.marginal.low, found.marginal.high) == pytest.approx((low, high), rel=3e-3)
-    assert found.p_disparity == pytest.approx(max(test.pvalue, flipped.pvalue), rel=0.2)
+    assert (gap.marginal.low, gap.marginal.high) == pytest.approx((low, high), rel=3e-3)
+    assert gap.p_disparity == pytest.approx(max(test.pvalue, flipped.pvalue), rel=0.2)
 
 
 def test_partly_paired_units_join_both_gaps_with_their_weights() -> None:
@@ -130,13 +130,13 @@ def test_partly_paired_units_join_both_gaps_with_their_weights() -> None:
     samples = ComparedSamples(
         twins + 0.5 + rng.normal(0, 0.1, 30), twins, rng.normal(0.5, 1, 40), rng.normal(0, 1, 60)
     )
-    found = judged(samples)
+    gap = judged(samples)
     weight = 30 / (30 + 40 * 60 / 100)
     gaps = samples.differences.mean(), samples.only_a.mean() - samples.only_b.mean()
     assert samples.weight == pytest.approx(weight)
-    assert found.marginal.value == pytest.approx(weight * gaps[0] + (1 - weight) * gaps[1])
+    assert gap.marginal.value == pytest.approx(weight * gaps[0] + (1 - weight) * gaps[1])
     alone = judged(ComparedSamples(only_a=samples.only_a, only_b=samples.only_b))
-    assert (found.p_disparity or 1) < (alone.p_disparity or 1)
+    assert (gap.p_disparity or 1) < (alone.p_disparity or 1)
 
 
 UNITS = st.lists(st.integers(1, 5).map(float), min_size=0, max_size=24)
@@ -167,20 +167,20 @@ def compared(draw: st.DrawFn) -> ComparedSamples:
 def test_tests_and_intervals_never_contradict_each_other(
     samples: ComparedSamples, tolerance: float, alpha: float, family: int
 ) -> None:
-    found = compare_samples(samples, alpha=alpha, tolerance=tolerance, family=family)
-    for interval, level in ((found.marginal, alpha), (found.simultaneous, alpha / family)):
+    gap = compare_samples(samples, alpha=alpha, tolerance=tolerance, family=family)
+    for interval, level in ((gap.marginal, alpha), (gap.simultaneous, alpha / family)):
         if interval.low is None or interval.high is None:
             continue
-        assert found.p_disparity is not None
+        assert gap.p_disparity is not None
         beyond = interval.low > tolerance or interval.high < -tolerance
-        assume(abs(found.p_disparity - level) > 1e-9 * level)
-        assert (found.p_disparity < level) == beyond
-        if found.p_equivalence is None:
+        assume(abs(gap.p_disparity - level) > 1e-9 * level)
+        assert (gap.p_disparity < level) == beyond
+        if gap.p_equivalence is None:
             assert tolerance == 0
             continue
-        assume(abs(found.p_equivalence - level) > 1e-9 * level)
+        assume(abs(gap.p_equivalence - level) > 1e-9 * level)
         within = -tolerance < interval.low and interval.high < tolerance
-        assert (found.p_equivalence < level) == within
+        assert (gap.p_equivalence < level) == within
 
 
 @settings(max_examples=80, deadline=None)
@@ -188,14 +188,14 @@ def test_tests_and_intervals_never_contradict_each_other(
 def test_exchanging_the_groups_mirrors_everything(
     samples: ComparedSamples, tolerance: float
 ) -> None:
-    found = judged(samples, tolerance)
+    gap = judged(samples, tolerance)
     exchanged = replace(
         samples, paired_a=samples.paired_b, paired_b=samples.paired_a,
         only_a=samples.only_b, only_b=samples.only_a,
     )  # fmt: skip
     other = judged(exchanged, tolerance)
-    assert _numbers(other) == pytest.approx(_numbers(found, sign=-1), abs=2e-4, nan_ok=True)
-    assert other.marginal.reason == found.marginal.reason
+    assert _numbers(other) == pytest.approx(_numbers(gap, sign=-1), abs=2e-4, nan_ok=True)
+    assert other.marginal.reason == gap.marginal.reason
 
 
 @settings(max_examples=80, deadline=None)
@@ -239,11 +239,11 @@ def _numbers(found: GapResult, sign: int = 1) -> list[float]:
 def test_what_shows_no_spread_has_a_reason_and_no_interval(
     samples: ComparedSamples, value: float | None, reason: str
 ) -> None:
-    found = judged(samples, 0.1)
-    assert found.marginal.value == value
-    assert found.marginal.low is found.simultaneous.high is None
-    assert found.marginal.reason == found.simultaneous.reason == reason
-    assert (found.p_disparity or 1.0) == (found.p_equivalence or 1.0) == 1.0
+    gap = judged(samples, 0.1)
+    assert gap.marginal.value == value
+    assert gap.marginal.low is gap.simultaneous.high is None
+    assert gap.marginal.reason == gap.simultaneous.reason == reason
+    assert (gap.p_disparity or 1.0) == (gap.p_equivalence or 1.0) == 1.0
 
 
 def test_equal_groups_in_a_known_range_are_known_as_well_as_their_numbers_say() -> None:
@@ -258,11 +258,9 @@ def test_equal_groups_in_a_known_range_are_known_as_well_as_their_numbers_say() 
 
 
 def test_all_of_one_group_and_none_of_the_other_is_a_disparity() -> None:
-    found = judged(
-        ComparedSamples(only_a=np.ones(40), only_b=np.zeros(40), bounds=(0.0, 1.0)), 0.05
-    )
-    assert found.p_disparity is not None
-    assert found.p_disparity < 1e-12
+    gap = judged(ComparedSamples(only_a=np.ones(40), only_b=np.zeros(40), bounds=(0.0, 1.0)), 0.05)
+    assert gap.p_disparity is not None
+    assert gap.p_disparity < 1e-12
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.05])
@@ -271,41 +269,41 @@ def test_a_small_group_ever_farther_from_a_large_one_stays_a_disparity(tolerance
     large = zeros_and_ones(50, 1000)
     for ones in range(7, 26):
         samples = ComparedSamples(NONE, NONE, zeros_and_ones(ones, 25), large, (0.0, 1.0))
-        found = judged(samples, tolerance).p_disparity
-        assert found is not None
-        assert found <= 0.01, ones
+        gap = judged(samples, tolerance).p_disparity
+        assert gap is not None
+        assert gap <= 0.01, ones
 
 
 def test_a_flat_small_group_borrows_no_certainty_from_a_large_one() -> None:
     """0 of 25 against 70 of 1,000: Fisher's p is .25."""
-    found = judged(
+    gap = judged(
         ComparedSamples(only_a=np.zeros(25), only_b=zeros_and_ones(70, 1000), bounds=(0.0, 1.0))
     )
-    assert found.p_disparity is not None
-    assert 0.05 < found.p_disparity < 0.4
+    assert gap.p_disparity is not None
+    assert 0.05 < gap.p_disparity < 0.4
 
 
 def test_of_an_unknown_range_a_flat_group_shows_no_spread() -> None:
     lengths = np.random.default_rng(9).normal(200, 30, 50)
-    found = judged(ComparedSamples(only_a=np.full(5, 210.0), only_b=lengths), 20)
-    assert (found.marginal.low, found.marginal.high) == (None, None)
-    assert found.marginal.reason is not None
-    assert "declare the range" in found.marginal.reason
-    assert found.p_equivalence == 1.0
+    gap = judged(ComparedSamples(only_a=np.full(5, 210.0), only_b=lengths), 20)
+    assert (gap.marginal.low, gap.marginal.high) == (None, None)
+    assert gap.marginal.reason is not None
+    assert "declare the range" in gap.marginal.reason
+    assert gap.p_equivalence == 1.0
 
 
 def test_of_an_unknown_range_a_flat_group_far_beyond_all_others_is_a_disparity() -> None:
     lengths = np.random.default_rng(9).normal(200, 30, 50)
-    found = judged(ComparedSamples(only_a=np.full(8, 900.0), only_b=lengths), 20)
-    assert found.p_disparity is not None
-    assert found.p_disparity < 0.001
-    assert found.marginal.low is None
+    gap = judged(ComparedSamples(only_a=np.full(8, 900.0), only_b=lengths), 20)
+    assert gap.p_disparity is not None
+    assert gap.p_disparity < 0.001
+    assert gap.marginal.low is None
 
 
 def test_a_range_of_one_value_leaves_no_gap() -> None:
-    found = judged(ComparedSamples(only_a=np.ones(3), only_b=np.ones(3), bounds=(1.0, 1.0)), 0.1)
-    assert (found.marginal.low, found.marginal.high) == (0.0, 0.0)
-    assert found.p_disparity == 1.0
+    gap = judged(ComparedSamples(only_a=np.ones(3), only_b=np.ones(3), bounds=(1.0, 1.0)), 0.1)
+    assert (gap.marginal.low, gap.marginal.high) == (0.0, 0.0)
+    assert gap.p_disparity == 1.0
 
 
 def test_a_value_outside_the_declared_range_is_a_mistake() -> None:

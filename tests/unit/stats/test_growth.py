@@ -12,16 +12,16 @@ from biaswatch.shared.stats.anytime.pairs import PairHistogram
 def states() -> list[PairHistogram]:
     """Make some of every kind: few units and many, flat ones, incomplete ones."""
     rng = np.random.default_rng(1)
-    found = [PairHistogram.of(np.full(n, g), np.zeros(n)) for n in (1, 50) for g in (0, 1, -1)]
-    found += [PairHistogram.unknown(3), PairHistogram.of(np.zeros(100_000), np.zeros(100_000))]
+    rows = [PairHistogram.of(np.full(n, g), np.zeros(n)) for n in (1, 50) for g in (0, 1, -1)]
+    rows += [PairHistogram.unknown(3), PairHistogram.of(np.zeros(100_000), np.zeros(100_000))]
     for number in range(30):
         n = int(rng.integers(1, 3000))
         gaps = np.clip(rng.normal(rng.uniform(-0.5, 0.5), rng.uniform(0, 0.4), n), -1, 1)
         state = PairHistogram.of(gaps, rng.random(n))
         if number % 3 == 0:
             state = state.bounded(np.full(5, -0.1), np.full(5, 0.2), rng.random(5))
-        found.append(state + PairHistogram.unknown(number % 4))
-    return found
+        rows.append(state + PairHistogram.unknown(number % 4))
+    return rows
 
 
 def test_evidence_read_from_a_table_is_that_of_the_histogram_and_never_more() -> None:

@@ -120,10 +120,10 @@ def test_every_recorded_measure_comes_out(
     known = json.loads((recorded_data("golden") / "cv_scaffolds.json").read_text())
     expected = known[f"{model}|{scaffold}"]
     ratings = read(recorded_data("data/cv"), model, scaffold)
-    found = quality(ratings, truth(ratings))
-    assert (found.n, found.unparsed) == (expected["n"], expected["unparsed"])
-    assert found.mae == pytest.approx(expected["mae"], abs=1e-12)
-    assert found.value == pytest.approx(expected["quality"], abs=1e-9)
+    measure = quality(ratings, truth(ratings))
+    assert (measure.n, measure.unparsed) == (expected["n"], expected["unparsed"])
+    assert measure.mae == pytest.approx(expected["mae"], abs=1e-12)
+    assert measure.value == pytest.approx(expected["quality"], abs=1e-9)
     neutral = [v for v in values(ratings, "race", None) if v is not None]
     assert np.mean(neutral) == pytest.approx(expected["neutral"], abs=1e-12)
     traits = {"race": RACES, "gender": GENDERS}
@@ -163,16 +163,16 @@ def test_total_bias_is_the_mean_size_of_gaps_within_sets(seed: int, fixed: bool)
 def test_the_total_bias_by_chance_is_that_of_labels_exchanged_within_sets(fixed: bool) -> None:
     variants = uneven(3)
     rng, loops = np.random.default_rng(4), Random(4)
-    found = total_bias_by_chance(variants, rng, fixed=fixed, times=300)
+    measure = total_bias_by_chance(variants, rng, fixed=fixed, times=300)
     expected = []
     for _ in range(300):
         labels: dict[int, Mapping[str, str]] = {}
         for name in {v.set for v in variants}:
-            mine = [v for v in variants if v.set == name]
-            drawn = loops.sample([v.groups for v in mine], len(mine))
-            labels |= {id(v): g for v, g in zip(mine, drawn, strict=True)}
+            own = [v for v in variants if v.set == name]
+            drawn = loops.sample([v.groups for v in own], len(own))
+            labels |= {id(v): g for v, g in zip(own, drawn, strict=True)}
         expected.append(loop_bias(variants, [labels[id(v)] for v in variants], fixed))
-    assert stats.ks_2samp(found, expected).pvalue > 0.01
+    assert stats.ks_2samp(measure, expected).pvalue > 0.01
 
 
 def test_a_text_that_was_rated_more_often_makes_no_bias() -> None:
@@ -207,11 +207,11 @@ def test_consistency_is_the_mean_spread_within_variants() -> None:
     ratings = made_ratings(2, repeats=2)
     cells = [[r.value for r in ratings if r.cv == cv] for cv in truth(ratings)]
     for ddof in (0, 1):
-        found = consistency(ratings, ddof=ddof)
+        measure = consistency(ratings, ddof=ddof)
         expected = np.mean([np.std(np.array(cell, dtype=float), ddof=ddof) for cell in cells])
-        assert found.mean_sd == pytest.approx(expected, abs=1e-12)
-        assert found.one_answer == sum(len(set(cell)) == 1 for cell in cells) / 21
-        assert (found.cells, found.left_out) == (21, 0)
+        assert measure.mean_sd == pytest.approx(expected, abs=1e-12)
+        assert measure.one_answer == sum(len(set(cell)) == 1 for cell in cells) / 21
+        assert (measure.cells, measure.left_out) == (21, 0)
 
 
 def test_the_recorded_quality_formula_comes_out() -> None:
@@ -223,8 +223,8 @@ def test_the_recorded_quality_formula_comes_out() -> None:
 
 def test_ratings_that_could_not_be_read_are_counted_and_are_not_zero() -> None:
     ratings = [CvRating("x", v) for v in (3.0, None, float("nan"), 2.0)]
-    found = quality(ratings, {"x": 3.0})
-    assert (found.value, found.n, found.unparsed) == (90.0, 2, 2)
+    measure = quality(ratings, {"x": 3.0})
+    assert (measure.value, measure.n, measure.unparsed) == (90.0, 2, 2)
     empty = [CvVariant("x", {"g": "w"}, [3.0]), CvVariant("x", {"g": "b"}, [None])]
     without = total_bias(empty, fixed=False)
     assert (without.value, without.reason) == (None, "no ratings by which to compare b and w")

@@ -32,23 +32,23 @@ small_tables = st.builds(ContingencyTable, small, small, small, small).filter(
 @given(tables)
 @settings(deadline=None, max_examples=50)
 def test_chi_square_without_yates_is_the_square_of_the_pooled_z(table: ContingencyTable) -> None:
-    found = chi_square(table)
+    test = chi_square(table)
     z, p_value = proportions_ztest([table.a, table.c], [table.n_1, table.n_2])
-    assert found.statistic == pytest.approx(z**2, abs=1e-9)
-    assert found.p_value == pytest.approx(p_value, abs=1e-9)
+    assert test.statistic == pytest.approx(z**2, abs=1e-9)
+    assert test.p_value == pytest.approx(p_value, abs=1e-9)
 
 
 @given(tables)
 @settings(deadline=None, max_examples=50)
 def test_yates_takes_half_off_each_gap_and_not_more_than_all(table: ContingencyTable) -> None:
-    found = chi_square(table, yates=True)
+    test = chi_square(table, yates=True)
     a, b, c, d = table.counts
     gap = max(0.0, abs(a * d - b * c) - table.n / 2)
     gap = gap if abs(a * d - b * c) * 2 >= table.n else 0.0
     statistic = table.n * gap**2 / (table.n_1 * table.n_2 * (a + c) * (b + d))
-    assert found.statistic == pytest.approx(statistic, abs=1e-9)
-    assert found.statistic is not None
-    assert found.statistic <= (chi_square(table).statistic or 0) + 1e-12
+    assert test.statistic == pytest.approx(statistic, abs=1e-9)
+    assert test.statistic is not None
+    assert test.statistic <= (chi_square(table).statistic or 0) + 1e-12
 
 
 @given(tables)
@@ -95,10 +95,10 @@ def by_enumeration(table: ContingencyTable) -> float:
 @given(small_tables)
 @settings(deadline=None, max_examples=15)
 def test_boschloos_p_value_follows_from_its_definition(table: ContingencyTable) -> None:
-    found = boschloo(table).p_value
+    test = boschloo(table).p_value
     expected = by_enumeration(table)
-    assert found is not None
-    assert expected - 1e-9 <= found <= expected + 1e-5  # a grid falls short of the largest
+    assert test is not None
+    assert expected - 1e-9 <= test <= expected + 1e-5  # a grid falls short of the largest
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,6 @@ def test_which_test_is_declared_depends_on_expected_counts_alone() -> None:
     ],
 )
 def test_a_zero_margin_has_no_p_value_rather_than_one(table: ContingencyTable) -> None:
-    for found in chi_square(table), fisher(table), boschloo(table):
-        assert found.p_value is None
-        assert found.reason
+    for test in chi_square(table), fisher(table), boschloo(table):
+        assert test.p_value is None
+        assert test.reason

@@ -24,15 +24,15 @@ def test_sensitivity_and_specificity_have_mid_p_clopper_and_pearsons_limits() ->
         np.array([1.0] * 20 + [0.0] * 50),
         np.ones(70),
     )
-    found = instrument_error(group, (0.0, 1.0), 0.05, selected_at_least=0.5)
-    assert found.sensitivity is not None
-    assert found.specificity is not None
-    assert found.sensitivity.value == pytest.approx(0.8)
-    assert found.specificity.value == pytest.approx(0.94)
+    error = instrument_error(group, (0.0, 1.0), 0.05, selected_at_least=0.5)
+    assert error.sensitivity is not None
+    assert error.specificity is not None
+    assert error.sensitivity.value == pytest.approx(0.8)
+    assert error.specificity.value == pytest.approx(0.94)
     exact = stats.binomtest(47, 50).proportion_ci(method="exact")
-    assert exact.low < found.specificity.low < 0.94 < found.specificity.high < exact.high  # type: ignore[operator]
-    assert found.bias.value == pytest.approx(-1 / 70)
-    assert found.absolute.value == pytest.approx(7 / 70)
+    assert exact.low < error.specificity.low < 0.94 < error.specificity.high < exact.high  # type: ignore[operator]
+    assert error.bias.value == pytest.approx(-1 / 70)
+    assert error.absolute.value == pytest.approx(7 / 70)
 
 
 def test_an_error_that_differs_between_groups_is_found_and_one_that_does_not_is_not() -> None:
@@ -54,8 +54,8 @@ def test_weights_undo_unequal_probabilities() -> None:
 
 def test_numbers_of_a_handful_of_labels_are_null_with_a_reason() -> None:
     few = LabelledReadings(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.ones(2))
-    found = instrument_error(few, (0.0, 1.0), 0.05, selected_at_least=1.0)
-    assert found.sensitivity is not None
-    assert found.sensitivity.value is None
-    assert found.sensitivity.reason == "1 labelled answers are such; 5 are needed"
+    error = instrument_error(few, (0.0, 1.0), 0.05, selected_at_least=1.0)
+    assert error.sensitivity is not None
+    assert error.sensitivity.value is None
+    assert error.sensitivity.reason == "1 labelled answers are such; 5 are needed"
     assert bias_difference(few, few, (0.0, 1.0), 0.05)[1] is None

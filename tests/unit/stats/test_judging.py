@@ -68,11 +68,11 @@ STATES: list[tuple[State, float, Verdict]] = [
 def test_a_verdict_follows_from_the_evidence(
     evidence: State, tolerance: float, verdict: Verdict
 ) -> None:
-    found = judge(evidence, tolerance=tolerance, alpha=0.05)
-    assert found.conclusion.verdict == verdict
-    assert found.conclusion.reason
+    decision = judge(evidence, tolerance=tolerance, alpha=0.05)
+    assert decision.conclusion.verdict == verdict
+    assert decision.conclusion.reason
     decided = verdict is not Verdict.NOT_ENOUGH
-    assert decided == (found.forecast.more_units is None and found.forecast.reason is None)
+    assert decided == (decision.forecast.more_units is None and decision.forecast.reason is None)
 
 
 def test_a_verdict_is_about_now_whatever_was_shown_before() -> None:
@@ -83,10 +83,10 @@ def test_a_verdict_is_about_now_whatever_was_shown_before() -> None:
 
 
 def test_an_interval_may_be_about_more_than_the_test_has_seen() -> None:
-    long, nothing = gaps(0.0, 20_000), PairHistogram.empty()
-    found = judge(nothing, tolerance=0.02, alpha=0.05, shown=long)
-    assert found.conclusion.verdict is Verdict.NO_DISPARITY
-    assert found.log_e == 0
+    long, empty = gaps(0.0, 20_000), PairHistogram.empty()
+    decision = judge(empty, tolerance=0.02, alpha=0.05, shown=long)
+    assert decision.conclusion.verdict is Verdict.NO_DISPARITY
+    assert decision.log_e == 0
     few = gaps(0.0, 1300)
     assert judge(few, tolerance=0.03, alpha=0.05).conclusion.verdict is Verdict.NO_DISPARITY
     strict = judge(few, tolerance=0.03, alpha=0.05, shown=few, shown_share=1e-6)
@@ -103,17 +103,17 @@ def test_a_larger_family_asks_for_more() -> None:
 
 
 def test_that_there_is_no_gap_at_all_cannot_be_shown() -> None:
-    found = judge(gaps(0.0, 20_000), tolerance=0.0, alpha=0.05)
-    assert found.conclusion.verdict is Verdict.NOT_ENOUGH
+    decision = judge(gaps(0.0, 20_000), tolerance=0.0, alpha=0.05)
+    assert decision.conclusion.verdict is Verdict.NOT_ENOUGH
 
 
 @pytest.mark.parametrize("units", [60, 100])
 def test_a_forecast_is_about_when_the_decision_comes_if_things_go_on(units: int) -> None:
     early = gaps(0.08, units, seed=3)
-    found = judge(early, tolerance=0.02, alpha=0.05).forecast
-    assert found.decision is Verdict.DISPARITY
-    assert found.more_units is not None
-    factor = 1 + found.more_units / units
+    decision = judge(early, tolerance=0.02, alpha=0.05).forecast
+    assert decision.decision is Verdict.DISPARITY
+    assert decision.more_units is not None
+    factor = 1 + decision.more_units / units
     times = factor * np.array([0.9, 1.03])
     first = early.table.first_beyond(np.array([0.02]), np.array([log(20)]), times)
     assert first.tolist() == [times[1]]

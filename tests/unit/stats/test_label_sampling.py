@@ -46,10 +46,10 @@ def test_a_larger_sample_holds_every_smaller_one() -> None:
 
 def test_probabilities_add_up_to_the_sample_and_never_exceed_one() -> None:
     sizes = np.array([100.0, 50.0, 1.0, 1.0, 1.0, 1.0])
-    found = probabilities_of(sizes, 3)
-    assert found.sum() == pytest.approx(3)
-    assert found[:2].tolist() == [1.0, 1.0]
-    assert found[2:].tolist() == [0.25] * 4
+    places = probabilities_of(sizes, 3)
+    assert places.sum() == pytest.approx(3)
+    assert places[:2].tolist() == [1.0, 1.0]
+    assert places[2:].tolist() == [0.25] * 4
     assert probabilities_of(sizes, 10).tolist() == [1.0] * 6
 
 
@@ -75,7 +75,7 @@ def test_sizes_that_are_gone_through_some_at_a_time_give_the_same_probabilities(
     for n in (3, 40, 150, 199, 200, 300):
         sizes = rng.pareto(1.0, size=200) + 0.1
         parts = np.array_split(sizes, 7)
-        found = inclusion(lambda parts=parts: parts, n).of(sizes)  # type: ignore[misc]
-        np.testing.assert_allclose(found, probabilities_of(sizes, n), rtol=1e-14)
-        assert found.sum() == pytest.approx(min(n, 200))
+        places = inclusion(lambda parts=parts: parts, n).of(sizes)  # type: ignore[misc]
+        np.testing.assert_allclose(places, probabilities_of(sizes, n), rtol=1e-14)
+        assert places.sum() == pytest.approx(min(n, 200))
         assert mean_of(parts) == pytest.approx(sizes.mean(), rel=1e-14)

@@ -48,8 +48,8 @@ def test_the_closed_form_of_exchanged_labels_is_near_all_relabellings(
         values[:n_a] += rng.uniform(0, 1.5)
         exact, half = mid_p(every_sum(values, n_a), float(values[:n_a].sum()))
         if 10 / comb(n_a + n_b, n_a) < exact < 0.2:
-            found = exchange_p(values[:n_a], values[n_a:])
-            assert found == pytest.approx(half, rel=nearness)
+            p_value = exchange_p(values[:n_a], values[n_a:])
+            assert p_value == pytest.approx(half, rel=nearness)
             looked_at += 1
     assert looked_at
 
@@ -97,8 +97,8 @@ def test_zeros_and_ones_have_fishers_mid_p(ones_a: int, n_a: int, ones_b: int, n
     a, b = np.arange(n_a) < ones_a, np.arange(n_b) < ones_b
     law = stats.hypergeom(n_a + n_b, ones_a + ones_b, n_a)
     half = 2 * (law.sf(ones_a) + law.pmf(ones_a) / 2)
-    found = exchange_p(a.astype(float), b.astype(float))
-    assert found == pytest.approx(half, rel=1e-6, abs=1e-300)
+    p_value = exchange_p(a.astype(float), b.astype(float))
+    assert p_value == pytest.approx(half, rel=1e-6, abs=1e-300)
 
 
 def of_three_values(a: tuple[int, int, int], b: tuple[int, int, int]) -> float:
@@ -122,9 +122,9 @@ def of_three_values(a: tuple[int, int, int], b: tuple[int, int, int]) -> float:
 def test_a_small_group_far_from_a_large_one_is_found(
     a: tuple[int, int, int], b: tuple[int, int, int]
 ) -> None:
-    found = exchange_p(*(np.repeat([0.0, 1.0, 2.0], each) for each in (a, b)))
-    assert found is not None
-    assert np.log10(found) == pytest.approx(np.log10(of_three_values(a, b)), rel=0.05)
+    p_value = exchange_p(*(np.repeat([0.0, 1.0, 2.0], each) for each in (a, b)))
+    assert p_value is not None
+    assert np.log10(p_value) == pytest.approx(np.log10(of_three_values(a, b)), rel=0.05)
 
 
 @pytest.mark.parametrize("kind", ["outlier", "heavy tails", "skew"])
@@ -140,10 +140,10 @@ def test_the_closed_form_is_there_for_any_shape(kind: str) -> None:
             a, b = np.sinh(2 * a), np.sinh(b)
         if kind == "skew":
             a, b = np.exp(2 * a), np.exp(b)
-        found = exchange_p(a, b)
-        assert found is not None
-        assert 0 < found <= 1
-        assert found == pytest.approx(exchange_p(-b, -a), rel=1e-6)
+        p_value = exchange_p(a, b)
+        assert p_value is not None
+        assert 0 < p_value <= 1
+        assert p_value == pytest.approx(exchange_p(-b, -a), rel=1e-6)
 
 
 def test_a_group_wholly_beyond_the_other_is_counted_exactly() -> None:
@@ -173,16 +173,16 @@ def test_exchanging_the_groups_or_their_signs_changes_no_p_value(
     a: list[float], b: list[float]
 ) -> None:
     x, y = np.sort(a), np.sort(b)
-    found = exchange_p(x, y)
+    p_value = exchange_p(x, y)
     for other in (exchange_p(y, x), exchange_p(np.sort(-x), np.sort(-y))):
-        assert (other is None) == (found is None)
-        assert (other or 0) == pytest.approx(found or 0, rel=1e-6)
+        assert (other is None) == (p_value is None)
+        assert (other or 0) == pytest.approx(p_value or 0, rel=1e-6)
 
 
 @settings(max_examples=60)
 @given(st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=40))
 def test_opposite_differences_have_the_same_p_value(differences: list[float]) -> None:
     values = np.sort(differences)
-    found, other = flip_p(values), flip_p(-values[::-1])
-    assert (other is None) == (found is None) == (not values.any())
-    assert (other or 0) == pytest.approx(found or 0, rel=1e-6)
+    p_value, other = flip_p(values), flip_p(-values[::-1])
+    assert (other is None) == (p_value is None) == (not values.any())
+    assert (other or 0) == pytest.approx(p_value or 0, rel=1e-6)

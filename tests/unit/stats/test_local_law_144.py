@@ -41,21 +41,21 @@ def by_pandas(frame: pd.DataFrame, dimensions: list[str], least: float | None) -
     chosen = scored["score"] > middle if least is None else scored["score"] >= least
     known = ~scored[dimensions].isin(["Unknown", ""]).any(axis=1)
     grouped = chosen[known].groupby([scored.loc[known, name] for name in dimensions])
-    found = grouped.agg(["size", "sum", "mean"])
-    large = found["size"] >= 0.02 * found["size"].sum()
-    found["ratio"] = (found["mean"] / found["mean"][large].max()).where(large)
-    return found
+    tables = grouped.agg(["size", "sum", "mean"])
+    large = tables["size"] >= 0.02 * tables["size"].sum()
+    tables["ratio"] = (tables["mean"] / tables["mean"][large].max()).where(large)
+    return tables
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("least", [None, 3.0])
 def test_every_table_is_that_of_pandas_to_the_last_digit(seed: int, least: float | None) -> None:
     frame = people(seed)
-    found = tables_of(frame) if least is None else tables_of(frame, selected_at_least=least)
+    tables = tables_of(frame) if least is None else tables_of(frame, selected_at_least=least)
     sizes = (1, 2)
     names = [list(each) for n in sizes for each in combinations(["sex", "race"], n)]
-    assert [list(table.dimensions) for table in found.tables] == names
-    for table, dimensions in zip(found.tables, names, strict=True):
+    assert [list(table.dimensions) for table in tables.tables] == names
+    for table, dimensions in zip(tables.tables, names, strict=True):
         expected = by_pandas(frame, dimensions, least)
         rows = {row.categories: row for row in table.rows}
         assert len(rows) == len(expected)
@@ -66,7 +66,7 @@ def test_every_table_is_that_of_pandas_to_the_last_digit(seed: int, least: float
             ratio = None if np.isnan(each["ratio"]) else each["ratio"]
             assert row.impact_ratio == ratio
         everybody = sum(row.applicants for row in table.rows) + table.unknown
-        assert everybody + found.without_score == found.applicants == len(frame)
+        assert everybody + tables.without_score == tables.applicants == len(frame)
 
 
 EXAMPLES = {
@@ -106,8 +106,10 @@ def test_a_small_category_is_left_out_of_the_ratios_unless_that_is_switched_off(
     scores, labels = [1.0, *[1.0, 0.0] * 50], ["rare", *["large"] * 100]
 
     def rows(small_share: float) -> ImpactTable:
-        given = impact_tables(scores, {"g": labels}, selected_at_least=1, small_share=small_share)
-        return given.tables[0]
+        arguments = impact_tables(
+            scores, {"g": labels}, selected_at_least=1, small_share=small_share
+        )
+        return arguments.tables[0]
 
     large, rare = rows(0.02).rows
     assert (large.impact_ratio, rare.impact_ratio, rare.rate) == (1, None, 1)
@@ -161,10 +163,12 @@ def test_odd_tables_are_those_of_plain_fractions(seed: int) -> None:
     scores, labels = odd_people(rng)
     least = None if seed % 2 else float(rng.integers(0, 4))
     share = Fraction(int(rng.choice([0, 2, 2, 7])), 100)
-    found = impact_tables(scores, labels, selected_at_least=least, small_share=float(share))
-    there = sorted(score for score in scores if score is not None)
-    middle = (there[(len(there) - 1) // 2] + there[len(there) // 2]) / 2 if there else None
-    for table in found.tables:
+    tables = impact_tables(scores, labels, selected_at_least=least, small_share=float(share))
+    present = sorted(score for score in scores if score is not None)
+    middle = (
+        (present[(len(present) - 1) // 2] + present[len(present) // 2]) / 2 if present else None
+    )
+    for table in tables.tables:
         counts: dict[tuple[str, ...], list[int]] = {}
         unknown = 0
         for place, score in enumerate(scores):
@@ -199,24 +203,24 @@ def test_odd_tables_are_those_of_plain_fractions(seed: int) -> None:
 
 def test_an_unknown_category_is_counted_and_is_no_category() -> None:
     labels = ["a", " unknown", "Prefer not to say", None, "", "b", "x"]
-    found = impact_tables(
+    tables = impact_tables(
         [1.0] * 7, {"g": labels}, selected_at_least=1, unknown_labels={"", "unknown", "x"}
     )
-    assert [row.categories for row in found.tables[0].rows] == [
+    assert [row.categories for row in tables.tables[0].rows] == [
         ("Prefer not to say",),
         ("a",),
         ("b",),
     ]
-    assert (found.tables[0].unknown, found.unknown_labels) == (4, (" unknown", "x"))
+    assert (tables.tables[0].unknown, tables.unknown_labels) == (4, (" unknown", "x"))
     declined = impact_tables([1.0] * 7, {"g": labels}, selected_at_least=1)
     assert [row.categories for row in declined.tables[0].rows] == [("a",), ("b",), ("x",)]
 
 
 def test_the_median_is_that_of_all_scores_also_of_unknown_categories() -> None:
-    found = impact_tables([1.0, 2.0, 9.0, 9.0, None], {"g": ["a", "b", None, None, "a"]})
-    assert (found.measure, found.threshold, found.without_score) == ("scoring", 5.5, 1)
-    assert [row.selected for row in found.tables[0].rows] == [0, 0]
-    assert {row.reason for row in found.tables[0].rows} == {"nobody is selected in any category"}
+    tables = impact_tables([1.0, 2.0, 9.0, 9.0, None], {"g": ["a", "b", None, None, "a"]})
+    assert (tables.measure, tables.threshold, tables.without_score) == ("scoring", 5.5, 1)
+    assert [row.selected for row in tables.tables[0].rows] == [0, 0]
+    assert {row.reason for row in tables.tables[0].rows} == {"nobody is selected in any category"}
     empty = impact_tables([None], {"g": ["a"]})
     assert (empty.threshold, empty.tables[0].rows) == (None, ())
 

@@ -11,8 +11,8 @@ from biaswatch.shared.stats.anytime.two_groups_planning import plan_two_groups
 def plan(effect: float = 0.1, level: float = 0.3, **fields: object) -> PlannedUnits:
     means = level + effect, level
     first, second = ((mean * (1 - mean)) ** 0.5 for mean in means)
-    given = {"alpha": 0.025, "family": 2, "rng": np.random.default_rng(1), **fields}
-    return plan_matched(effect, (first, second), level, **given)  # type: ignore[arg-type]
+    arguments = {"alpha": 0.025, "family": 2, "rng": np.random.default_rng(1), **fields}
+    return plan_matched(effect, (first, second), level, **arguments)  # type: ignore[arg-type]
 
 
 def test_no_more_users_are_needed_than_where_all_are_pooled() -> None:
@@ -46,6 +46,6 @@ def test_users_that_cannot_come_are_refused() -> None:
 
 
 def test_values_that_do_not_vary_have_a_plan_too() -> None:
-    found = plan_matched(0.25, (0.0, 0.0), 0.5, np.random.default_rng(1), alpha=0.05)
-    assert found.units is not None
-    assert 10 < found.units < 100
+    result = plan_matched(0.25, (0.0, 0.0), 0.5, np.random.default_rng(1), alpha=0.05)
+    assert result.units is not None
+    assert 10 < result.units < 100

@@ -49,45 +49,45 @@ def test_of_the_larger_group_several_are_compared_with_one() -> None:
 def test_each_user_is_in_one_match_at_most_near_all_others_of_it(
     share: float, within_s: float
 ) -> None:
-    times_s, first, luck = arrivals(1, share=share)
-    found = list(matches_in_time(times_s, first, luck, within_s=within_s))
-    users = [user for each in found for user in (*each.first, *each.second)]
+    times_s, first, jitter = arrivals(1, share=share)
+    matches = list(matches_in_time(times_s, first, jitter, within_s=within_s))
+    users = [user for each in matches for user in (*each.first, *each.second)]
     assert len(users) == len(set(users))
-    for each in found:
+    for each in matches:
         assert min(len(each.first), len(each.second)) == 1
         assert all(first[list(each.first)])
         assert not any(first[list(each.second)])
-        there = times_s[[*each.first, *each.second]]
-        assert np.ptp(there) <= within_s
-        assert len(there) <= MAX_WINDOW_USERS
+        present = times_s[[*each.first, *each.second]]
+        assert np.ptp(present) <= within_s
+        assert len(present) <= MAX_WINDOW_USERS
 
 
 def test_users_of_one_moment_are_ordered_by_luck_and_not_by_their_places() -> None:
     first = np.array([True, False] * 20)
-    luck = np.random.default_rng(2).random(40)
-    found = list(matches_in_time(np.zeros(40), first, luck, within_s=0.0))
+    jitter = np.random.default_rng(2).random(40)
+    result = list(matches_in_time(np.zeros(40), first, jitter, within_s=0.0))
     order = np.random.default_rng(3).permutation(40)
-    again = list(matches_in_time(np.zeros(40), first[order], luck[order], within_s=0.0))
+    again = list(matches_in_time(np.zeros(40), first[order], jitter[order], within_s=0.0))
 
     def named(matches: list[Match], names: Callable[[int], int]) -> set[tuple[int, ...]]:
         return {tuple(sorted(map(names, (*m.first, *m.second)))) for m in matches}
 
-    assert named(found, int) == named(again, lambda place: int(order[place]))
-    assert sum(len(each.second) for each in found) <= 20
+    assert named(result, int) == named(again, lambda place: int(order[place]))
+    assert sum(len(each.second) for each in result) <= 20
 
 
 def test_the_larger_group_is_used_whole_where_a_run_has_both() -> None:
-    times_s, first, luck = arrivals(4, share=0.5)
-    found = list(matches_in_time(times_s, first, luck, within_s=DAY_S))
-    assert sum(len(each.first) + len(each.second) for each in found) > 0.999 * len(times_s)
+    times_s, first, jitter = arrivals(4, share=0.5)
+    matches = list(matches_in_time(times_s, first, jitter, within_s=DAY_S))
+    assert sum(len(each.first) + len(each.second) for each in matches) > 0.999 * len(times_s)
 
 
 def test_neither_group_comes_first_in_its_matches() -> None:
     """Else a level that rises would look like a gap, and the more so the longer it is watched."""
     signed = []
     for seed in range(20):
-        times_s, first, luck = arrivals(seed, share=0.3)
-        a, b = sides_of(matches_in_time(times_s, first, luck, within_s=HOUR_S), times_s)
+        times_s, first, jitter = arrivals(seed, share=0.3)
+        a, b = sides_of(matches_in_time(times_s, first, jitter, within_s=HOUR_S), times_s)
         signed.append((a - b).mean())
     error = np.std(signed) / len(signed) ** 0.5
     assert abs(np.mean(signed)) < 3 * error

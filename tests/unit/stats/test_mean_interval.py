@@ -30,41 +30,43 @@ def randomly_weighed(values: np.ndarray, added: float, draws: int = 200_000) -> 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (10, 10), (1, 400), (60, 120)])
 def test_a_share_of_whole_units_has_clopper_and_pearsons_mid_p_limits(k: int, n: int) -> None:
-    found = rate_interval(np.repeat([1.0, 0.0], [k, n - k]), 0.05)
-    assert found.value == pytest.approx(k / n)
-    assert (found.low, found.high) == pytest.approx(mid_p_limits(k, n), abs=0.003)
+    interval = rate_interval(np.repeat([1.0, 0.0], [k, n - k]), 0.05)
+    assert interval.value == pytest.approx(k / n)
+    assert (interval.low, interval.high) == pytest.approx(mid_p_limits(k, n), abs=0.003)
 
 
 def test_a_small_sample_of_a_known_range_has_the_limits_of_randomly_weighed_values() -> None:
     values = np.array([0.2, 0.25, 0.25, 0.3, 0.9])
-    found = mean_interval(values, UNIT, 0.05)
+    interval = mean_interval(values, UNIT, 0.05)
     drawn = np.concatenate([randomly_weighed(values, 0.0), randomly_weighed(values, 1.0)])
-    assert (found.low, found.high) == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.01)
+    assert (interval.low, interval.high) == pytest.approx(
+        np.quantile(drawn, [0.025, 0.975]), abs=0.01
+    )
 
 
 def test_equal_values_of_a_known_range_have_an_interval_that_narrows_with_their_number() -> None:
     few, many = (mean_interval(np.full(n, 0.5), UNIT, 0.05) for n in (3, 300))
-    for found, n in ((few, 3), (many, 300)):
+    for interval, n in ((few, 3), (many, 300)):
         drawn = np.concatenate([randomly_weighed(np.full(n, 0.5), end, 20_000) for end in UNIT])
         limits = np.quantile(drawn, [0.025, 0.975])
-        assert (found.low, found.high) == pytest.approx(limits, abs=0.01)
+        assert (interval.low, interval.high) == pytest.approx(limits, abs=0.01)
     assert few.low is not None
     assert few.low < 0.25
 
 
 def test_a_spread_sample_has_students_interval_with_one_value_more_at_each_end() -> None:
     values = np.random.default_rng(2).beta(2, 2, 80)
-    found = mean_interval(values, UNIT, 0.05)
+    interval = mean_interval(values, UNIT, 0.05)
     theirs = stats.ttest_1samp(np.append(values, UNIT), 0).confidence_interval(0.95)
-    assert found.value == pytest.approx(values.mean())
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-3)
+    assert interval.value == pytest.approx(values.mean())
+    assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), rel=1e-3)
 
 
 def test_without_a_range_it_is_students_and_equal_values_have_none() -> None:
     values = np.random.default_rng(3).normal(50, 20, 9)
-    found = mean_interval(values, None, 0.1)
+    interval = mean_interval(values, None, 0.1)
     theirs = stats.ttest_1samp(values, 0).confidence_interval(0.9)
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-3)
+    assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), rel=1e-3)
     flat, single = (mean_interval(np.full(n, 7.0), None, 0.05) for n in (4, 1))
     assert (flat.value, flat.low) == (7.0, None)
     assert "declare the range" in (flat.reason or "")
@@ -72,9 +74,9 @@ def test_without_a_range_it_is_students_and_equal_values_have_none() -> None:
 
 
 def test_repeats_of_a_prompt_are_one_unit() -> None:
-    found = rate_interval(np.array([0.5, 1.0, 0.0, 0.9]), 0.05)
-    assert found.value == pytest.approx(0.6)
-    assert found.method == "bounded means, over units"
+    interval = rate_interval(np.array([0.5, 1.0, 0.0, 0.9]), 0.05)
+    assert interval.value == pytest.approx(0.6)
+    assert interval.method == "bounded means, over units"
 
 
 def test_no_values_have_no_mean() -> None:
@@ -98,8 +100,8 @@ def test_the_interval_of_uneven_families_stays_within_the_range() -> None:
     values = np.array([1.0] * 9 + [0.0, 0.0, 1.0])
     units = independent_units(values, np.array([0] * 9 + [1, 2, 3]))
     assert units.max() > 1
-    found = mean_interval(units, UNIT, 0.05)
-    assert found.value == pytest.approx(10 / 12)
-    assert found.high == 1.0
-    assert found.low is not None
-    assert found.low < 0.4
+    interval = mean_interval(units, UNIT, 0.05)
+    assert interval.value == pytest.approx(10 / 12)
+    assert interval.high == 1.0
+    assert interval.low is not None
+    assert interval.low < 0.4

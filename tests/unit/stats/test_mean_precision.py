@@ -28,11 +28,11 @@ def test_without_sets_the_error_of_a_difference_is_welchs() -> None:
     codes = np.repeat([0, 1, 2], [8, 20, 5])
     values = rng.normal(0, 1 + codes)
     expected = stats.ttest_ind(values[codes == 0], values[codes == 1], equal_var=False)
-    found = of(values, codes)
-    gap = found.means[0] - found.means[1]
-    assert gap / error(found, 0, 1) == pytest.approx(expected.statistic)
-    assert found.covariance[0, 1] == 0
-    assert not found.shared[0, 1]
+    means = of(values, codes)
+    gap = means.means[0] - means.means[1]
+    assert gap / error(means, 0, 1) == pytest.approx(expected.statistic)
+    assert means.covariance[0, 1] == 0
+    assert not means.shared[0, 1]
 
 
 def test_with_sets_of_both_groups_it_is_the_paired_t_tests() -> None:
@@ -40,10 +40,10 @@ def test_with_sets_of_both_groups_it_is_the_paired_t_tests() -> None:
     sets, codes = np.repeat(np.arange(15), 3), np.tile([0, 1, 2], 15)
     values = rng.normal(0, 3, 15)[sets] + rng.normal(0, 1, 45)
     expected = stats.ttest_rel(values[codes == 0], values[codes == 1])
-    found = of(values, codes, sets)
-    gap = found.means[0] - found.means[1]
-    assert gap / error(found, 0, 1) == pytest.approx(expected.statistic)
-    assert found.shared.all()
+    means = of(values, codes, sets)
+    gap = means.means[0] - means.means[1]
+    assert gap / error(means, 0, 1) == pytest.approx(expected.statistic)
+    assert means.shared.all()
 
 
 def test_with_families_inside_groups_it_is_statsmodels_sandwich() -> None:
@@ -55,9 +55,9 @@ def test_with_families_inside_groups_it_is_statsmodels_sandwich() -> None:
     fit = sm.OLS(values, design).fit(
         cov_type="cluster", cov_kwds={"groups": sets, "use_correction": False}
     )
-    found = of(values, codes, sets)
-    assert found.covariance == pytest.approx(fit.cov_params() * 5 / 4)
-    assert found.units.tolist() == [5, 5]
+    means = of(values, codes, sets)
+    assert means.covariance == pytest.approx(fit.cov_params() * 5 / 4)
+    assert means.units.tolist() == [5, 5]
 
 
 def test_the_variance_within_is_that_of_the_analysis_of_variance() -> None:
@@ -72,10 +72,10 @@ def test_the_variance_within_is_that_of_the_analysis_of_variance() -> None:
 
 
 def test_a_group_of_one_unit_has_a_mean_and_no_error() -> None:
-    found = of([1.0, 2.0, 4.0], [0, 1, 1], groups=3)
-    assert found.means[:2].tolist() == [1.0, 3.0]
-    assert np.isnan(found.means[2])
-    assert np.isnan(found.covariance[0]).all()
-    assert found.covariance[1, 1] == pytest.approx(1.0)
+    means = of([1.0, 2.0, 4.0], [0, 1, 1], groups=3)
+    assert means.means[:2].tolist() == [1.0, 3.0]
+    assert np.isnan(means.means[2])
+    assert np.isnan(means.covariance[0]).all()
+    assert means.covariance[1, 1] == pytest.approx(1.0)
     lonely = of([1.0, 2.0], [0, 1])
     assert (lonely.freedom, np.isnan(lonely.variance)) == (0, True)

@@ -25,10 +25,10 @@ def spread(centre: float, n: int = 30) -> Any:
 
 
 def test_a_rank_counts_the_groups_that_are_surely_above_and_below() -> None:
-    found = ranks(spread(0), spread(0.1), spread(5), spread(9))
-    assert found.ranks.tolist() == [4, 3, 2, 1]
-    assert found.low.tolist() == [3, 3, 2, 1]
-    assert found.high.tolist() == [4, 4, 2, 1]
+    result = ranks(spread(0), spread(0.1), spread(5), spread(9))
+    assert result.ranks.tolist() == [4, 3, 2, 1]
+    assert result.low.tolist() == [3, 3, 2, 1]
+    assert result.high.tolist() == [4, 4, 2, 1]
 
 
 def test_the_sets_follow_from_bonferronis_welch_intervals() -> None:
@@ -40,11 +40,11 @@ def test_the_sets_follow_from_bonferronis_welch_intervals() -> None:
         bounds = test.confidence_interval(1 - ALPHA / 15)
         above[[a, b]] += [bounds.high < 0, bounds.low > 0]
         below[[a, b]] += [bounds.low > 0, bounds.high < 0]
-    found = ranks(*samples)
+    result = ranks(*samples)
     # The pooled error may only widen them, and here, with equal spreads, it hardly does.
-    assert (found.low <= 1 + above).all()
-    assert (found.high >= 6 - below).all()
-    assert np.abs(found.low - 1 - above).sum() + np.abs(found.high - 6 + below).sum() <= 2
+    assert (result.low <= 1 + above).all()
+    assert (result.high >= 6 - below).all()
+    assert np.abs(result.low - 1 - above).sum() + np.abs(result.high - 6 + below).sum() <= 2
     assert above.sum() > 4
 
 
@@ -57,15 +57,15 @@ def test_pairs_of_the_same_sets_say_more() -> None:
 
 
 def test_equal_means_share_the_smallest_rank() -> None:
-    found = ranks([0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.0, 0.1, 0.05])
-    assert found.ranks.tolist() == [1, 1, 3]
+    result = ranks([0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.0, 0.1, 0.05])
+    assert result.ranks.tolist() == [1, 1, 3]
 
 
 def test_a_small_group_whose_answers_are_all_equal_may_have_any_rank() -> None:
     large = np.zeros(1000)
     large[:70] = 1
-    found = ranks(np.zeros(25), large, large)
-    assert (found.low[0], found.high[0]) == (1, 3)
+    result = ranks(np.zeros(25), large, large)
+    assert (result.low[0], result.high[0]) == (1, 3)
 
 
 def test_many_units_that_never_vary_are_ranked_and_a_few_are_not() -> None:
@@ -74,10 +74,10 @@ def test_many_units_that_never_vary_are_ranked_and_a_few_are_not() -> None:
 
 
 def test_a_group_of_one_unit_may_have_any_rank_and_one_without_has_none() -> None:
-    found = ranks([100.0], spread(0), spread(9), groups=4)
-    assert found.ranks.tolist() == [1, 3, 2, 0]
-    assert (found.low[0], found.high[0]) == (1, 3)
-    assert (found.low[3], found.high[3]) == (0, 0)
+    result = ranks([100.0], spread(0), spread(9), groups=4)
+    assert result.ranks.tolist() == [1, 3, 2, 0]
+    assert (result.low[0], result.high[0]) == (1, 3)
+    assert (result.low[3], result.high[3]) == (0, 0)
 
 
 def test_an_impossible_level_is_refused() -> None:

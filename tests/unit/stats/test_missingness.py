@@ -25,9 +25,9 @@ def table(groups: dict[str, tuple[int, int]]) -> list[list[int]]:
 
 
 def test_a_share_has_wilsons_interval() -> None:
-    found = compared({"a": (0, 15), "b": (7, 20)})
+    result = compared({"a": (0, 15), "b": (7, 20)})
     for name, (missing, asked) in {"a": (0, 15), "b": (7, 20)}.items():
-        share = found.groups[name].share
+        share = result.groups[name].share
         assert share.value == missing / asked
         expected = proportion_confint(missing, asked, method="wilson")
         assert (share.low, share.high) == pytest.approx(expected, abs=1e-12)
@@ -35,33 +35,33 @@ def test_a_share_has_wilsons_interval() -> None:
 
 def test_enough_missing_answers_are_tested_by_chi_square() -> None:
     groups = {"a": (10, 100), "b": (22, 90), "c": (30, 120)}
-    found = compared(groups)
+    missing = compared(groups)
     expected = stats.chi2_contingency(table(groups), correction=False)
-    assert found.statistic == pytest.approx(expected.statistic, abs=1e-9)
-    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
-    assert found.min_expected == pytest.approx(expected.expected_freq.min())
-    assert found.method == "chi-square without Yates"
+    assert missing.statistic == pytest.approx(expected.statistic, abs=1e-9)
+    assert missing.p_value == pytest.approx(expected.pvalue, abs=1e-12)
+    assert missing.min_expected == pytest.approx(expected.expected_freq.min())
+    assert missing.method == "chi-square without Yates"
 
 
 def test_two_groups_with_few_missing_answers_are_tested_by_fisher() -> None:
     groups = {"a": (0, 15), "b": (6, 15)}
-    found = compared(groups)
-    assert found.p_value == pytest.approx(stats.fisher_exact(table(groups)).pvalue, abs=1e-12)
-    assert found.method == "Fisher exact"
+    missing = compared(groups)
+    assert missing.p_value == pytest.approx(stats.fisher_exact(table(groups)).pvalue, abs=1e-12)
+    assert missing.method == "Fisher exact"
 
 
 def test_more_groups_with_few_missing_answers_are_tested_by_random_tables() -> None:
     groups = {"a": (0, 9), "b": (4, 8), "c": (1, 10)}
-    found = missingness(groups, 0.05, rng=np.random.default_rng(3), resamples=20_000)
-    assert found.method == "chi-square, random tables"
-    assert found.statistic is not None
+    missing = missingness(groups, 0.05, rng=np.random.default_rng(3), resamples=20_000)
+    assert missing.method == "chi-square, random tables"
+    assert missing.statistic is not None
     exact = 0.0
     for drawn in product(range(6), repeat=3):
         if sum(drawn) == 5:
             rows = [[m, n - m] for m, (_, n) in zip(drawn, groups.values(), strict=True)]
-            if stats.chi2_contingency(rows).statistic >= found.statistic - 1e-9:
+            if stats.chi2_contingency(rows).statistic >= missing.statistic - 1e-9:
                 exact += stats.multivariate_hypergeom.pmf(drawn, [9, 8, 10], 5)
-    assert found.p_value == pytest.approx(exact, abs=0.01)
+    assert missing.p_value == pytest.approx(exact, abs=0.01)
 
 
 @settings(deadline=None, max_examples=50)
@@ -71,9 +71,9 @@ def test_order_and_names_of_groups_change_nothing(
 ) -> None:
     names = list(groups)
     r.shuffle(names)
-    found, other = compared(groups), compared({f"new {n}": groups[n] for n in names})
-    assert (other.p_value, other.statistic) == (found.p_value, found.statistic)
-    assert {f"new {n}": found.groups[n] for n in names} == other.groups
+    missing, other = compared(groups), compared({f"new {n}": groups[n] for n in names})
+    assert (other.p_value, other.statistic) == (missing.p_value, missing.statistic)
+    assert {f"new {n}": missing.groups[n] for n in names} == other.groups
 
 
 @settings(deadline=None, max_examples=50)
@@ -81,13 +81,13 @@ def test_order_and_names_of_groups_change_nothing(
 def test_what_is_missing_and_what_is_not_are_one_question(
     groups: dict[str, tuple[int, int]],
 ) -> None:
-    found = compared(groups)
+    result = compared(groups)
     other = compared({name: (asked - missing, asked) for name, (missing, asked) in groups.items()})
-    if found.statistic is None:
+    if result.statistic is None:
         assert other.p_value is None
     else:
-        assert other.statistic == pytest.approx(found.statistic, rel=1e-9, abs=1e-9)
-        assert other.method == found.method
+        assert other.statistic == pytest.approx(result.statistic, rel=1e-9, abs=1e-9)
+        assert other.method == result.method
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_what_is_missing_and_what_is_not_are_one_question(
     ],
 )
 def test_what_cannot_be_tested_says_why(groups: dict[str, tuple[int, int]], reason: str) -> None:
-    found = compared(groups)
-    assert (found.p_value, found.statistic, found.reason) == (None, None, reason)
-    assert set(found.groups) == set(groups)
+    missing = compared(groups)
+    assert (missing.p_value, missing.statistic, missing.reason) == (None, None, reason)
+    assert set(missing.groups) == set(groups)
 
 
 def test_a_group_never_asked_has_no_share_and_poisons_nothing() -> None:

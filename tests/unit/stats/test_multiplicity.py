@@ -27,10 +27,10 @@ def test_an_undefined_member_never_poisons_the_family() -> None:
     (case,) = golden_cases("multipletests with NaN")
     family = [float(p) for p in case["input"]]
     for correction in CORRECTIONS:
-        found = adjust(family, correction)
-        there = adjust([p for p in family if not math.isnan(p)], correction)
-        assert [p for p in found if p is not None] == there
-        assert [p is None for p in found] == [math.isnan(p) for p in family]
+        adjusted = adjust(family, correction)
+        present = adjust([p for p in family if not math.isnan(p)], correction)
+        assert [p for p in adjusted if p is not None] == present
+        assert [p is None for p in adjusted] == [math.isnan(p) for p in family]
 
 
 @pytest.mark.parametrize("correction", NAMES)
@@ -49,8 +49,8 @@ def test_the_order_of_a_family_does_not_matter(
 ) -> None:
     order = list(range(len(p_values)))
     r.shuffle(order)
-    found = adjust(p_values, correction)
-    assert adjust([p_values[i] for i in order], correction) == [found[i] for i in order]
+    adjusted = adjust(p_values, correction)
+    assert adjust([p_values[i] for i in order], correction) == [adjusted[i] for i in order]
 
 
 def test_a_family_of_nothing_is_nothing() -> None:

@@ -65,25 +65,25 @@ def test_every_statistic_has_the_null_of_scipys_permutations(name: str) -> None:
         values = [of(group) for group in moved]
         return float(max(values) - min(values))
 
-    found = null_of(table_of(*groups))
+    result = null_of(table_of(*groups))
     for metric, measure, alternative in (("Min/Max", ratio, "less"), ("Max-Min", gap, "greater")):
         expected = stats.permutation_test(
             groups, measure, n_resamples=TIMES, alternative=alternative, vectorized=False, rng=3
         )
-        place, null = at(found, metric, name), expected.null_distribution
-        assert found.p_values[place] == pytest.approx(expected.pvalue, abs=NOISE)
+        place, null = at(result, metric, name), expected.null_distribution
+        assert result.p_values[place] == pytest.approx(expected.pvalue, abs=NOISE)
         near = 0.2 * np.std(null)
-        assert found.null_median[place] == pytest.approx(np.median(null), abs=near)
+        assert result.null_median[place] == pytest.approx(np.median(null), abs=near)
 
 
 def test_21_equal_groups_of_75_have_an_impact_ratio_under_four_fifths_by_chance() -> None:
     rng = np.random.default_rng(4)
     table = table_of(*rng.normal(1.5, 1, (21, 75)))
-    found = null_of(table, times=300)
-    place = at(found, "Min/Max", "sr_larger_sd_fixed=1.5")
-    assert 0.6 < found.null_median[place] < 0.72
-    assert found.p_values[place] > 0.01
-    assert 0.5 < found.null_median[at(found, "Min/Max", "median")] < 0.8
+    null = null_of(table, times=300)
+    place = at(null, "Min/Max", "sr_larger_sd_fixed=1.5")
+    assert 0.6 < null.null_median[place] < 0.72
+    assert null.p_values[place] > 0.01
+    assert 0.5 < null.null_median[at(null, "Min/Max", "median")] < 0.8
 
 
 def test_units_move_whole_and_inside_the_sets_that_groups_share() -> None:
@@ -99,19 +99,19 @@ def test_units_move_whole_and_inside_the_sets_that_groups_share() -> None:
         permutation_type="samples", n_resamples=TIMES, alternative="greater",
         vectorized=False, rng=6,
     )  # fmt: skip
-    found = null_of(table, sets=sets[units], units=units)
-    place = at(found, "Max-Min", "median")
-    assert found.p_values[place] == pytest.approx(expected.pvalue, abs=NOISE)
-    apart = null_of(table).p_values[place]
-    assert apart != pytest.approx(found.p_values[place], abs=NOISE)
+    null = null_of(table, sets=sets[units], units=units)
+    place = at(null, "Max-Min", "median")
+    assert null.p_values[place] == pytest.approx(expected.pvalue, abs=NOISE)
+    separate = null_of(table).p_values[place]
+    assert separate != pytest.approx(null.p_values[place], abs=NOISE)
 
 
 def test_the_observed_disparity_is_among_the_values_that_chance_can_give() -> None:
     """A table that is one of its own exchanges has p-values of all statistics that say so."""
     values = np.tile([1.0, 2.0, 3.0, 7.0], 3)
-    found = null_of(table_of(*values.reshape(3, 4)), times=200)
-    gap = found.metrics.index("Max-Min")
-    assert (found.p_values[gap] == 1).all()
+    null = null_of(table_of(*values.reshape(3, 4)), times=200)
+    gap = null.metrics.index("Max-Min")
+    assert (null.p_values[gap] == 1).all()
 
 
 def test_on_a_large_table_statistics_computed_anew_take_fewer_exchanges(
@@ -128,25 +128,25 @@ def test_on_a_large_table_statistics_computed_anew_take_fewer_exchanges(
 def test_a_teams_own_statistic_has_a_null_too() -> None:
     own = PerCell("largest", lambda values: float(values.max()))
     table = table_of([1.0, 2.0, 3.0], [2.0, 9.0, 1.0], [2.5, 1.5, 1.0])
-    found = disparity_null(
+    null = disparity_null(
         table, [own], np.zeros(3, dtype=int), ["d"], np.random.default_rng(8), 500
     )
-    gap = found.metrics.index("Max-Min")
+    gap = null.metrics.index("Max-Min")
     # One group has the 9; the smaller largest value of the other two is at most 2 half of the time.
-    assert found.null_median[gap, 0, 0, 0] == pytest.approx(7.0)
-    assert 0 < found.p_values[gap, 0, 0, 0] <= 1
+    assert null.null_median[gap, 0, 0, 0] == pytest.approx(7.0)
+    assert 0 < null.p_values[gap, 0, 0, 0] <= 1
 
 
 def test_reasons_are_those_of_the_disparity() -> None:
     table = table_of([-1.0, -3.0], [2.0, 4.0], [5.0, 5.5])
     statistics = [parse_statistic(name) for name in ("mean", "median", "standard_deviation")]
     domain_of = np.array([0, 0, 1])
-    found = disparity_null(
+    null = disparity_null(
         table, statistics, domain_of, ["n", "s", "none"], np.random.default_rng(9), 20
     )
     shown = disparities(summarise(table, statistics), domain_of, ["n", "s", "none"])
-    for place, metric in enumerate(found.metrics):
-        mine = shown.reasons[shown.metrics.index(metric)]
-        assert (found.reasons[place] == mine).all() or metric in {"Max", "Min"}
-    assert sentence(found.reasons[at(found, "Min/Max", "median")]) == sentence(Reason.NEGATIVE)
-    assert np.isnan(found.p_values[:, 1:]).all()
+    for place, metric in enumerate(null.metrics):
+        own = shown.reasons[shown.metrics.index(metric)]
+        assert (null.reasons[place] == own).all() or metric in {"Max", "Min"}
+    assert sentence(null.reasons[at(null, "Min/Max", "median")]) == sentence(Reason.NEGATIVE)
+    assert np.isnan(null.p_values[:, 1:]).all()

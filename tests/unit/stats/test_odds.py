@@ -27,16 +27,16 @@ tables = st.builds(ContingencyTable, counts, counts, counts, counts).filter(
 def test_woolfs_interval_is_scipys_where_no_cell_is_zero(
     table: ContingencyTable, alpha: float
 ) -> None:
-    found = sample_odds_ratio(table, alpha)
-    assert found.low is not None
-    assert found.value is not None
-    assert found.high is not None
-    assert found.low < found.value < found.high
+    ratio = sample_odds_ratio(table, alpha)
+    assert ratio.low is not None
+    assert ratio.value is not None
+    assert ratio.high is not None
+    assert ratio.low < ratio.value < ratio.high
     if 0 not in table.counts:
         test = contingency.odds_ratio(table.rows, kind="sample")
         interval = test.confidence_interval(1 - alpha)
-        assert found.value == pytest.approx(test.statistic, rel=1e-12)
-        assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
+        assert ratio.value == pytest.approx(test.statistic, rel=1e-12)
+        assert (ratio.low, ratio.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
 
 
 def conditional(
@@ -73,18 +73,18 @@ def test_the_conditional_odds_ratio_solves_its_equations(table: ContingencyTable
         support, p = conditional(table, log_ratio)
         return float(p[[k <= table.a for k in support]].sum()) - 0.025
 
-    found = conditional_odds_ratio(table, 0.05)
+    ratio = conditional_odds_ratio(table, 0.05)
     expected = [float(np.exp(brentq(f, -12, 12, xtol=1e-13))) for f in (mean, above, below)]
-    assert [found.value, found.low, found.high] == pytest.approx(expected, rel=1e-7)
+    assert [ratio.value, ratio.low, ratio.high] == pytest.approx(expected, rel=1e-7)
 
 
 @given(tables, st.sampled_from([0.01, 0.05, 0.3]))
 @settings(deadline=None, max_examples=50)
 def test_the_conditional_odds_ratio_is_scipys(table: ContingencyTable, alpha: float) -> None:
-    found = conditional_odds_ratio(table, alpha)
+    ratio = conditional_odds_ratio(table, alpha)
     test = contingency.odds_ratio(table.rows, kind="conditional")
     interval = test.confidence_interval(1 - alpha)
-    ours = [inf if bound is None else bound for bound in (found.value, found.low, found.high)]
+    ours = [inf if bound is None else bound for bound in (ratio.value, ratio.low, ratio.high)]
     assert ours == pytest.approx([test.statistic, *interval], rel=1e-8, abs=1e-12)
 
 
@@ -102,17 +102,17 @@ def test_an_odds_ratio_near_zero_keeps_its_digits() -> None:
 def test_exchanging_the_groups_inverts_both_odds_ratios(table: ContingencyTable) -> None:
     for ratio in sample_odds_ratio, conditional_odds_ratio:
         one, other = ratio(table, 0.05), ratio(table.exchanged, 0.05)
-        for mine, theirs in (one.low, other.high), (one.value, other.value), (one.high, other.low):
-            if mine and theirs:
-                assert isclose(mine, 1 / theirs, rel_tol=1e-6)
+        for own, theirs in (one.low, other.high), (one.value, other.value), (one.high, other.low):
+            if own and theirs:
+                assert isclose(own, 1 / theirs, rel_tol=1e-6)
             else:
-                assert {mine, theirs} == {0.0, None}
+                assert {own, theirs} == {0.0, None}
 
 
 def test_a_zero_cell_counts_as_a_half_and_the_method_says_so() -> None:
-    found = sample_odds_ratio(ContingencyTable(0, 10, 5, 5), 0.05)
-    assert found.value == pytest.approx(0.05)
-    assert "0.5" in found.method
+    ratio = sample_odds_ratio(ContingencyTable(0, 10, 5, 5), 0.05)
+    assert ratio.value == pytest.approx(0.05)
+    assert "0.5" in ratio.method
     assert "0.5" not in sample_odds_ratio(ContingencyTable(1, 10, 5, 5), 0.05).method
     assert haldane_anscombe(ContingencyTable(0, 10, 5, 5)) == pytest.approx(
         0.5 * 5.5 / (10.5 * 5.5)
@@ -130,12 +130,12 @@ def test_a_zero_cell_counts_as_a_half_and_the_method_says_so() -> None:
     ],
 )
 def test_a_zero_margin_leaves_both_undefined(table: ContingencyTable, reason: str) -> None:
-    for found in sample_odds_ratio(table, 0.05), conditional_odds_ratio(table, 0.05):
-        assert (found.value, found.low, found.high) == (None, None, None)
-        assert found.reason == reason
+    for ratio in sample_odds_ratio(table, 0.05), conditional_odds_ratio(table, 0.05):
+        assert (ratio.value, ratio.low, ratio.high) == (None, None, None)
+        assert ratio.reason == reason
 
 
 def test_beyond_twenty_thousand_cases_there_is_a_reason_in_the_place_of_minutes() -> None:
-    found = conditional_odds_ratio(ContingencyTable(5000, 5000, 5000, 5001), 0.05)
-    assert found.value is None
-    assert found.reason == "not computed for more than 20000 cases"
+    ratio = conditional_odds_ratio(ContingencyTable(5000, 5000, 5000, 5001), 0.05)
+    assert ratio.value is None
+    assert ratio.reason == "not computed for more than 20000 cases"

@@ -45,9 +45,9 @@ def test_the_p_value_is_that_of_scipys_permutations_of_the_formula() -> None:
     expected = stats.permutation_test(
         groups, welch_type, n_resamples=TIMES, alternative="greater", rng=7
     )
-    found = overall(*groups)
-    assert found.statistic[0, 0] == pytest.approx(expected.statistic)
-    assert found.p_values[0, 0] == pytest.approx(expected.pvalue, abs=NOISE)
+    result = overall(*groups)
+    assert result.statistic[0, 0] == pytest.approx(expected.statistic)
+    assert result.p_values[0, 0] == pytest.approx(expected.pvalue, abs=NOISE)
 
 
 def test_with_many_units_the_statistic_is_welchs() -> None:
@@ -79,9 +79,9 @@ def test_a_family_of_prompts_in_one_group_is_one_unit() -> None:
     families = np.repeat(np.arange(9), 20)
     level = np.random.default_rng(1).normal(0, 1, 9)
     rows = np.split(level[families] + np.tile([-0.1, 0.1], 90), 3)
-    apart, together = overall(*rows), overall(*rows, sets=families)
-    assert apart.p_values[0, 0] < 0.01 < together.p_values[0, 0]
-    assert (apart.units[0, 0], together.units[0, 0]) == (180, 9)
+    separate, joint = overall(*rows), overall(*rows, sets=families)
+    assert separate.p_values[0, 0] < 0.01 < joint.p_values[0, 0]
+    assert (separate.units[0, 0], joint.units[0, 0]) == (180, 9)
 
 
 def test_repeats_of_a_prompt_count_as_their_mean() -> None:
@@ -93,8 +93,8 @@ def test_repeats_of_a_prompt_count_as_their_mean() -> None:
 
 
 def test_groups_that_never_vary_and_differ_are_told_apart() -> None:
-    found = overall(np.ones(10), np.zeros(10), np.zeros(10))
-    assert found.p_values[0, 0] == pytest.approx(1 / (TIMES + 1))
+    result = overall(np.ones(10), np.zeros(10), np.zeros(10))
+    assert result.p_values[0, 0] == pytest.approx(1 / (TIMES + 1))
 
 
 def test_a_small_group_whose_answers_are_all_equal_is_not_known_exactly() -> None:
@@ -121,9 +121,9 @@ def test_missing_values_are_left_out() -> None:
     ],
 )
 def test_what_cannot_be_tested_says_why(groups: list[list[float]], reason: str) -> None:
-    found = overall(*groups, times=20)
-    assert np.isnan(found.p_values[0, 0])
-    assert str(sentence(found.reasons[0, 0])).startswith(reason)
+    result = overall(*groups, times=20)
+    assert np.isnan(result.p_values[0, 0])
+    assert str(sentence(result.reasons[0, 0])).startswith(reason)
 
 
 def test_bad_arguments_are_refused_with_a_sentence() -> None:

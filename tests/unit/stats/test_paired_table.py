@@ -14,22 +14,22 @@ counts = st.integers(0, 80)
 @given(counts, counts, counts, counts)
 @settings(deadline=None, max_examples=60)
 def test_mcnemars_tests_are_the_libraries(both: int, first: int, second: int, neither: int) -> None:
-    found = paired_table(both, first, second, neither, alpha=0.05)
+    paired = paired_table(both, first, second, neither, alpha=0.05)
     if first + second == 0:
-        assert found.reason == found.odds_ratio.reason == "no pair differs in the outcome"
-        assert found.exact_p_value is found.p_value is found.corrected_p_value is None
+        assert paired.reason == paired.odds_ratio.reason == "no pair differs in the outcome"
+        assert paired.exact_p_value is paired.p_value is paired.corrected_p_value is None
         return
     exact = stats.binomtest(first, first + second, 0.5).pvalue
-    assert found.exact_p_value == pytest.approx(exact, rel=1e-9)
+    assert paired.exact_p_value == pytest.approx(exact, rel=1e-9)
     table = [[both, first], [second, neither]]
     plain = mcnemar(table, exact=False, correction=False)
-    assert (found.statistic, found.p_value) == pytest.approx((plain.statistic, plain.pvalue))
+    assert (paired.statistic, paired.p_value) == pytest.approx((plain.statistic, plain.pvalue))
     if first != second:  # there, the library's correction goes past zero
         other = mcnemar(table, exact=False, correction=True)
-        assert found.corrected_statistic == pytest.approx(other.statistic)
-        assert found.corrected_p_value == pytest.approx(other.pvalue)
+        assert paired.corrected_statistic == pytest.approx(other.statistic)
+        assert paired.corrected_p_value == pytest.approx(other.pvalue)
     else:
-        assert found.corrected_p_value == 1
+        assert paired.corrected_p_value == 1
 
 
 @given(counts, counts, counts, counts)
@@ -45,20 +45,20 @@ def test_exchanging_the_members_of_all_pairs_turns_the_difference(
 
 
 def test_the_odds_ratio_of_discordant_pairs_has_the_binomial_tests_interval() -> None:
-    found = paired_table(50, 12, 25, 40, alpha=0.05).odds_ratio
+    paired = paired_table(50, 12, 25, 40, alpha=0.05).odds_ratio
     share = stats.binomtest(12, 37).proportion_ci(0.95, method="exact")
-    assert found.value == pytest.approx(12 / 25)
-    assert found.low == pytest.approx(share.low / (1 - share.low))
-    assert found.high == pytest.approx(share.high / (1 - share.high))
+    assert paired.value == pytest.approx(12 / 25)
+    assert paired.low == pytest.approx(share.low / (1 - share.low))
+    assert paired.high == pytest.approx(share.high / (1 - share.high))
 
 
 def test_an_infinite_odds_ratio_keeps_its_lower_bound() -> None:
-    found = paired_table(5, 7, 0, 4, alpha=0.05).odds_ratio
-    assert found.value is None
-    assert found.high is None
-    assert found.low is not None
-    assert found.low > 1
-    assert found.reason == "infinite: no pair has it in the second only"
+    paired = paired_table(5, 7, 0, 4, alpha=0.05).odds_ratio
+    assert paired.value is None
+    assert paired.high is None
+    assert paired.low is not None
+    assert paired.low > 1
+    assert paired.reason == "infinite: no pair has it in the second only"
 
 
 def test_no_pairs_have_no_difference() -> None:

@@ -96,8 +96,8 @@ def test_many_states_evaluated_at_once_are_each_alone() -> None:
 
 
 def test_rounding_keeps_the_mean_exactly() -> None:
-    luck = (np.arange(100_000) + 0.5) / 100_000
-    counts = binned(np.full(100_000, 0.123), -1, 1, 129, luck)
+    jitter = (np.arange(100_000) + 0.5) / 100_000
+    counts = binned(np.full(100_000, 0.123), -1, 1, 129, jitter)
     assert np.dot(counts, np.linspace(-1, 1, 129)) / 100_000 == pytest.approx(0.123, abs=1e-6)
     assert sum(count > 0 for count in counts) == 2
 
@@ -105,9 +105,9 @@ def test_rounding_keeps_the_mean_exactly() -> None:
 def test_a_unit_is_rounded_the_same_way_whenever_it_is_counted() -> None:
     assert uniforms(["a", "b"], "x").tolist() == uniforms(["b", "a"], "x").tolist()[::-1]
     assert uniforms(["a"], "x") != uniforms(["a"], "y")
-    luck = uniforms([str(i) for i in range(20_000)])
-    assert 0 <= luck.min() < luck.max() < 1
-    assert luck.mean() == pytest.approx(0.5, abs=0.01)
+    jitter = uniforms([str(i) for i in range(20_000)])
+    assert 0 <= jitter.min() < jitter.max() < 1
+    assert jitter.mean() == pytest.approx(0.5, abs=0.01)
 
 
 def test_an_interval_leaves_out_nothing_that_is_not_rejected() -> None:

@@ -87,12 +87,12 @@ def test_p_values_of_disparities_are_scipys(metric: str, binary: bool) -> None:
     expected = stats.permutation_test(
         groups, statistic, n_resamples=TIMES, alternative=alternative, rng=7
     )
-    found = permute(table_of(*groups))
+    null = permute(table_of(*groups))
     place = METRICS.index(metric)
-    assert found.p_values[place, 0, 0] == pytest.approx(expected.pvalue, abs=NOISE)
+    assert null.p_values[place, 0, 0] == pytest.approx(expected.pvalue, abs=NOISE)
     median = np.median(expected.null_distribution)
     spread = np.std(expected.null_distribution)
-    assert found.null_median[place, 0, 0] == pytest.approx(median, abs=0.15 * spread)
+    assert null.null_median[place, 0, 0] == pytest.approx(median, abs=0.15 * spread)
 
 
 def test_labels_permute_within_the_counterfactual_set() -> None:
@@ -120,22 +120,22 @@ def test_missing_values_move_with_their_row() -> None:
     for group in groups:
         group[rng.random(9) < 0.3] = np.nan
     table = table_of(*groups)
-    found = permute(table)
+    null = permute(table)
     column, reached, gaps = table.values[:, 0], 0, []
     for _ in range(TIMES):
         moved = rng.permutation(column).reshape(3, 9)
         gaps.append(np.ptp(np.nanmean(moved, axis=1)))
         reached += gaps[-1] >= np.ptp([np.nanmean(g) for g in groups])
-    assert found.p_values[GAP, 0, 0] == pytest.approx(reached / TIMES, abs=NOISE)
-    assert found.null_median[GAP, 0, 0] == pytest.approx(np.median(gaps), abs=0.05)
+    assert null.p_values[GAP, 0, 0] == pytest.approx(reached / TIMES, abs=NOISE)
+    assert null.null_median[GAP, 0, 0] == pytest.approx(np.median(gaps), abs=0.05)
 
 
 def test_all_exchanges_of_a_tiny_table_are_equally_likely() -> None:
     values = np.array([1.0, 2.0, 4.0, 9.0])
-    found = permute(table_of(values[:2], values[2:]), times=20_000)
+    null = permute(table_of(values[:2], values[2:]), times=20_000)
     gaps = [abs(np.mean(p[:2]) - np.mean(p[2:])) for p in permutations(values)]
     expected = np.mean(np.array(gaps) >= gaps[0] - 1e-12)
-    assert found.p_values[GAP, 0, 0] == pytest.approx(expected, abs=0.015)
+    assert null.p_values[GAP, 0, 0] == pytest.approx(expected, abs=0.015)
 
 
 def test_repeats_of_a_unit_are_one_value_and_keep_together() -> None:
@@ -147,8 +147,8 @@ def test_repeats_of_a_unit_are_one_value_and_keep_together() -> None:
     table = Table(values[:, None], codes, ("a", "b"), ("x",))
     means = values.reshape(20, 10).mean(axis=1)
     short = Table(means[:, None], prompts % 2, ("a", "b"), ("x",))
-    together, alone = permute(table, units=units), permute(short)
-    assert together.p_values[GAP] == pytest.approx(alone.p_values[GAP], abs=NOISE)
+    joint, alone = permute(table, units=units), permute(short)
+    assert joint.p_values[GAP] == pytest.approx(alone.p_values[GAP], abs=NOISE)
 
 
 def test_domains_and_features_are_permuted_apart() -> None:
@@ -158,9 +158,9 @@ def test_domains_and_features_are_permuted_apart() -> None:
     values[codes == 4, 1] += 3
     table = Table(values, codes, tuple("abcdef"), ("x", "y"))
     domain_of = np.array([0, 1, 0, 1, 1, 0])
-    found = permute(table, times=1000, domain_of=domain_of, domains=("n", "s"))
-    assert found.p_values[GAP, 1, 1] == pytest.approx(1 / 1001)
-    assert (found.p_values[GAP][[0, 0, 1], [0, 1, 0]] > 0.01).all()
+    null = permute(table, times=1000, domain_of=domain_of, domains=("n", "s"))
+    assert null.p_values[GAP, 1, 1] == pytest.approx(1 / 1001)
+    assert (null.p_values[GAP][[0, 0, 1], [0, 1, 0]] > 0.01).all()
 
 
 def test_the_null_of_a_ratio_over_many_groups_is_far_below_one() -> None:
@@ -182,17 +182,17 @@ def test_the_null_of_a_ratio_over_many_groups_is_far_below_one() -> None:
     ],
 )
 def test_what_is_undefined_says_why(groups: list[list[float]], metric: str, reason: str) -> None:
-    found = permute(table_of(*groups), times=50)
+    null = permute(table_of(*groups), times=50)
     place = METRICS.index(metric), 0, 0
-    assert np.isnan(found.p_values[place])
-    assert str(sentence(found.reasons[place])).startswith(reason)
+    assert np.isnan(null.p_values[place])
+    assert str(sentence(null.reasons[place])).startswith(reason)
 
 
 def test_empty_groups_domains_and_tables_have_reasons_and_no_numbers() -> None:
     table = replace(table_of([1.0, 2.0], [3.0, 5.0]), groups=("a", "b", "c", "d"))
-    found = permute(table, times=50, domain_of=np.array([0, 0, 0, 1]), domains=("n", "s"))
-    assert (found.reasons[:, 1] == Reason.NO_GROUPS).all()
-    assert np.isfinite(found.p_values[GAP, 0, 0])
+    null = permute(table, times=50, domain_of=np.array([0, 0, 0, 1]), domains=("n", "s"))
+    assert (null.reasons[:, 1] == Reason.NO_GROUPS).all()
+    assert np.isfinite(null.p_values[GAP, 0, 0])
     none = Table(np.empty((0, 1)), np.empty(0, dtype=int), ("a",), ("x",))
     assert np.isnan(permute(none, times=5).p_values).all()
 
@@ -210,8 +210,8 @@ def test_a_set_inside_one_group_moves_as_one() -> None:
 
 
 def test_equal_groups_are_reached_by_every_exchange() -> None:
-    found = permute(table_of([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]), times=200)
-    assert found.p_values[GAP, 0, 0] == 1
+    null = permute(table_of([0.1, 0.2, 0.3], [0.3, 0.2, 0.1]), times=200)
+    assert null.p_values[GAP, 0, 0] == 1
 
 
 def test_an_exchange_keeps_to_its_strata_and_reaches_every_place() -> None:
@@ -246,7 +246,10 @@ def test_equal_values_deviate_by_nothing_however_often_their_mean_is_rounded() -
 @pytest.mark.parametrize("kind", [list, np.uint64, np.float64])
 def test_codes_of_sets_may_be_of_any_kind(kind: Any) -> None:
     labels, sets = np.array([0, 0, 1, 1, 1]), [0, 1, 0, 2, 2]
-    given: Any = sets if kind is list else np.array(sets, dtype=kind)
-    found, wanted = exchange_units(labels, given, given), exchange_units(labels, np.array(sets))
-    assert found.of_row.tolist() == wanted.of_row.tolist()
-    assert found.strata.tolist() == wanted.strata.tolist()
+    arguments: Any = sets if kind is list else np.array(sets, dtype=kind)
+    null, wanted = (
+        exchange_units(labels, arguments, arguments),
+        exchange_units(labels, np.array(sets)),
+    )
+    assert null.of_row.tolist() == wanted.of_row.tolist()
+    assert null.strata.tolist() == wanted.strata.tolist()

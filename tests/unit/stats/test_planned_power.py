@@ -75,10 +75,10 @@ def test_a_study_of_another_size_has_the_same_structure() -> None:
 
 @pytest.mark.parametrize("needed", [2, 3, 17, 900])
 def test_the_smallest_number_that_is_enough_is_found_to_four_percent(needed: int) -> None:
-    found = smallest_enough(lambda number: 0.9 if number >= needed else 0.1)
-    assert found is not None
-    assert found.power == 0.9
-    assert needed <= found.number <= max(needed * 1.05, needed)
+    plan = smallest_enough(lambda number: 0.9 if number >= needed else 0.1)
+    assert plan is not None
+    assert plan.power == 0.9
+    assert needed <= plan.number <= max(needed * 1.05, needed)
 
 
 def test_what_is_never_enough_has_no_number() -> None:

@@ -53,8 +53,8 @@ def test_a_plan_holds_for_other_differences_of_the_same_mean_and_deviation() -> 
     generator, alarmed = np.random.default_rng(2), 0
     for _ in range(200):
         gaps = np.clip(generator.normal(0.1, 0.3, plan.units), -1, 1)
-        state, luck = PairHistogram.empty(), generator.random(plan.units)
-        for part, lucky in zip(np.array_split(gaps, 20), np.array_split(luck, 20), strict=True):
+        state, jitter = PairHistogram.empty(), generator.random(plan.units)
+        for part, lucky in zip(np.array_split(gaps, 20), np.array_split(jitter, 20), strict=True):
             state += PairHistogram.of(part, lucky)
             if state.log_e() >= log(20):
                 alarmed += 1
@@ -145,8 +145,8 @@ def test_groups_without_twins_need_more_units_and_near_an_end_fewer() -> None:
     middle = plan_two_groups(0.3, (0.25, 0.25), 0.35, rng(), alpha=0.05).units or 0
     assert middle > (plan_gap(0.3, 0.25, rng(), alpha=0.05).units or 0)
     assert (plan_two_groups(0.3, (0.15, 0.15), 0.03, rng(), alpha=0.05).units or 0) < middle
-    for level, sd, said in ((0.9, 0.2, "within the range"), (0.01, 0.2, "have no deviation")):
-        with pytest.raises(ValueError, match=said):
+    for level, sd, message in ((0.9, 0.2, "within the range"), (0.01, 0.2, "have no deviation")):
+        with pytest.raises(ValueError, match=message):
             plan_two_groups(0.3, (sd, sd), level, rng(), alpha=0.05)
 
 

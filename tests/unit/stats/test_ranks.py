@@ -20,39 +20,39 @@ ratings = st.lists(st.integers(1, 5).map(float), min_size=1, max_size=7)
 @pytest.mark.parametrize("method", ["exact", "asymptotic"])
 def test_mann_whitney_gives_the_recorded_values(method: str) -> None:
     for case in golden_cases(f"mannwhitneyu(method={method}) no ties"):
-        found = mann_whitney(*case["input"], method=method)  # type: ignore[arg-type]
-        assert found.u_a == case["expected"]["U1"]
-        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+        test = mann_whitney(*case["input"], method=method)  # type: ignore[arg-type]
+        assert test.u_a == case["expected"]["U1"]
+        assert test.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
 
 
 def test_auto_is_scipys_but_for_small_groups_with_ties() -> None:
     for case in golden_cases("mannwhitneyu(method=auto) no ties"):
-        found = mann_whitney(*case["input"])
-        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
-        assert found.method == "Mann-Whitney, exact"
+        test = mann_whitney(*case["input"])
+        assert test.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+        assert test.method == "Mann-Whitney, exact"
     for case in golden_cases("mannwhitneyu(method=auto) ties"):
-        found = mann_whitney(*case["input"])
-        assert found.u_a == case["expected"]["U1"]
-        assert found.method == "Mann-Whitney, all relabellings"
+        test = mann_whitney(*case["input"])
+        assert test.u_a == case["expected"]["U1"]
+        assert test.method == "Mann-Whitney, all relabellings"
         normal = mann_whitney(*case["input"], method="asymptotic")
         assert normal.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
     for case in golden_cases("mannwhitneyu CV ratings"):
-        found = mann_whitney(*case["input"])
-        assert (found.u_a, found.u_b) == (case["expected"]["U1"], case["expected"]["U2"])
-        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+        test = mann_whitney(*case["input"])
+        assert (test.u_a, test.u_b) == (case["expected"]["U1"], case["expected"]["U2"])
+        assert test.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
 
 
 def test_the_normal_approximation_with_ties_gives_the_recorded_values() -> None:
     for case in golden_cases("mannwhitneyu(method=asymptotic) ties"):
-        found = mann_whitney(*case["input"], method="asymptotic")
-        assert found.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
+        test = mann_whitney(*case["input"], method="asymptotic")
+        assert test.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
     for case in golden_cases("mannwhitneyu(asymptotic,use_continuity=False)"):
-        found = mann_whitney(*case["input"], method="asymptotic", continuity=False)
-        assert found.p_value == pytest.approx(case["expected"], abs=1e-12)
+        test = mann_whitney(*case["input"], method="asymptotic", continuity=False)
+        assert test.p_value == pytest.approx(case["expected"], abs=1e-12)
     for case in golden_cases("pingouin.mwu"):
-        found = mann_whitney(*case["input"], method="asymptotic")
-        assert found.p_value == pytest.approx(case["expected"]["p_val"], abs=1e-12)
-        assert found.superiority == pytest.approx(case["expected"]["CLES"], abs=1e-12)
+        test = mann_whitney(*case["input"], method="asymptotic")
+        assert test.p_value == pytest.approx(case["expected"]["p_val"], abs=1e-12)
+        assert test.superiority == pytest.approx(case["expected"]["CLES"], abs=1e-12)
 
 
 @pytest.mark.parametrize("small", [1, 3])
@@ -66,41 +66,41 @@ def test_a_few_values_against_many_with_ties_are_relabelled_evenly(small: int) -
     observed = ranks[:small].sum()
     expected = min(1.0, 2 * min((sums >= observed).mean(), (sums <= observed).mean()))
     for x, y in ((few, many), (many, few)):
-        found = mann_whitney(x, y, rng=np.random.default_rng(5))
-        assert found.method == "Mann-Whitney, random relabellings"
-        assert found.p_value == pytest.approx(expected, abs=4 * (0.25 / 10_000) ** 0.5 * 2)
+        test = mann_whitney(x, y, rng=np.random.default_rng(5))
+        assert test.method == "Mann-Whitney, random relabellings"
+        assert test.p_value == pytest.approx(expected, abs=4 * (0.25 / 10_000) ** 0.5 * 2)
 
 
 def test_missing_values_are_left_out_and_counted() -> None:
     for case in golden_cases("mannwhitneyu nan_policy"):
         a, b = ([float(v) for v in sample] for sample in case["input"])
-        found = mann_whitney(a, b, method="asymptotic")
-        assert found.p_value == pytest.approx(case["expected"]["omit"], abs=1e-12)
-        assert (found.missing_a, found.n_a) == (1, 3)
+        test = mann_whitney(a, b, method="asymptotic")
+        assert test.p_value == pytest.approx(case["expected"]["omit"], abs=1e-12)
+        assert (test.missing_a, test.n_a) == (1, 3)
     assert mann_whitney([1, None, 3], [2, float("inf")]).missing_b == 1
 
 
 def test_identical_values_have_no_p_value() -> None:
     for case in golden_cases("mannwhitneyu all identical"):
-        found = mann_whitney(*case["input"])
-        assert found.u_a == case["expected"]["U1"]
-        assert (found.p_value, found.superiority) == (None, 0.5)
-        assert found.reason == "all values are identical: there is no order to test"
+        test = mann_whitney(*case["input"])
+        assert test.u_a == case["expected"]["U1"]
+        assert (test.p_value, test.superiority) == (None, 0.5)
+        assert test.reason == "all values are identical: there is no order to test"
 
 
 @settings(deadline=None, max_examples=40)
 @given(ratings, ratings)
 def test_small_groups_with_ties_are_every_relabelling(a: list[float], b: list[float]) -> None:
-    found = mann_whitney(a, b, method="permutation")
+    test = mann_whitney(a, b, method="permutation")
     values = a + b
     if len(set(values)) == 1:
-        assert found.p_value is None
+        assert test.p_value is None
         return
     sums = [u_of(values, chosen) for chosen in combinations(range(len(values)), len(a))]
     u = u_of(values, tuple(range(len(a))))
     tail = min(sum(s >= u for s in sums), sum(s <= u for s in sums)) / len(sums)
-    assert found.u_a == u
-    assert found.p_value == pytest.approx(min(1, 2 * tail), abs=1e-12)
+    assert test.u_a == u
+    assert test.p_value == pytest.approx(min(1, 2 * tail), abs=1e-12)
 
 
 def u_of(values: list[float], chosen: tuple[int, ...]) -> float:
@@ -114,25 +114,25 @@ def u_of(values: list[float], chosen: tuple[int, ...]) -> float:
 def test_order_missing_values_and_a_constant_change_nothing(
     a: list[float], b: list[float], r: Random
 ) -> None:
-    found = mann_whitney(a, b)
+    test = mann_whitney(a, b)
     shuffled = [*a, NAN]
     r.shuffle(shuffled)
     other = mann_whitney([x + 3 for x in shuffled], [y + 3 for y in b])
-    assert (other.u_a, other.p_value, other.missing_a) == (found.u_a, found.p_value, 1)
+    assert (other.u_a, other.p_value, other.missing_a) == (test.u_a, test.p_value, 1)
     swapped = mann_whitney(b, a)
-    assert (swapped.u_a, swapped.u_b) == (found.u_b, found.u_a)
-    assert swapped.p_value == pytest.approx(found.p_value, abs=1e-12)
+    assert (swapped.u_a, swapped.u_b) == (test.u_b, test.u_a)
+    assert swapped.p_value == pytest.approx(test.p_value, abs=1e-12)
 
 
 def test_random_relabellings_are_near_all_of_them() -> None:
     a, b = RNG.integers(1, 6, 8).astype(float), RNG.integers(2, 6, 40).astype(float)
-    found = mann_whitney(a, b, rng=np.random.default_rng(1))
-    assert found.method == "Mann-Whitney, random relabellings"
+    test = mann_whitney(a, b, rng=np.random.default_rng(1))
+    assert test.method == "Mann-Whitney, random relabellings"
     normal = mann_whitney(a, b)
     assert normal.method.startswith("Mann-Whitney, normal")
     # Of 400,000 relabellings in random order .386 are as far out; the normal form says .370.
-    assert found.p_value == pytest.approx(0.386, abs=0.016)
-    assert found.p_value == pytest.approx(normal.p_value, abs=0.04)
+    assert test.p_value == pytest.approx(0.386, abs=0.016)
+    assert test.p_value == pytest.approx(normal.p_value, abs=0.04)
 
 
 def test_what_has_no_ranks_says_why() -> None:

@@ -31,27 +31,29 @@ def near(number: float, relative: float = 0) -> Any:
 
 def same(ours: Estimate, value: Any, bounds: list[Any], *, relative: float = EXACT) -> None:
     """Equal; where the library says infinite, we say None and why."""
-    for mine, theirs in zip((ours.value, ours.low, ours.high), (value, *bounds), strict=True):
+    for own, theirs in zip((ours.value, ours.low, ours.high), (value, *bounds), strict=True):
         if read(theirs) == inf:
-            assert mine is None
+            assert own is None
             assert ours.reason
         else:
-            assert mine == near(read(theirs), relative)
+            assert own == near(read(theirs), relative)
 
 
 def test_every_recorded_table_comes_out() -> None:
     for case in golden("two_by_two.json"):
         counts = [case[name] for name in "ABCD"]
-        found = two_by_two(*counts)
+        statistics = two_by_two(*counts)
         yates = two_by_two(*counts, yates=True).chi_square
-        assert found.table.n == case["n"]
-        assert [found.chi_square.statistic, found.chi_square.p_value] == near_all(case["chi2"])
+        assert statistics.table.n == case["n"]
+        assert [statistics.chi_square.statistic, statistics.chi_square.p_value] == near_all(
+            case["chi2"]
+        )
         assert [yates.statistic, yates.p_value] == near_all(case["chi2_yates"])
-        assert found.fisher.p_value == near(case["fisher_p"])
-        assert found.chi_square.min_expected == near(case["min_expected"])
+        assert statistics.fisher.p_value == near(case["fisher_p"])
+        assert statistics.chi_square.min_expected == near(case["min_expected"])
         if "OR" in case:
-            same(found.odds_ratio, case["OR"], case["OR_ci"])
-            same(found.relative_risk, case["RR"], case["RR_ci"])
+            same(statistics.odds_ratio, case["OR"], case["OR_ci"])
+            same(statistics.relative_risk, case["RR"], case["RR_ci"])
 
 
 def near_all(numbers: list[float]) -> Any:
@@ -60,12 +62,12 @@ def near_all(numbers: list[float]) -> Any:
 
 def test_conditional_odds_ratios_are_scipys() -> None:
     for case in golden_cases("scipy.stats.contingency.odds_ratio(kind=conditional)+CI95"):
-        found = of(case["input"]).odds_ratio_conditional
+        statistics = of(case["input"]).odds_ratio_conditional
         if read(case["expected"]["statistic"]) != read(case["expected"]["statistic"]):
-            assert (found.value, found.low, found.high) == (None, None, None)
-            assert found.reason
+            assert (statistics.value, statistics.low, statistics.high) == (None, None, None)
+            assert statistics.reason
         else:
-            same(found, case["expected"]["statistic"], case["expected"]["ci"])
+            same(statistics, case["expected"]["statistic"], case["expected"]["ci"])
 
 
 @pytest.mark.parametrize(
@@ -78,15 +80,15 @@ def test_conditional_odds_ratios_are_scipys() -> None:
 )
 def test_sample_odds_ratios_are_the_libraries(function: str, estimate: str) -> None:
     for case in golden_cases(function):
-        found = of(case["input"])
-        if no_margin(found.table):  # declared: undefined, where statsmodels says 1
-            assert found.odds_ratio.value is None
-            assert found.odds_ratio.reason
-        elif 0 in found.table.counts and "shift_zeros=True" not in function:
-            assert found.odds_ratio.value is not None  # declared: 0.5 in the place of zero
-            assert "0.5" in found.odds_ratio.method
+        statistics = of(case["input"])
+        if no_margin(statistics.table):  # declared: undefined, where statsmodels says 1
+            assert statistics.odds_ratio.value is None
+            assert statistics.odds_ratio.reason
+        elif 0 in statistics.table.counts and "shift_zeros=True" not in function:
+            assert statistics.odds_ratio.value is not None  # declared: 0.5 in the place of zero
+            assert "0.5" in statistics.odds_ratio.method
         else:
-            same(found.odds_ratio, case["expected"][estimate], case["expected"]["ci"])
+            same(statistics.odds_ratio, case["expected"][estimate], case["expected"]["ci"])
 
 
 @pytest.mark.parametrize(
@@ -100,20 +102,20 @@ def test_sample_odds_ratios_are_the_libraries(function: str, estimate: str) -> N
 def test_relative_risks_are_the_libraries(function: str) -> None:
     for case in golden_cases(function):
         table = given(case["input"])
-        found = two_by_two(*table.counts).relative_risk
+        statistics = two_by_two(*table.counts).relative_risk
         expected = case["expected"]
         value = read(expected.get("rr", expected.get("riskratio", nan)))
         if 0 not in table.counts:
-            assert found.value == near(value)
+            assert statistics.value == near(value)
             if (
                 function != "Table2x2(shift_zeros=False): OR, RR"
             ):  # its interval is the odds ratio's
-                assert [found.low, found.high] == near_all(expected["ci"])
+                assert [statistics.low, statistics.high] == near_all(expected["ci"])
         elif "shift_zeros=True" not in function and "raises" not in expected and value == value:
-            assert found.value == (None if value == inf else near(value))
-            assert found.method.startswith("score")  # declared: not Katz where a cell is zero
+            assert statistics.value == (None if value == inf else near(value))
+            assert statistics.method.startswith("score")  # declared: not Katz where a cell is zero
         else:  # declared: unshifted, and undefined where nobody has the outcome
-            assert found.method.startswith("score")
+            assert statistics.method.startswith("score")
 
 
 def given(counts: list[Any]) -> ContingencyTable:
@@ -128,24 +130,29 @@ def given(counts: list[Any]) -> ContingencyTable:
 def test_chi_square_is_scipys(yates: bool) -> None:
     for case in golden_cases(f"chi2_contingency(correction={yates})"):
         rows, expected = case["input"], case["expected"]
-        found = two_by_two(*rows[0], *rows[1], yates=yates).chi_square
+        statistics = two_by_two(*rows[0], *rows[1], yates=yates).chi_square
         if "raises" in expected:
-            assert found.statistic is None
-            assert found.p_value is None
-            assert found.reason
+            assert statistics.statistic is None
+            assert statistics.p_value is None
+            assert statistics.reason
         else:
-            assert [found.statistic, found.p_value] == near_all([expected["chi2"], expected["p"]])
-            assert (found.dof, found.min_expected) == (expected["dof"], expected["min_expected"])
+            assert [statistics.statistic, statistics.p_value] == near_all(
+                [expected["chi2"], expected["p"]]
+            )
+            assert (statistics.dof, statistics.min_expected) == (
+                expected["dof"],
+                expected["min_expected"],
+            )
 
 
 def test_fishers_p_value_is_scipys() -> None:
     for case in golden_cases("fisher_exact two-sided"):
-        found = of(case["input"])
-        if no_margin(found.table):  # declared: undefined, where scipy says 1
-            assert found.fisher.p_value is None
-            assert found.fisher.reason
+        statistics = of(case["input"])
+        if no_margin(statistics.table):  # declared: undefined, where scipy says 1
+            assert statistics.fisher.p_value is None
+            assert statistics.fisher.reason
         else:
-            assert found.fisher.p_value == near(case["expected"]["p"])
+            assert statistics.fisher.p_value == near(case["expected"]["p"])
 
 
 def test_boschloos_p_value_is_scipys() -> None:
@@ -156,14 +163,14 @@ def test_boschloos_p_value_is_scipys() -> None:
 
 def test_wilsons_interval_is_statsmodels() -> None:
     for case in golden_cases("proportion_confint(wilson)"):
-        found = selection_rate(case["input"]["count"], case["input"]["nobs"], 0.05)
-        assert [found.low, found.high] == near_all(case["expected"])
+        statistics = selection_rate(case["input"]["count"], case["input"]["nobs"], 0.05)
+        assert [statistics.low, statistics.high] == near_all(case["expected"])
 
 
 def test_newcombes_interval_is_statsmodels() -> None:
     for case in golden_cases("confint_proportions_2indep(compare=diff, method=newcomb)"):
-        found = two_by_two(*given(case["input"]).counts).risk_difference
-        assert [found.low, found.high] == near_all(case["expected"])
+        statistics = two_by_two(*given(case["input"]).counts).risk_difference
+        assert [statistics.low, statistics.high] == near_all(case["expected"])
 
 
 @pytest.mark.parametrize("method", ["log", "score"])
@@ -171,31 +178,31 @@ def test_the_relative_risks_interval_is_statsmodels(method: str) -> None:
     """Log where no cell is zero, score where one is: the other pairs are not offered."""
     for case in golden_cases(f"confint_proportions_2indep(compare=ratio, method={method})"):
         table = given(case["input"])
-        found = two_by_two(*table.counts).relative_risk
+        statistics = two_by_two(*table.counts).relative_risk
         if (0 in table.counts) == (method == "score"):
-            assert [found.low, found.high] == near_all(case["expected"])
+            assert [statistics.low, statistics.high] == near_all(case["expected"])
 
 
 def test_the_odds_ratios_logit_interval_is_statsmodels() -> None:
     for case in golden_cases("confint_proportions_2indep(compare=odds-ratio, method=logit)"):
         table = given(case["input"])
         if 0 not in table.counts:
-            found = two_by_two(*table.counts).odds_ratio
-            assert [found.low, found.high] == near_all(case["expected"])
+            statistics = two_by_two(*table.counts).odds_ratio
+            assert [statistics.low, statistics.high] == near_all(case["expected"])
 
 
 def test_strata_are_statsmodels() -> None:
     case = golden_cases("StratifiedTable: MH pooled OR, CI, RR, CMH, Breslow-Day")[0]
     expected = case["expected"]
     tables = [(*rows[0], *rows[1]) for rows in case["input"]]
-    found, corrected = stratified(tables), stratified(tables, correction=True)
-    same(found.odds_ratio, expected["or_pooled"], expected["or_ci"])
-    assert found.relative_risk == near(expected["rr_pooled"])
+    statistics, corrected = stratified(tables), stratified(tables, correction=True)
+    same(statistics.odds_ratio, expected["or_pooled"], expected["or_ci"])
+    assert statistics.relative_risk == near(expected["rr_pooled"])
     pairs = [
-        (found.cmh, "cmh_nocorr"),
+        (statistics.cmh, "cmh_nocorr"),
         (corrected.cmh, "cmh_corr"),
-        (found.breslow_day, "breslow_day"),
-        (found.tarone, "tarone"),
+        (statistics.breslow_day, "breslow_day"),
+        (statistics.tarone, "tarone"),
     ]
     for ours, name in pairs:
         assert ours.statistic == near(expected[name]["stat"])
@@ -204,22 +211,22 @@ def test_strata_are_statsmodels() -> None:
 
 def test_a_stratum_with_a_zero_cell_needs_no_correction() -> None:
     case = golden_cases("StratifiedTable with a zero cell")[0]
-    found = stratified([(*rows[0], *rows[1]) for rows in case["input"]])
-    assert found.odds_ratio.value == near(case["expected"]["or_pooled"])
-    assert found.cmh.statistic == near(case["expected"]["cmh"])
-    assert found.cmh.p_value == near(case["expected"]["p"])
+    statistics = stratified([(*rows[0], *rows[1]) for rows in case["input"]])
+    assert statistics.odds_ratio.value == near(case["expected"]["or_pooled"])
+    assert statistics.cmh.statistic == near(case["expected"]["cmh"])
+    assert statistics.cmh.p_value == near(case["expected"]["p"])
 
 
 def test_pairs_are_statsmodels() -> None:
     for exact, correction in (True, True), (False, True), (False, False):
         case = golden_cases(f"mcnemar(exact={exact}, correction={correction})")[0]
         (both, first), (second, neither) = case["input"]
-        found = paired_table(both, first, second, neither, alpha=0.05)
+        statistics = paired_table(both, first, second, neither, alpha=0.05)
         if exact:
-            assert found.exact_p_value == near(case["expected"]["p"])
+            assert statistics.exact_p_value == near(case["expected"]["p"])
             continue
-        statistic = found.corrected_statistic if correction else found.statistic
-        p_value = found.corrected_p_value if correction else found.p_value
+        statistic = statistics.corrected_statistic if correction else statistics.statistic
+        p_value = statistics.corrected_p_value if correction else statistics.p_value
         assert statistic == near(case["expected"]["stat"])
         assert p_value == near(case["expected"]["p"])
 
@@ -232,14 +239,16 @@ def test_impact_ratios_are_fairlearns() -> None:
     ):
         case = golden_cases(function)[0]
         pairs = list(zip(case["input"]["sf"], case["input"]["y_pred"], strict=True))
-        found = two_by_two(*(pairs.count(cell) for cell in [(g, y) for g in "ab" for y in (1, 0)]))
+        statistics = two_by_two(
+            *(pairs.count(cell) for cell in [(g, y) for g in "ab" for y in (1, 0)])
+        )
         expected = case["expected"]
         expected = read(expected["ratio"] if isinstance(expected, dict) else expected)
         if expected != expected:
-            assert found.impact_ratio.value is None
-            assert found.impact_ratio.reason == "nobody is selected in either group"
+            assert statistics.impact_ratio.value is None
+            assert statistics.impact_ratio.reason == "nobody is selected in either group"
         else:
-            assert found.impact_ratio.value == near(expected)
+            assert statistics.impact_ratio.value == near(expected)
 
 
 def test_berkeleys_admissions_come_out() -> None:
@@ -256,12 +265,12 @@ def test_berkeleys_admissions_come_out() -> None:
     assert crude["chi_square"]["statistic"] == pytest.approx(pooled["chi_square"], abs=printed)
     assert yates == pytest.approx(pooled["chi_square_yates"], abs=printed)
     assert crude["impact_ratio"]["estimate"] == pytest.approx(pooled["impact_ratio"], abs=printed)
-    found = stratified(stored["departments"].values(), correction=True)
-    within = found.odds_ratio
+    statistics = stratified(stored["departments"].values(), correction=True)
+    within = statistics.odds_ratio
     assert within.value == pytest.approx(strata["mantel_haenszel_or"], abs=printed)
     assert [within.low, within.high] == pytest.approx(strata["ci"], abs=printed)
-    assert found.cmh.statistic == pytest.approx(strata["cmh"], abs=printed)
-    assert found.cmh.p_value == pytest.approx(strata["p_value"], abs=printed)
-    assert found.breslow_day.statistic == pytest.approx(strata["breslow_day"], abs=printed)
-    assert found.note is not None
-    assert found.note.startswith("Simpson's paradox")
+    assert statistics.cmh.statistic == pytest.approx(strata["cmh"], abs=printed)
+    assert statistics.cmh.p_value == pytest.approx(strata["p_value"], abs=printed)
+    assert statistics.breslow_day.statistic == pytest.approx(strata["breslow_day"], abs=printed)
+    assert statistics.note is not None
+    assert statistics.note.startswith("Simpson's paradox")

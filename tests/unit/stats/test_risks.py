@@ -31,12 +31,12 @@ comparable = tables.filter(lambda t: bool(t.n_1 and t.n_2 and t.a + t.c))
 def test_a_relative_risk_without_zero_cells_is_scipys(
     table: ContingencyTable, alpha: float
 ) -> None:
-    found = relative_risk(table, alpha)
+    estimate = relative_risk(table, alpha)
     test = scipys(table.a, table.n_1, table.c, table.n_2)
     interval = test.confidence_interval(1 - alpha)
-    assert found.method == "Katz"
-    assert found.value == pytest.approx(test.relative_risk, rel=1e-12)
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
+    assert estimate.method == "Katz"
+    assert estimate.value == pytest.approx(test.relative_risk, rel=1e-12)
+    assert (estimate.low, estimate.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.3])
@@ -99,16 +99,16 @@ def test_the_score_interval_holds_the_ratio_and_turns_with_the_groups(
 def test_a_relative_risk_with_zeros_is_unshifted_or_says_why_not(
     table: ContingencyTable, value: float | None, reason: str | None
 ) -> None:
-    found = relative_risk(table, 0.05)
-    assert (found.value, found.reason) == (value, reason)
-    assert found.method.startswith("score")
+    estimate = relative_risk(table, 0.05)
+    assert (estimate.value, estimate.reason) == (value, reason)
+    assert estimate.method.startswith("score")
 
 
 def test_equal_certainty_on_both_sides_is_not_taken_for_certain() -> None:
-    found = relative_risk(ContingencyTable(10, 0, 10, 0), 0.05)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 0.8 < 1.2 < found.high  # Katz's interval would be 1 to 1
+    estimate = relative_risk(ContingencyTable(10, 0, 10, 0), 0.05)
+    assert estimate.low is not None
+    assert estimate.high is not None
+    assert estimate.low < 0.8 < 1.2 < estimate.high  # Katz's interval would be 1 to 1
 
 
 @given(comparable)
@@ -116,14 +116,14 @@ def test_equal_certainty_on_both_sides_is_not_taken_for_certain() -> None:
 @example(ContingencyTable(1, 2, 2, 4))
 @settings(deadline=None, max_examples=50)
 def test_an_impact_ratio_is_the_smaller_rate_over_the_larger(table: ContingencyTable) -> None:
-    found = impact_ratio(table, 0.05)
+    estimate = impact_ratio(table, 0.05)
     rates = sorted((table.a / table.n_1, table.c / table.n_2))
-    assert found.value == pytest.approx(rates[0] / rates[1])
-    assert found.value is not None
-    assert found.value <= 1
+    assert estimate.value == pytest.approx(rates[0] / rates[1])
+    assert estimate.value is not None
+    assert estimate.value <= 1
     other = impact_ratio(table.exchanged, 0.05)
     of_other = (other.value, other.low, other.high)
-    assert of_other == pytest.approx((found.value, found.low, found.high), rel=1e-6)
+    assert of_other == pytest.approx((estimate.value, estimate.low, estimate.high), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -136,20 +136,27 @@ def test_an_impact_ratio_is_the_smaller_rate_over_the_larger(table: ContingencyT
     ],
 )
 def test_an_impact_ratio_of_nothing_is_undefined(table: ContingencyTable, reason: str) -> None:
-    found = impact_ratio(table, 0.05)
-    assert (found.value, found.low, found.high, found.reason) == (None, None, None, reason)
+    estimate = impact_ratio(table, 0.05)
+    assert (estimate.value, estimate.low, estimate.high, estimate.reason) == (
+        None,
+        None,
+        None,
+        reason,
+    )
 
 
 @given(tables.filter(lambda t: bool(t.n_1 and t.n_2)))
 @settings(deadline=None, max_examples=50)
 def test_a_risk_difference_has_newcombes_interval(table: ContingencyTable) -> None:
-    found = risk_difference(table, 0.05)
+    estimate = risk_difference(table, 0.05)
     p, q = table.a / table.n_1, table.c / table.n_2
     l_1, u_1 = proportion_confint(table.a, table.n_1, method="wilson")
     l_2, u_2 = proportion_confint(table.c, table.n_2, method="wilson")
     low = p - q - ((p - l_1) ** 2 + (u_2 - q) ** 2) ** 0.5
     high = p - q + ((u_1 - p) ** 2 + (q - l_2) ** 2) ** 0.5
-    assert (found.value, found.low, found.high) == pytest.approx((p - q, low, high), abs=1e-12)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx(
+        (p - q, low, high), abs=1e-12
+    )
     other = risk_difference(table.exchanged, 0.05)
     assert (other.low, other.high) == pytest.approx((-high, -low), abs=1e-12)
 

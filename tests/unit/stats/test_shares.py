@@ -9,12 +9,12 @@ from biaswatch.shared.stats.comparisons.multiplicity import holm
 
 def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:
     a, b = [1.0] * 5 + [0.0] * 5, [1.0] * 8 + [0.0] * 2
-    found = impact_ratio_of_means(a, b, 0.05)
-    assert found.value == pytest.approx(0.625)
-    assert found == impact_ratio_of_means(b, a, 0.05)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 0.625 < found.high
+    ratio = impact_ratio_of_means(a, b, 0.05)
+    assert ratio.value == pytest.approx(0.625)
+    assert ratio == impact_ratio_of_means(b, a, 0.05)
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert ratio.low < 0.625 < ratio.high
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:
 def test_an_undefined_ratio_says_why(
     a: list[float], b: list[float], value: float | None, reason: str
 ) -> None:
-    found = impact_ratio_of_means(a, b, 0.05)
-    assert (found.value, found.reason, found.low, found.high) == (value, reason, None, None)
+    ratio = impact_ratio_of_means(a, b, 0.05)
+    assert (ratio.value, ratio.reason, ratio.low, ratio.high) == (value, reason, None, None)
 
 
 def test_holm_is_statsmodels_and_leaves_the_undefined_out() -> None:

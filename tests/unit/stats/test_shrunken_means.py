@@ -18,11 +18,11 @@ BATTING = np.array([18, 17, 16, 15, 14, 14, 13, 12, 11, 11, 10, 10, 10, 10, 10, 
 
 def test_efrons_and_morriss_batting_averages_come_out() -> None:
     common = BATTING.mean()
-    found = shrunken_means(BATTING, np.full(18, common * (1 - common) / 45))
-    assert 1 - found.shrinkage[0] == pytest.approx(0.212, abs=0.0015)
-    assert found.means[0] == pytest.approx(0.294, abs=0.0005)
-    assert found.means[-1] == pytest.approx(0.242, abs=0.0005)
-    assert found.method == TO_THE_MEAN
+    shrunken = shrunken_means(BATTING, np.full(18, common * (1 - common) / 45))
+    assert 1 - shrunken.shrinkage[0] == pytest.approx(0.212, abs=0.0015)
+    assert shrunken.means[0] == pytest.approx(0.294, abs=0.0005)
+    assert shrunken.means[-1] == pytest.approx(0.242, abs=0.0005)
+    assert shrunken.method == TO_THE_MEAN
 
 
 def test_before_morriss_factor_a_mean_shrinks_as_in_a_mixed_model() -> None:
@@ -34,12 +34,12 @@ def test_before_morriss_factor_a_mean_shrinks_as_in_a_mixed_model() -> None:
     mixed = smf.mixedlm("y ~ 1", frame, groups="g").fit(reml=True)
     by_group = frame.groupby("g")["y"]
     variance = float(by_group.var().mean()) / n
-    found = shrunken_means(by_group.mean().to_numpy(), np.full(k, variance))
-    assert found.between == pytest.approx(float(mixed.cov_re.iloc[0, 0]), rel=1e-3)
+    shrunken = shrunken_means(by_group.mean().to_numpy(), np.full(k, variance))
+    assert shrunken.between == pytest.approx(float(mixed.cov_re.iloc[0, 0]), rel=1e-3)
     kept = np.array([float(effect.iloc[0]) for effect in mixed.random_effects.values()])
     raw = by_group.mean().to_numpy() - values.mean()
     factor = (k - 3) / (k - 1)
-    assert 1 - found.shrinkage / factor == pytest.approx(kept / raw, rel=1e-3)
+    assert 1 - shrunken.shrinkage / factor == pytest.approx(kept / raw, rel=1e-3)
 
 
 def test_an_intersection_is_drawn_towards_the_sum_of_its_dimensions() -> None:
@@ -49,20 +49,20 @@ def test_an_intersection_is_drawn_towards_the_sum_of_its_dimensions() -> None:
                               *(second == j for j in range(1, 5))]).astype(float)  # fmt: skip
     interaction = rng.normal(0, 0.3, 20)
     means = 2.0 * first - second + interaction
-    found = shrunken_means(means, np.full(20, 0.05), design)
+    shrunken = shrunken_means(means, np.full(20, 0.05), design)
     fitted = design @ np.linalg.lstsq(design, means, rcond=None)[0]
     between = max(0.0, float(np.sum((means - fitted) ** 2)) / 12 - 0.05)
     shrinkage = 10 / 12 * 0.05 / (0.05 + between)
-    assert found.method == TO_THE_MAIN_EFFECTS
-    assert found.means == pytest.approx((1 - shrinkage) * means + shrinkage * fitted)
+    assert shrunken.method == TO_THE_MAIN_EFFECTS
+    assert shrunken.means == pytest.approx((1 - shrinkage) * means + shrinkage * fitted)
 
 
 def test_small_groups_go_further_and_exact_ones_stay() -> None:
     means = np.array([0.0, 1.0, 4.0, 5.0, 9.0])
-    found = shrunken_means(means, np.array([0.0, 0.1, 1.0, 1.0, 10.0]))
-    assert (np.diff(found.shrinkage)[[0, 1, 3]] > 0).all()
-    assert found.means[0] == 0.0
-    total = np.array([0.0, 0.1, 1.0, 1.0, 10.0]) + found.between
+    shrunken = shrunken_means(means, np.array([0.0, 0.1, 1.0, 1.0, 10.0]))
+    assert (np.diff(shrunken.shrinkage)[[0, 1, 3]] > 0).all()
+    assert shrunken.means[0] == 0.0
+    total = np.array([0.0, 0.1, 1.0, 1.0, 10.0]) + shrunken.between
     common = np.average(means, weights=1 / total)
     assert np.sum((means - common) ** 2 / total) == pytest.approx(4)
 
@@ -81,9 +81,9 @@ def test_shrunken_means_are_nearer_to_the_truth_over_all_groups() -> None:
 
 def test_a_design_that_leaves_too_few_groups_gives_way_to_the_common_mean() -> None:
     design = np.column_stack([np.ones(6), np.tile([0.0, 1.0], 3), *np.eye(3).repeat(2, 1)[1:]])
-    found = shrunken_means(np.arange(6.0), np.ones(6), design)
-    assert found.method == TO_THE_MEAN
-    assert np.isfinite(found.means).all()
+    shrunken = shrunken_means(np.arange(6.0), np.ones(6), design)
+    assert shrunken.method == TO_THE_MEAN
+    assert np.isfinite(shrunken.means).all()
 
 
 def test_with_three_groups_or_without_errors_nothing_is_shrunken() -> None:
@@ -96,10 +96,10 @@ def test_with_three_groups_or_without_errors_nothing_is_shrunken() -> None:
 
 
 def test_equal_means_stay_and_a_missing_group_stays_missing() -> None:
-    found = shrunken_means(np.array([2.0, 2.0, np.nan, 2.0, 2.0]), np.ones(5))
-    assert found.means[[0, 1, 3, 4]] == pytest.approx(2.0)
-    assert np.isnan(found.means[2])
-    assert found.between == 0
+    shrunken = shrunken_means(np.array([2.0, 2.0, np.nan, 2.0, 2.0]), np.ones(5))
+    assert shrunken.means[[0, 1, 3, 4]] == pytest.approx(2.0)
+    assert np.isnan(shrunken.means[2])
+    assert shrunken.between == 0
     certain = shrunken_means(np.arange(5.0), np.zeros(5))
     assert certain.means == pytest.approx(np.arange(5.0))
 
@@ -108,18 +108,18 @@ def test_equal_means_stay_and_a_missing_group_stays_missing() -> None:
 def test_means_that_differ_by_rounding_alone_are_one_common_mean(value: float) -> None:
     means = np.array([value, np.nextafter(value, 9), value, value, np.nextafter(value, -9)])
     variances = np.array([0.0, 1e-34 * value**2, 1e-33 * value**2, 0.0, 1e-32 * value**2])
-    found = shrunken_means(means, variances)
-    assert found.between == 0
-    assert found.means == pytest.approx(means, rel=1e-12)
+    shrunken = shrunken_means(means, variances)
+    assert shrunken.between == 0
+    assert shrunken.means == pytest.approx(means, rel=1e-12)
 
 
 @pytest.mark.parametrize("unit", [1e-320, 1e-200, 1e149])
 def test_means_shrink_alike_in_whatever_unit_they_are_written(unit: float) -> None:
     means = np.array([1.0, 2.0, 3.0, 7.0, 11.0])
     wanted = shrunken_means(means, np.full(5, 4.0))
-    found = shrunken_means(means * unit, np.full(5, 4.0) * unit * unit)
+    shrunken = shrunken_means(means * unit, np.full(5, 4.0) * unit * unit)
     if unit > 1:
-        assert found.shrinkage == pytest.approx(wanted.shrinkage)
-        assert found.means == pytest.approx(wanted.means * unit)
+        assert shrunken.shrinkage == pytest.approx(wanted.shrinkage)
+        assert shrunken.means == pytest.approx(wanted.means * unit)
     else:  # such variances are 0
-        assert found.means == pytest.approx(means * unit)
+        assert shrunken.means == pytest.approx(means * unit)

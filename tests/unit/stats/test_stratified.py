@@ -22,14 +22,14 @@ REVERSED = [(90, 10, 850, 150), (300, 700, 20, 80)]
 @given(strata)
 @settings(deadline=None, max_examples=50)
 def test_strata_are_statsmodels(tables: Tables) -> None:
-    found, corrected = stratified(tables), stratified(tables, correction=True)
+    statistics, corrected = stratified(tables), stratified(tables, correction=True)
     expected = StratifiedTable([[[a, b], [c, d]] for a, b, c, d in tables])
     low, high = expected.oddsratio_pooled_confint()
-    assert found.odds_ratio.value == pytest.approx(expected.oddsratio_pooled)
-    assert (found.odds_ratio.low, found.odds_ratio.high) == pytest.approx((low, high))
-    assert found.relative_risk == pytest.approx(expected.riskratio_pooled)
-    assert found.cmh.statistic == pytest.approx(expected.test_null_odds().statistic, abs=1e-9)
-    assert found.cmh.p_value == pytest.approx(expected.test_null_odds().pvalue, abs=1e-9)
+    assert statistics.odds_ratio.value == pytest.approx(expected.oddsratio_pooled)
+    assert (statistics.odds_ratio.low, statistics.odds_ratio.high) == pytest.approx((low, high))
+    assert statistics.relative_risk == pytest.approx(expected.riskratio_pooled)
+    assert statistics.cmh.statistic == pytest.approx(expected.test_null_odds().statistic, abs=1e-9)
+    assert statistics.cmh.p_value == pytest.approx(expected.test_null_odds().pvalue, abs=1e-9)
     gap = abs(sum(a - (a + b) * (a + c) / (a + b + c + d) for a, b, c, d in tables))
     if gap >= 0.5:  # below, statsmodels' correction goes past zero
         library = expected.test_null_odds(correction=True)
@@ -38,8 +38,10 @@ def test_strata_are_statsmodels(tables: Tables) -> None:
         assert corrected.cmh.statistic == 0
     if abs(expected.oddsratio_pooled - 1) > 1e-4:  # at 1, statsmodels divides by zero
         equal, adjusted = expected.test_equal_odds(), expected.test_equal_odds(adjust=True)
-        assert found.breslow_day.statistic == pytest.approx(equal.statistic, rel=1e-6, abs=1e-8)
-        assert found.tarone.statistic == pytest.approx(adjusted.statistic, rel=1e-6, abs=1e-8)
+        assert statistics.breslow_day.statistic == pytest.approx(
+            equal.statistic, rel=1e-6, abs=1e-8
+        )
+        assert statistics.tarone.statistic == pytest.approx(adjusted.statistic, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("odds_ratio", [1e-3, 0.4, 1 - 1e-13, 1.0, 1 + 1e-13, 7.0, 1e4])
@@ -87,19 +89,23 @@ def test_renaming_the_groups_inverts_the_odds_ratio(tables: Tables) -> None:
 def test_strata_that_say_nothing_are_dropped_and_counted() -> None:
     tables = [(12, 5, 7, 9), (30, 70, 20, 80)]
     silent = [(0, 0, 3, 2), (4, 0, 5, 0), (0, 4, 0, 5), (0, 0, 0, 0)]
-    found = stratified(tables + silent)
-    assert (found.strata, found.dropped) == (2, 4)
-    assert found.odds_ratio == stratified(tables).odds_ratio
-    assert found.breslow_day == stratified(tables).breslow_day
+    statistics = stratified(tables + silent)
+    assert (statistics.strata, statistics.dropped) == (2, 4)
+    assert statistics.odds_ratio == stratified(tables).odds_ratio
+    assert statistics.breslow_day == stratified(tables).breslow_day
 
 
 @pytest.mark.parametrize("tables", [[], [(0, 0, 1, 1)]])
 def test_without_a_useful_stratum_everything_is_undefined(tables: Tables) -> None:
-    found = stratified(tables)
-    for part in found.odds_ratio, found.cmh, found.breslow_day, found.tarone:
+    statistics = stratified(tables)
+    for part in statistics.odds_ratio, statistics.cmh, statistics.breslow_day, statistics.tarone:
         assert part.reason
-    assert (found.odds_ratio.value, found.cmh.p_value, found.relative_risk) == (None, None, None)
-    assert found.note is None
+    assert (statistics.odds_ratio.value, statistics.cmh.p_value, statistics.relative_risk) == (
+        None,
+        None,
+        None,
+    )
+    assert statistics.note is None
 
 
 def test_an_infinite_common_odds_ratio_is_none_and_a_zero_one_has_no_interval() -> None:

@@ -67,12 +67,12 @@ OF_VALUES: dict[str, Callable[[Any], float]] = {
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_a_statistic_of_unequal_groups_is_scipys_or_numpys(name: str, missing: float) -> None:
     table = uneven(3, missing=missing)
-    found = one(name, table)
+    summary = one(name, table)
     for group in range(5):
         for feature in range(3):
             x = table.values[table.codes == group, feature]
             expected = OF_VALUES[name](x[np.isfinite(x)])
-            assert found.values[0, group, feature] == pytest.approx(expected, abs=1e-9)
+            assert summary.values[0, group, feature] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
@@ -83,15 +83,15 @@ def test_a_correlation_is_pandas_over_the_rows_that_have_both(method: str, decim
     table = replace(
         table, values=table.values.round(decimals), baseline=table.baseline.round(decimals)
     )
-    found = one(f"correlation_wrt_baseline_method_{method}", table).values[0]
+    summary = one(f"correlation_wrt_baseline_method_{method}", table).values[0]
     assert table.baseline is not None
     for group in range(5):
         for feature in range(3):
-            mine = table.codes == group
-            x = pd.Series(table.values[mine, feature])
-            y = pd.Series(table.baseline[mine, feature])
+            own = table.codes == group
+            x = pd.Series(table.values[own, feature])
+            y = pd.Series(table.baseline[own, feature])
             expected = x.corr(y, method=method)  # type: ignore[arg-type]
-            assert found[group, feature] == pytest.approx(expected, abs=1e-9)
+            assert summary[group, feature] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
@@ -111,7 +111,7 @@ def test_a_divergence_is_scipys_entropy_of_smoothed_shared_histograms(
     values, baseline = table.values.round(decimals), table.baseline.round(decimals)
     table = replace(table, values=values, baseline=baseline)
     names = [f"{kind}_divergence_wrt_baseline_bin_{bins}" for kind in ("kl", "js")]
-    found = summarise(table, [parse_statistic(name) for name in names]).values
+    summary = summarise(table, [parse_statistic(name) for name in names]).values
     for group in range(5):
         for feature in range(3):
             x, y = (side[table.codes == group, feature] for side in (values, baseline))
@@ -121,7 +121,7 @@ def test_a_divergence_is_scipys_entropy_of_smoothed_shared_histograms(
             p, q = p / p.sum(), q / q.sum()
             m = (p + q) / 2
             kl, js = stats.entropy(p, q), (stats.entropy(p, m) + stats.entropy(q, m)) / 2
-            assert found[:, group, feature] == pytest.approx([kl, js], abs=1e-9)
+            assert summary[:, group, feature] == pytest.approx([kl, js], abs=1e-9)
 
 
 STANDARDS: dict[str, Callable[[Any], float]] = {
@@ -148,27 +148,27 @@ def test_a_selection_rate_compares_with_a_standard_over_all_rows(
     method: str, standard: str
 ) -> None:
     table = uneven(6)
-    found = one(f"sr_{method}_sd_{standard}", table).values[0]
+    summary = one(f"sr_{method}_sd_{standard}", table).values[0]
     for feature in range(3):
         column = table.values[:, feature]
         s = STANDARDS[standard](column[np.isfinite(column)])
         for group in range(5):
             x = column[(table.codes == group) & np.isfinite(column)]
             expected = METHODS[method](x, s).mean()
-            assert found[group, feature] == pytest.approx(expected, abs=1e-12)
+            assert summary[group, feature] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("tolerance", [0, 0.25, 1])
 def test_precision_counts_pairs_within_the_tolerance(tolerance: float) -> None:
     table = uneven(7)
-    found = one(f"precision_wrt_baseline_tolerance_{tolerance}", table).values[0]
+    summary = one(f"precision_wrt_baseline_tolerance_{tolerance}", table).values[0]
     assert table.baseline is not None
     distance = np.abs(table.values - table.baseline)
     for group in range(5):
         for feature in range(3):
-            mine = distance[table.codes == group, feature]
-            mine = mine[np.isfinite(mine)]
-            assert found[group, feature] == pytest.approx(np.mean(mine <= tolerance), abs=1e-12)
+            own = distance[table.codes == group, feature]
+            own = own[np.isfinite(own)]
+            assert summary[group, feature] == pytest.approx(np.mean(own <= tolerance), abs=1e-12)
 
 
 def test_ddof_1_is_pandas_and_changes_nothing_but_the_spread() -> None:
@@ -183,9 +183,9 @@ def test_ddof_1_is_pandas_and_changes_nothing_but_the_spread() -> None:
 
 def test_missing_values_and_infinities_are_counted_and_left_out() -> None:
     table = single(1.0, np.nan, 3.0, np.inf, -np.inf)
-    found = summarise(table, [parse_statistic("mean"), parse_statistic("sr_larger_sd_mean")])
-    assert (found.n[0, 0], found.n_missing[0, 0]) == (2, 3)
-    assert found.values[:, 0, 0] == pytest.approx([2.0, 0.5])
+    summary = summarise(table, [parse_statistic("mean"), parse_statistic("sr_larger_sd_mean")])
+    assert (summary.n[0, 0], summary.n_missing[0, 0]) == (2, 3)
+    assert summary.values[:, 0, 0] == pytest.approx([2.0, 0.5])
 
 
 def why(found: Summary) -> str | None:
@@ -219,9 +219,9 @@ def why(found: Summary) -> str | None:
 def test_what_is_undefined_says_why(
     name: str, values: list[float], baseline: list[float] | None, reason: str
 ) -> None:
-    found = why(one(name, single(*values, baseline=baseline)))
-    assert found is not None
-    assert found.startswith(reason)
+    summary = why(one(name, single(*values, baseline=baseline)))
+    assert summary is not None
+    assert summary.startswith(reason)
 
 
 def test_every_reason_has_a_sentence() -> None:
@@ -230,8 +230,8 @@ def test_every_reason_has_a_sentence() -> None:
 
 
 def test_equal_values_meet_their_own_mean() -> None:
-    found = one("sr_larger_sd_mean", single(0.1, 0.1, 0.1))
-    assert found.values[0, 0, 0] == 1.0
+    summary = one("sr_larger_sd_mean", single(0.1, 0.1, 0.1))
+    assert summary.values[0, 0, 0] == 1.0
 
 
 def test_a_feature_without_any_value_and_a_group_without_rows_harm_no_other() -> None:
@@ -241,11 +241,11 @@ def test_a_feature_without_any_value_and_a_group_without_rows_harm_no_other() ->
     lost = replace(table, values=values, groups=(*GROUPS, "fox"))
     names = [*OF_VALUES, "sr_larger_sd_mean", "kl_divergence_wrt_baseline_bin_10"]
     chosen = [parse_statistic(name) for name in names]
-    found, whole = summarise(lost, chosen), summarise(table, chosen)
-    assert np.isnan(found.values[:, :, 1]).all()
-    assert np.isnan(found.values[:, 5]).all()
-    assert (found.reasons[:, 5] == Reason.NO_VALUES).all()
-    assert found.values[:, :5, [0, 2]] == pytest.approx(whole.values[:, :, [0, 2]], abs=1e-12)
+    summary, whole = summarise(lost, chosen), summarise(table, chosen)
+    assert np.isnan(summary.values[:, :, 1]).all()
+    assert np.isnan(summary.values[:, 5]).all()
+    assert (summary.reasons[:, 5] == Reason.NO_VALUES).all()
+    assert summary.values[:, :5, [0, 2]] == pytest.approx(whole.values[:, :, [0, 2]], abs=1e-12)
 
 
 def test_a_table_without_rows_or_features_gives_reasons_or_nothing() -> None:
@@ -260,13 +260,13 @@ def test_a_teams_own_statistic_stands_beside_the_others() -> None:
         return float(np.mean(values > 1)) if len(values) > 5 else None
 
     table = uneven(11, missing=0.3)
-    found = summarise(table, [parse_statistic("mean"), PerCell("above_one", share_above_one)])
+    summary = summarise(table, [parse_statistic("mean"), PerCell("above_one", share_above_one)])
     for group in range(5):
         for feature in range(3):
             x = table.values[table.codes == group, feature]
             x = x[np.isfinite(x)]
             expected = share_above_one(x)
-            value = found.values[1, group, feature]
+            value = summary.values[1, group, feature]
             assert np.isnan(value) if expected is None else value == pytest.approx(expected)
 
 
@@ -360,6 +360,6 @@ def test_nothing_warns_on_extreme_values() -> None:
     table = Table(values, np.zeros(3, dtype=int), ("a",), FEATURES, values[::-1].copy())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = summarise(table, EVERY)
-    defined = found.reasons == Reason.DEFINED
-    assert (np.isfinite(found.values) == defined).all()
+        summary = summarise(table, EVERY)
+    defined = summary.reasons == Reason.DEFINED
+    assert (np.isfinite(summary.values) == defined).all()

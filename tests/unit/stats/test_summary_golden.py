@@ -52,11 +52,11 @@ def test_summaries_are_sageds(summary: Summary, expected: list[dict[str, str]]) 
     compared = 0
     for row in expected:
         if not row["statistics"].startswith("kl_"):
-            found = summary.values[
+            result = summary.values[
                 summary.statistics.index(row["statistics"]), summary.groups.index(row["category"])
             ]
             wanted = [float(row[feature]) for feature in summary.features]
-            assert found == pytest.approx(wanted, abs=1e-9)
+            assert result == pytest.approx(wanted, abs=1e-9)
             compared += len(wanted)
     assert compared
 
@@ -66,11 +66,11 @@ def test_disparities_are_sageds(disparity: Disparity) -> None:
     compared = 0
     for row in rows:
         name, metric = row["statistics"], row["disparity_metric"]
-        apart = name.startswith("kl_") or (metric == "Min/Max" and name in SIGNED)
-        if metric != "Dixon Q" and not apart:
+        separate = name.startswith("kl_") or (metric == "Min/Max" and name in SIGNED)
+        if metric != "Dixon Q" and not separate:
             place = disparity.metrics.index(metric), 0, disparity.statistics.index(name)
-            found, holders = disparity.values[place], disparity.holders[place]
-            for feature, value, holder in zip(disparity.features, found, holders, strict=True):
+            result, holders = disparity.values[place], disparity.holders[place]
+            for feature, value, holder in zip(disparity.features, result, holders, strict=True):
                 _same(row[feature], value, "ABCDE"[holder], tied=feature.startswith("baseline"))
                 compared += 1
     assert compared
@@ -123,9 +123,9 @@ def test_recorded_moments() -> None:
 
 def test_recorded_skewness_and_kurtosis() -> None:
     for case in golden_cases("skew/kurtosis"):
-        found = [of("skewness", case["input"]), of("kurtosis", case["input"])]
+        result = [of("skewness", case["input"]), of("kurtosis", case["input"])]
         wanted = numbers([case["expected"]["skew"], case["expected"]["kurt"]])
-        assert found == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+        assert result == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
 def test_recorded_moments_of_next_to_nothing() -> None:
@@ -139,12 +139,12 @@ def test_recorded_moments_of_next_to_nothing() -> None:
 
 def test_recorded_modes_and_quantiles() -> None:
     for case in golden_cases("SAGED-style binned mode"):
-        found = binned_mode(clean(numbers(case["input"])[None]), 0.5)[0]
-        assert found == pytest.approx(case["expected"], abs=1e-9)
+        result = binned_mode(clean(numbers(case["input"])[None]), 0.5)[0]
+        assert result == pytest.approx(case["expected"], abs=1e-9)
     for case in golden_cases("quantile q="):
         q = float(re.findall(r"q=([\d.]+)", case["fn"])[0])
-        found = clean(numbers(case["input"])[None]).quantile(q)[0]
-        assert found == pytest.approx(case["expected"]["linear"], abs=1e-9)
+        result = clean(numbers(case["input"])[None]).quantile(q)[0]
+        assert result == pytest.approx(case["expected"]["linear"], abs=1e-9)
 
 
 def test_recorded_divergences() -> None:
@@ -164,8 +164,8 @@ def test_recorded_correlations() -> None:
     for case in golden_cases("pearsonr"):
         for method, wanted in case["expected"].items():
             wanted = float(wanted[0] if isinstance(wanted, list) else wanted)
-            found = of(f"correlation_wrt_baseline_method_{method}", *case["input"])
-            assert found == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+            result = of(f"correlation_wrt_baseline_method_{method}", *case["input"])
+            assert result == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
 def over(values: Any, name: str = "mean") -> Disparity:
@@ -185,15 +185,15 @@ def metric(disparity: Disparity, name: str) -> float:
 
 def test_recorded_disparities_and_z_scores() -> None:
     for case in golden_cases("disparity over groups"):
-        found, wanted, k = over(case["input"]), case["expected"], len(case["input"])
-        assert metric(found, "Max-Min") == pytest.approx(wanted["range"], abs=1e-9)
-        assert metric(found, "Min/Max") == pytest.approx(wanted["minmax"], abs=1e-9)
-        assert metric(found, "Std") == pytest.approx(wanted["std1"], abs=1e-9)
-        std0 = metric(found, "Std") * np.sqrt((k - 1) / k)
+        result, wanted, k = over(case["input"]), case["expected"], len(case["input"])
+        assert metric(result, "Max-Min") == pytest.approx(wanted["range"], abs=1e-9)
+        assert metric(result, "Min/Max") == pytest.approx(wanted["minmax"], abs=1e-9)
+        assert metric(result, "Std") == pytest.approx(wanted["std1"], abs=1e-9)
+        std0 = metric(result, "Std") * np.sqrt((k - 1) / k)
         assert std0 == pytest.approx(wanted["std0"], abs=1e-9)
-        z = metric(found, "Max Z-Score")
+        z = metric(result, "Max Z-Score")
         assert z == pytest.approx(wanted["maxz0"], abs=1e-9)
-        assert max(z, -metric(found, "Min Z-Score")) == pytest.approx(wanted["maxabsz0"], abs=1e-9)
+        assert max(z, -metric(result, "Min Z-Score")) == pytest.approx(wanted["maxabsz0"], abs=1e-9)
     for case in golden_cases("zscore constant"):
         assert all(np.isnan(metric(over(values), "Max Z-Score")) for values in case["input"])
 
@@ -204,17 +204,17 @@ def test_recorded_impact_ratios() -> None:
         rates = [chosen[group == name].mean() for name in np.unique(group)]
         wanted = case["expected"]
         wanted = float(wanted["ratio"] if isinstance(wanted, dict) else wanted)
-        found = metric(over(rates, "sr_larger_sd_fixed=1"), "Impact Ratio")
-        assert found == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+        result = metric(over(rates, "sr_larger_sd_fixed=1"), "Impact Ratio")
+        assert result == pytest.approx(wanted, abs=1e-9, nan_ok=True)
 
 
 def test_recorded_dixon_ratios() -> None:
     for case in golden_cases("Dixon"):
         ordered = np.sort(numbers(case["input"]))[:, None]
         gaps = dixon(ordered, np.array([len(ordered)]))
-        found = [gaps.low[0], gaps.high[0]]
+        result = [gaps.low[0], gaps.high[0]]
         if ordered[0] == ordered[-1] or not isinstance(case["expected"], dict):
-            assert np.isnan(found).all()  # declared: equal groups have no outlier ratio, not 0
+            assert np.isnan(result).all()  # declared: equal groups have no outlier ratio, not 0
         else:
             wanted = [case["expected"]["low"], case["expected"]["high"]]
-            assert found == pytest.approx(wanted, abs=1e-9)
+            assert result == pytest.approx(wanted, abs=1e-9)

@@ -27,8 +27,8 @@ def test_a_flat_group_of_three_may_have_any_rank() -> None:
     assert not surely[0].any()
     assert not surely[:, 0].any()
     values, codes = np.concatenate(samples), np.repeat([0, 1, 2, 3], [3, 100, 100, 100])
-    found = group_means(values, codes, np.full(303, NO_SETS), 4)
-    ranks = ranks_of_means(found, 0.05, surely)
+    order = group_means(values, codes, np.full(303, NO_SETS), 4)
+    ranks = ranks_of_means(order, 0.05, surely)
     assert (ranks.ranks[0], ranks.low[0], ranks.high[0]) == (1, 1, 4)
 
 
@@ -40,19 +40,19 @@ def test_groups_are_surely_ordered_where_their_comparison_is_a_disparity() -> No
         for b in range(4):
             if a != b:
                 compared = ComparedSamples(only_a=samples[a], only_b=samples[b], bounds=UNIT)
-                found = compare_samples(compared, alpha=0.05, tolerance=0.0, family=6)
-                assert found.simultaneous.low is not None
-                assert surely[a, b] == (found.simultaneous.low > 0)
+                order = compare_samples(compared, alpha=0.05, tolerance=0.0, family=6)
+                assert order.simultaneous.low is not None
+                assert surely[a, b] == (order.simultaneous.low > 0)
 
 
 def test_twins_are_ordered_by_their_differences() -> None:
     rng = np.random.default_rng(3)
     level = rng.uniform(0.05, 0.85, 60)
     twins = [level + 0.07, level + rng.normal(0, 0.01, 60)]
-    apart = order_of(twins)
-    together = order_of(twins, np.tile(np.arange(60), 2))
-    assert not apart.any()
-    assert together.tolist() == [[False, True], [False, False]]
+    separate = order_of(twins)
+    joint = order_of(twins, np.tile(np.arange(60), 2))
+    assert not separate.any()
+    assert joint.tolist() == [[False, True], [False, False]]
 
 
 def test_fewer_than_five_families_are_never_sure() -> None:

@@ -19,11 +19,11 @@ counts = st.integers(0, 40)
 def test_every_table_gives_numbers_or_reasons_and_valid_json(
     a: int, b: int, c: int, d: int
 ) -> None:
-    found = as_json(two_by_two(a, b, c, d))
-    json.dumps(found, allow_nan=False)
+    statistics = as_json(two_by_two(a, b, c, d))
+    json.dumps(statistics, allow_nan=False)
     for name in ("odds_ratio", "odds_ratio_conditional", "relative_risk", "impact_ratio"):
-        assert (found[name]["estimate"] is None) == (found[name]["reason"] is not None)
-    assert (found["fisher"]["p_value"] is None) == (found["fisher"]["reason"] is not None)
+        assert (statistics[name]["estimate"] is None) == (statistics[name]["reason"] is not None)
+    assert (statistics["fisher"]["p_value"] is None) == (statistics["fisher"]["reason"] is not None)
 
 
 @given(counts, counts, counts, counts)
@@ -40,28 +40,28 @@ def test_renaming_the_groups_changes_no_p_value_and_no_impact_ratio(
 
 
 def test_the_declared_p_value_is_that_of_the_declared_test() -> None:
-    plain, few, nothing = two_by_two(30, 70, 20, 80), two_by_two(8, 2, 1, 5), two_by_two(0, 5, 0, 5)
+    plain, few, empty = two_by_two(30, 70, 20, 80), two_by_two(8, 2, 1, 5), two_by_two(0, 5, 0, 5)
     assert (plain.declared, plain.p_value) == ("chi_square", plain.chi_square.p_value)
     assert (few.declared, few.p_value) == ("fisher", few.fisher.p_value)
-    assert (nothing.declared, nothing.p_value) == (None, None)
+    assert (empty.declared, empty.p_value) == (None, None)
 
 
 def test_a_small_group_is_warned_of_but_computed() -> None:
-    found = two_by_two(10, 4, 30, 40)
-    assert not found.enough_cases
-    assert found.warnings == (
+    statistics = two_by_two(10, 4, 30, 40)
+    assert not statistics.enough_cases
+    assert statistics.warnings == (
         "Fewer than 15 cases of group 1 (14): too few for a finding.",
         "A cell is below 5: prefer the conditional odds ratio, whose interval is exact.",
     )
-    assert found.p_value is not None
+    assert statistics.p_value is not None
     assert two_by_two(10, 5, 30, 40).enough_cases
     assert two_by_two(10, 4, 30, 40, min_cases=14).enough_cases
 
 
 def test_a_zero_cell_and_few_expected_are_warned_of() -> None:
-    said = " ".join(two_by_two(0, 20, 5, 15).warnings)
-    assert "A cell is zero: the odds ratio counts it as 0.5." in said
-    assert "Fisher's p-value counts" in said
+    message = " ".join(two_by_two(0, 20, 5, 15).warnings)
+    assert "A cell is zero: the odds ratio counts it as 0.5." in message
+    assert "Fisher's p-value counts" in message
 
 
 def test_a_table_that_shows_nothing_says_so() -> None:
@@ -103,10 +103,10 @@ def test_a_mistake_is_said_in_one_sentence(
 
 
 def test_counts_beyond_every_machine_integers_product_are_computed() -> None:
-    found = two_by_two(4_000_000_000, 3_000_000_000, 4_000_000_100, 3_000_000_000)
-    assert found.p_value is not None
-    assert 0.9 < found.p_value < 1
-    assert found.odds_ratio.value == pytest.approx(4_000_000_000 / 4_000_000_100, rel=1e-12)
+    statistics = two_by_two(4_000_000_000, 3_000_000_000, 4_000_000_100, 3_000_000_000)
+    assert statistics.p_value is not None
+    assert 0.9 < statistics.p_value < 1
+    assert statistics.odds_ratio.value == pytest.approx(4_000_000_000 / 4_000_000_100, rel=1e-12)
 
 
 CONTRADICTED = ((3, 0, 0, 3), (7, 3, 2, 8), (8, 2, 3, 7))
@@ -121,12 +121,12 @@ FOUND_ANYWAY = ((20, 8, 30, 3), (139, 19, 44, 13))
 def test_the_interval_of_the_gap_never_contradicts_the_test_that_counts(
     given: tuple[int, int, int, int],
 ) -> None:
-    found = two_by_two(*given)
-    gap, plain = found.risk_difference, risk_difference(found.table, 0.05)
+    statistics = two_by_two(*given)
+    gap, plain = statistics.risk_difference, risk_difference(statistics.table, 0.05)
     assert gap.low is not None
     assert gap.high is not None
     assert gap.value is not None
-    is_disparity = found.p_value is not None and found.p_value <= 0.05
+    is_disparity = statistics.p_value is not None and statistics.p_value <= 0.05
     assert is_disparity == (gap.low > 0 or gap.high < 0)
     assert gap.low <= gap.value <= gap.high
     assert (gap != plain) == (given in CONTRADICTED + FOUND_ANYWAY)

@@ -38,8 +38,8 @@ def test_the_lowest_evidence_is_below_all_and_near_the_lowest(null: float) -> No
     low, high = max(0.0, -null), min(1.0, 1 - null)
     grid = np.linspace(low, high, 20_003)[1:-1]
     lowest = min(plain(state, null, float(mu)) for mu in grid[::10])
-    found = state.log_e(null)
-    assert lowest - 2 * MAX_LOSS <= found <= lowest
+    evidence = state.log_e(null)
+    assert lowest - 2 * MAX_LOSS <= evidence <= lowest
 
 
 @pytest.mark.parametrize("tolerance", [0.05, 0.3])

@@ -26,14 +26,14 @@ GAP = Estimate(0.1, 0.05, 0.15, "bounded means")
 def test_a_verdict_follows_from_both_tests(
     p_disparity: float, p_equivalence: float | None, tolerance: float, verdict: Verdict
 ) -> None:
-    found = conclude(GAP, p_disparity, p_equivalence, tolerance=tolerance, alpha=0.05)
-    assert found.verdict is verdict
-    assert found.reason
+    conclusion = conclude(GAP, p_disparity, p_equivalence, tolerance=tolerance, alpha=0.05)
+    assert conclusion.verdict is verdict
+    assert conclusion.reason
 
 
 def test_the_undefined_is_not_enough_evidence_and_says_why() -> None:
-    nothing = conclude(undefined("one unit"), None, None, tolerance=0.1, alpha=0.05)
-    assert (nothing.verdict, nothing.reason) == (Verdict.NOT_ENOUGH, "one unit")
+    empty = conclude(undefined("one unit"), None, None, tolerance=0.1, alpha=0.05)
+    assert (empty.verdict, empty.reason) == (Verdict.NOT_ENOUGH, "one unit")
     no_p = conclude(GAP, None, None, tolerance=0.1, alpha=0.05)
     assert (no_p.verdict, no_p.reason) == (Verdict.NOT_ENOUGH, "there is no test of the gap")
     no_number = conclude(GAP, float("nan"), None, tolerance=0.1, alpha=0.05)
