@@ -83,7 +83,7 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
                 "domain": row.domain or None,
                 "groups": {
                     name: {
-                        "units": group.asked,
+                        "units": group.total,
                         "units_missing": group.missing,
                         "share": group.share.value,
                         "ci": bounds(group.share.low, group.share.high),
