@@ -148,7 +148,7 @@ def writer_of(path: Path) -> Write:
     Raises
     ------
     UsageError
-        The ending is none of the three.
+        The ending is unknown.
     """
     writers: dict[str, Write] = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
     if (write := writers.get(path.suffix.lower())) is None:

@@ -82,13 +82,13 @@ def _own_bias(row: JudgeControls) -> str:
 
 
 def _uncounted_rows(studies: StudyResults) -> Iterator[list[str]]:
-    names = ModelNames.among(row for apart in studies.apart for row in apart.pairs)
-    for apart in studies.apart:
-        for row in apart.pairs:
-            for name in VOTES[apart.kind]:
+    names = ModelNames.among(row for uncounted in studies.apart for row in uncounted.pairs)
+    for uncounted in studies.apart:
+        for row in uncounted.pairs:
+            for name in VOTES[uncounted.kind]:
                 share = row.shares[name]
                 counts = (str(share.count), str(share.of))
-                subject = (apart.judge, *_subject(row, names), STATEMENTS[name])
+                subject = (uncounted.judge, *_subject(row, names), STATEMENTS[name])
                 yield [*subject, *counts, percent(share.share, 100)]
 
 

@@ -35,7 +35,7 @@ class AnswerReading:
     value: float | None
     baseline: float | None
     missing: str | None
-    """Why there is no value."""
+    """Reason for a missing value."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class AnswerView:
     asked: str | None
     answered: str | None
     missing: str | None
-    """Why there is no answer."""
+    """Reason for a missing answer."""
     model: str | None
     readings: tuple[AnswerReading, ...]
 

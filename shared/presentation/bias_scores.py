@@ -38,14 +38,14 @@ def score_lead(scores: Sequence[Scores]) -> str:
         because = f": {reasons[0][0]}" if reasons else ""
         subject = "The bias score has no" if len(scores) == 1 else "No bias score has an"
         return f"{subject} interval{because}."
-    apart = sum(from_zero(row.bias) > 0 for row in scores)
+    nonzero = sum(from_zero(row.bias) > 0 for row in scores)
     if len(scores) == 1:
-        verb = "lies" if apart else "does not lie"
+        verb = "lies" if nonzero else "does not lie"
         return f"The bias score {verb} apart from 0, by its own interval."
     rest = len(scores) - known
     without = f"; {rest} {'has' if rest == 1 else 'have'} none" if rest else ""
     return (
-        f"{apart} of {len(scores)} bias scores {'lies' if apart == 1 else 'lie'} apart from 0,"
+        f"{nonzero} of {len(scores)} bias scores {'lies' if nonzero == 1 else 'lie'} apart from 0,"
         f" each by its own interval{without}."
     )
 
@@ -55,8 +55,8 @@ def score_counts(scores: Sequence[Scores]) -> str:
     plural = "" if len(scores) == 1 else "s"
     if not any(map(_has_interval, scores)):
         return f"bias score{plural} without interval{plural}"
-    apart = sum(from_zero(row.bias) > 0 for row in scores)
-    return f"{apart} of {len(scores)} bias score{plural} apart from 0"
+    nonzero = sum(from_zero(row.bias) > 0 for row in scores)
+    return f"{nonzero} of {len(scores)} bias score{plural} apart from 0"
 
 
 def score_headline(scores: Sequence[Scores]) -> str:

@@ -1,8 +1,8 @@
 """Charts of a monitor over time: axes, lines, bands, ticks, and the same as numbers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import groupby
 from math import ceil, floor, log10
 
@@ -28,8 +28,6 @@ TIME_STEPS_S = (
 )
 LONE_BAND_HALF_WIDTH = 3
 """Half width of the band of a single round."""
-RANGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
-"""Lengths of time that a chart can show; by default it shows all."""
 
 
 @dataclass(frozen=True)
@@ -292,19 +290,3 @@ def chart_columns(history: History, title: str) -> ChartColumns:
         log_e=[point.log_e for point in points],
         bound=[point.bound for point in points],
     )
-
-
-def in_time(
-    histories: Iterable[History], ends: Mapping[int, datetime], since: datetime | None
-) -> Iterator[History]:
-    """Yield histories since a moment, with rounds of traffic at the end of their windows.
-
-    A history that would have fewer than two rounds stays whole.
-    """
-    for history in histories:
-        moments = [
-            point.model_copy(update={"at": ends.get(point.round, point.at)})
-            for point in history.moments
-        ]
-        recent = [point for point in moments if since is None or point.at >= since]
-        yield history.model_copy(update={"moments": recent if len(recent) > 1 else moments})

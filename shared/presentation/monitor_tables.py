@@ -1,7 +1,8 @@
 """Tables of a monitor: comparisons, windows of traffic, history, strata."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from biaswatch.shared.analysis.monitors.strata_views import StrataView, StratumView
@@ -24,6 +25,8 @@ from biaswatch.shared.presentation.tables import (
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView
 from biaswatch.shared.requests.monitor_views import History, LabelledEvidence
 
+RANGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
+"""Lengths of time that a chart can show; by default it shows all."""
 SMALL_STRATA = "all smaller strata"
 SIDES = (
     *("first group", "second group", "first, compared", "second, compared"),
@@ -152,6 +155,22 @@ def history_table(histories: Sequence[History], titles: Mapping[str, str]) -> Ta
         for point in history.moments
     ]
     return Table("Evidence over time", columns, tuple(rows))
+
+
+def in_time(
+    histories: Iterable[History], ends: Mapping[int, datetime], since: datetime | None
+) -> Iterator[History]:
+    """Yield histories since a moment, with rounds of traffic at the end of their windows.
+
+    A history that would have fewer than two rounds stays whole.
+    """
+    for history in histories:
+        moments = [
+            point.model_copy(update={"at": ends.get(point.round, point.at)})
+            for point in history.moments
+        ]
+        recent = [point for point in moments if since is None or point.at >= since]
+        yield history.model_copy(update={"moments": recent if len(recent) > 1 else moments})
 
 
 def strata_table(views: Iterable[StrataView]) -> Table:

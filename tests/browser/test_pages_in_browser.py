@@ -190,7 +190,7 @@ def test_a_newcomer_finds_how_sure_what_is_missing_and_what_it_costs(
     page.get_by_role("link", name="how sure").click()
     said = " ".join(main.inner_text().split())
     assert "has a chance of at most 5 %" in said
-    assert "Whether words reads answers about all groups alike was not tried" in said
+    assert "Bias of words itself was not tested" in said
     # How many answers could not be measured, and does it matter?
     assert re.search(r"Answers without a number .* of 84 .*refused", said)
 

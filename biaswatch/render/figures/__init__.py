@@ -27,7 +27,7 @@ CAPTIONS = {
 """Captions by file name, also for screen readers."""
 DPI = 150
 STYLE: Any = {"font.size": 9, "text.parse_math": False, "svg.fonttype": "none"}
-"""A dollar sign in a name is no formula; words of an SVG can be searched and read aloud."""
+"""Dollar signs in names start no formula, and words of an SVG stay searchable."""
 
 
 def caption(name: str) -> str:
@@ -70,9 +70,9 @@ def draw(results: RunResults, folder: Path) -> list[Path]:
 
 
 def _figures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
-    from biaswatch.render.figures import distributions, dots, forest, heatmaps
+    from biaswatch.render.figures import bias_scores, distributions, dots, forest, heatmaps
 
-    yield "bias-scores", heatmaps.bias_scores
+    yield "bias-scores", bias_scores.bias_scores
     yield "comparisons", forest.comparisons
     yield "groups", distributions.groups
     yield "gaps", heatmaps.gaps

@@ -1,9 +1,8 @@
-"""Fields of color: gaps by model, pairs of groups, criteria, bias scores."""
+"""Fields of color: gaps by model, pairs of groups, criteria."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from biaswatch.render.figures.drawing import (
     shortened,
     target_names,
 )
-from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, Verdict
+from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
 from biaswatch.shared.formatting import visible
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.names import ModelNames
@@ -37,15 +36,6 @@ MAX_COLUMNS = 6
 """With more comparisons and fewer models, comparisons become rows."""
 MAX_GAPS = 21
 """With more, no label can be read; the figure of all groups replaces this one."""
-CONDITIONS = {
-    "ambig": "ambiguous contexts: (1 - accuracy) x s_DIS",
-    "disambig": "disambiguated contexts: s_DIS",
-}
-SCORE_LIMIT = 100.0
-"""The scores' own limits, so that figures of different runs compare."""
-SCORE_ROW_IN, SCORE_MARGIN_IN = 0.46, 1.25
-LABEL_CHARS, LABEL_LINE_IN, LABEL_CHAR_IN = 52, 0.18, 0.08
-MAX_MODELS_WITH_INTERVALS = 4
 
 
 @dataclass(frozen=True)
@@ -86,7 +76,7 @@ def gaps(results: RunResults) -> Figure | None:
         heights=heights,
     )
     for axis, (title, field) in zip(axes, panels, strict=True):
-        _color_bar(figure, _draw_field(axis, field, _largest([field])), axis)
+        color_bar(figure, draw_field(axis, field, _largest([field])), axis)
         axis.set_title(visible(title), fontsize=9, loc="left")
     return figure
 
@@ -122,7 +112,7 @@ def criteria(results: RunResults) -> Figure | None:
         if n >= len(shown):
             axis.set_visible(False)
             continue
-        image = _draw_field(axis, fields[n], limit)
+        image = draw_field(axis, fields[n], limit)
         axis.set_title(
             f"{titles[n]}; n={shown[n].answers - shown[n].missing}", fontsize=8, loc="left"
         )
@@ -131,7 +121,7 @@ def criteria(results: RunResults) -> Figure | None:
         labels = [label.get_text() for label in axis.get_xticklabels()]
         lines = [label.replace(f" {MINUS} ", f" {MINUS}\n") for label in labels]
         axis.set_xticklabels([] if n + across < len(shown) else lines, fontsize=7.5)
-    _color_bar(figure, image, list(axes), aspect=40, location="bottom")
+    color_bar(figure, image, list(axes), aspect=40, location="bottom")
     return figure
 
 
@@ -153,11 +143,11 @@ def pairs_of_groups(results: RunResults) -> Figure | None:
     for axis, row in zip(axes, shown, strict=True):
         field = _square(row)
         size = 8 if len(row.groups) <= MAX_NUMBERED_GROUPS else 6
-        image = _draw_field(axis, field, _largest([field]), size)
+        image = draw_field(axis, field, _largest([field]), size)
         axis.set_xticklabels(axis.get_xticklabels(), rotation=90)
         title = shortened(f"{names.of(row)}: {row.feature} by {row.dimension}")
         axis.set_title(visible(f"{title}; {_readable([row])}"), fontsize=9, loc="left")
-        _color_bar(figure, image, axis)
+        color_bar(figure, image, axis)
     return figure
 
 
@@ -192,73 +182,14 @@ def _short_cell(cell: FieldCell) -> FieldCell:
     return FieldCell(cell.value, text if cell.outlined else "", cell.outlined)
 
 
-def bias_scores(results: RunResults) -> Figure | None:
-    """Draw the bias scores of a study, a field for each condition."""
-    scores = results.studies.scores if results.studies else []
-    conditions = [name for name in CONDITIONS if any(row.condition == name for row in scores)]
-    if not conditions:
-        return None
-    models = list(dict.fromkeys(target_names(scores)))
-    categories = sorted({row.category for row in scores})
-    has_intervals = len(models) <= MAX_MODELS_WITH_INTERVALS
-    shown = "each 95 % interval by itself" if has_intervals else "rounded"
-    labels = _wrapped_labels(models)
-    height = SCORE_MARGIN_IN + SCORE_ROW_IN * len(categories)
-    if labels:
-        height += LABEL_LINE_IN * max(label.count("\n") for label in labels)
-    else:
-        height += LABEL_CHAR_IN * max(len(shortened(model)) for model in models)
-    title = f"{results.run.suite}: bias scores ({shown})"
-    figure, axes = new_figure(title, height, across=len(conditions))
-    image: Any = None
-    for axis, condition in zip(axes, conditions, strict=True):
-        rows = [row for row in scores if row.condition == condition]
-        field: dict[tuple[str, str], FieldCell] = {
-            (category, model): FieldCell(None) for category in categories for model in models
-        }
-        for row, model in zip(rows, target_names(rows), strict=True):
-            text = _score_text(row.bias, with_interval=has_intervals)
-            field[row.category, model] = FieldCell(row.bias.value, text)
-        image = _draw_field(axis, field, SCORE_LIMIT, 7.5)
-        names = labels or [shortened(model) for model in models]
-        axis.set_xticks(range(len(models)), names, rotation=0 if labels else 90)
-        axis.set_title(CONDITIONS[condition].replace("-", MINUS), fontsize=9, loc="left")
-    for axis in axes[1:]:
-        axis.set_yticklabels([])
-    label = f"{MINUS}100 always against the stereotype, 100 always with it"
-    _color_bar(figure, image, list(axes), aspect=40, location="bottom", label=label)
-    return figure
-
-
-def _wrapped_labels(models: Sequence[str]) -> list[str] | None:
-    """Return labels that fit side by side, or None."""
-    if len(models) > MAX_MODELS_WITH_INTERVALS:
-        return None
-    width = LABEL_CHARS // len(models) - 2
-    lines = [wrap(shortened(model), width, break_long_words=False) for model in models]
-    fits = all(len(line) <= width for label in lines for line in label)
-    return ["\n".join(label) for label in lines] if fits else None
-
-
-def _score_text(score: Estimate, *, with_interval: bool) -> str:
-    """Return a score above its interval, to one decimal, or alone without decimals."""
-    if score.value is None:
-        return "undefined" if with_interval else "?"
-    if not with_interval:
-        return _rounded(score.value, 0)
-    if score.low is None or score.high is None:
-        return _rounded(score.value, 1)
-    return f"{_rounded(score.value, 1)}\n[{_rounded(score.low, 1)}, {_rounded(score.high, 1)}]"
-
-
-def _rounded(number: float, decimals: int) -> str:
-    """Return a rounded number; 0 has no sign."""
+def rounded(number: float, decimals: int) -> str:
+    """Return a rounded number with a minus sign, without one for 0."""
     return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("-", MINUS)
 
 
 def _signed(value: float, decimals: int) -> str:
     """Return a number with its sign; 0 has none."""
-    text = _rounded(value, decimals)
+    text = rounded(value, decimals)
     return f"+{text}" if value > 0 and float(text) else text
 
 
@@ -283,7 +214,7 @@ def _largest(fields: Sequence[Field]) -> float:
     return max((abs(value) for value in values if value is not None), default=0.0) or 1.0
 
 
-def _color_bar(
+def color_bar(
     figure: Figure,
     image: Any,
     axes: Any,
@@ -292,11 +223,12 @@ def _color_bar(
     location: str = "right",
     label: str = "gap, points",
 ) -> None:
+    """Draw the legend of a field's colors."""
     bar = figure.colorbar(image, ax=axes, label=label, shrink=0.9, aspect=aspect, location=location)
     bar.outline.set_edgecolor(PALE)
 
 
-def _draw_field(axis: Any, field: Field, limit: float, font_size: float = 8) -> Any:
+def draw_field(axis: Any, field: Field, limit: float, font_size: float = 8) -> Any:
     """Draw cells in colors around 0, with their texts and outlines."""
     columns = list(dict.fromkeys(column for _, column in field))
     rows = list(dict.fromkeys(row for row, _ in field))

@@ -22,17 +22,17 @@ from biaswatch.services.gateway.monitors.queries import MonitorQueries, no_monit
 from biaswatch.services.gateway.monitors.strata import MAX_WINDOWS, StrataQueries
 from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles, standing_of
 from biaswatch.shared.presentation.charts import (
-    RANGES,
     ChartColumns,
     chart_columns,
     evidence_chart,
     gap_chart,
-    in_time,
 )
 from biaswatch.shared.presentation.monitor_tables import (
+    RANGES,
     accounts_table,
     evidence_table,
     history_table,
+    in_time,
     labelled_table,
     strata_table,
     table_of_one,

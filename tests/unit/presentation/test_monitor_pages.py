@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 from biaswatch.shared.contracts import comparison_titles
-from biaswatch.shared.presentation.charts import in_time
-from biaswatch.shared.presentation.monitor_tables import evidence_table, history_table
+from biaswatch.shared.presentation.monitor_tables import evidence_table, history_table, in_time
 from biaswatch.shared.requests.evidence import evidence_view
 from biaswatch.shared.requests.monitor_views import histories_of
 from tests.support.records import AT, make_evidence
