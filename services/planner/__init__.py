@@ -1,5 +1,4 @@
-"""Definitions become probes, and completions when everything they expect is there.
+"""Plans runs and rounds of monitors, and closes them once everything expected has arrived.
 
-Reads runs and monitors and the records that complete them; expands them into probes and watches
-until each has its response and its features; writes probes and completions.
+Reads runs, monitors and features; writes probes and completions.
 """

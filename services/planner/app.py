@@ -1,4 +1,4 @@
-"""The planner's composition root."""
+"""The planner: its stages, jobs and store."""
 
 import sys
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from biaswatch.shared.runtime.service import Service, StageHost
 from biaswatch.shared.store import Store
 
 LINGER_S = 0.1
-"""Arrivals are counted in one transaction for all of them; a run closes this much later."""
+"""Time to collect arrivals for one transaction, which delays the closing of a run."""
 
 
 def now() -> datetime:
@@ -28,7 +28,7 @@ def now() -> datetime:
 
 
 def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Service:
-    """Return the planner on the store of its settings; a test's clock makes monitors run faster."""
+    """Return the planner; the clock of a test makes monitors run faster."""
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
     planner = RunPlanner(store, now=clock, deadline_s=settings.planner_deadline_s)
     skew_s = settings.planner_clock_skew_s

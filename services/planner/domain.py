@@ -1,6 +1,7 @@
-"""The next round of a monitor: when it is due, its run, and when there are no more."""
+"""Schedule rules of monitors, and which stuck runs are due for repair."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import floor
 
@@ -16,30 +17,33 @@ from biaswatch.shared.contracts import (
     window_run,
 )
 
+MAX_REPAIR_LOOKS = 16
+"""Largest number of looks between two repairs of a stuck run."""
+
 
 def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
-    """Return the first moment of the cadence after now: rounds that were missed do not pile up."""
+    """Return the first time of the cadence after now; missed rounds do not pile up."""
     passed = floor((now - due_at).total_seconds() / cadence_s)
     return due_at + timedelta(seconds=cadence_s * (max(passed, 0) + 1))
 
 
 def rounds_used_up(monitor: Monitor, round_: int) -> str | None:
-    """Return why no round is left: all that were requested were run; None otherwise."""
-    most = monitor.upkeep.most_rounds
-    if most is None or round_ < most:
+    """Return why no round is left if all requested ones were run; None otherwise."""
+    limit = monitor.upkeep.most_rounds
+    if limit is None or round_ < limit:
         return None
-    return "its one round was run" if most == 1 else f"all {most} rounds were run"
+    return "its one round was run" if limit == 1 else f"all {limit} rounds were run"
 
 
 def sets_used_up(drawn: int, available: int, round_: int) -> str | None:
-    """Return why no round is left: the suite has too few new sets; None otherwise."""
-    if (round_ + 1) * drawn > available:  # a smaller round could not be compared
+    """Return why no round is left if the suite has too few new sets; None otherwise."""
+    if (round_ + 1) * drawn > available:  # a smaller round would not be comparable
         return f"of the suite's {available} sets too few are left that were not asked before"
     return None
 
 
 def unread_from(scheduled: ScheduledMonitor) -> datetime:
-    """Return the beginning of the first window that a monitor of traffic may read now."""
+    """Return the start of the first window that a traffic monitor may read now."""
     last = scheduled.run.window if scheduled.run else None
     if scheduled.monitor.history is not None:
         return last.ends if last is not None else datetime.min.replace(tzinfo=UTC)
@@ -54,7 +58,7 @@ def round_of(
     at: datetime,
     window: Window | None = None,
 ) -> Run:
-    """Return the run that is the next round of a monitor; of one of traffic, it reads a window."""
+    """Return the run of a monitor's next round, which reads a window of traffic if given."""
     monitor, round_ = scheduled.monitor, scheduled.next_round
     plan, before = monitor.plan, scheduled.run.id if scheduled.run else None
     if window is not None:
@@ -80,41 +84,73 @@ def round_of(
 
 
 def pins_for(monitor: Monitor, running: Sequence[ExtractorStatus]) -> list[ExtractorPin] | str:
-    """Return the extractors of the round at their latest running versions, or what is missing."""
-    found = []
+    """Return the round's extractors at their latest running versions, or what is missing."""
+    pins = []
     for name in monitor.plan.extractors:
-        versions = [each.version for each in running if each.name == name]
-        if not versions:
+        version = next((status.version for status in running if status.name == name), None)
+        if version is None:
             return f"the extractor {name} is not running"
-        found.append(ExtractorPin(name=name, version=versions[0]))
-    return found
+        pins.append(ExtractorPin(name=name, version=version))
+    return pins
 
 
 class IntakeCuts:
-    """Decides whether all that a queue had taken when something fell due is handled by now.
+    """Decides whether a queue has handled everything from before a due time.
 
-    The end of the queue is noted at the first look; what it takes in later is not waited for.
+    The end of the queue is noted at the first look; later messages are not waited for.
     """
 
     def __init__(self) -> None:
         self._cuts: dict[str, tuple[str, int]] = {}
 
     def handled(self, key: str, due: str, *, first: int, last: int) -> bool:
-        """Tell whether the queue is past the cut of what is due under a key.
+        """Return whether the queue is past the cut of a key.
 
         Parameters
         ----------
         key
-            What waits; it waits for one thing at a time.
+            The waiting monitor; it waits for one thing at a time.
         due
-            What fell due.
+            What it waits for.
         first
-            The first sequence that was not handled, at a moment after that.
+            The first unhandled sequence number, after that was due.
         last
-            The last sequence that the queue had taken, at that moment.
+            The last sequence number in the queue at the same time.
         """
-        known, cut = self._cuts.get(key, ("", 0))
-        if known != due:
+        known_due, cut = self._cuts.get(key, ("", 0))
+        if known_due != due:
             cut = last
             self._cuts[key] = due, cut
         return first > cut
+
+
+@dataclass(frozen=True)
+class _Look:
+    arrived: int
+    unchanged: int
+    """Number of looks in a row without an arrival."""
+
+
+class StuckRuns:
+    """Compares looks at open runs to find those without arrivals.
+
+    Answers may also be slow: a run is due at once, then after 1, 2, 4, 8 and 16 more looks without
+    an arrival, and after each 16 from then on.
+    """
+
+    def __init__(self) -> None:
+        self._looks: dict[str, _Look] = {}
+
+    def due(self, arrived: Mapping[str, int]) -> list[str]:
+        """Return the open runs to repair now, given the number of arrivals of each."""
+        previous, self._looks = self._looks, {}
+        for run_id, count in arrived.items():
+            last = previous.get(run_id)
+            unchanged = last.unchanged + 1 if last and last.arrived == count else 0
+            self._looks[run_id] = _Look(count, unchanged)
+        return [run_id for run_id, look in self._looks.items() if _is_due(look.unchanged)]
+
+
+def _is_due(unchanged: int) -> bool:
+    is_power_of_two = unchanged & (unchanged - 1) == 0
+    return unchanged > 0 and (is_power_of_two or unchanged % MAX_REPAIR_LOOKS == 0)

@@ -1,4 +1,4 @@
-"""Every record reaches the store, once.
+"""Writes every record into the store, once.
 
-Reads every record; writes each into the store keyed by its id; writes nothing to the bus.
+Reads every record; writes none to the bus.
 """

@@ -1,4 +1,4 @@
-"""The recorder's composition root: one stage for every record of the address book."""
+"""The recorder: one stage for every kind of record."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -14,11 +14,11 @@ from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import AnswerFilesLocation, Records, Store
 
 LINGER_S = 0.2
-"""Nobody waits for the recorder, and a transaction for one record costs as much as for fifty."""
+"""Time to collect records for one transaction, which costs as much for one as for fifty."""
 
 
 def recording(records: Records) -> Callable[[Sequence[Record]], Sequence[Record]]:
-    """Return the handler that writes a batch; it blocks, so it runs in a thread."""
+    """Return the handler that writes a batch; it blocks, so the stage runs it in a thread."""
 
     def record(batch: Sequence[Record]) -> Sequence[Record]:
         records.write(batch)
@@ -28,7 +28,7 @@ def recording(records: Records) -> Callable[[Sequence[Record]], Sequence[Record]
 
 
 def files_location(settings: RecorderSettings) -> AnswerFilesLocation | None:
-    """Return where answers of live systems are written as files; None where they become rows."""
+    """Return the location of files of production answers; None to write them as rows."""
     uri = settings.recorder_answer_files
     return AnswerFilesLocation(uri, lambda: datetime.now(UTC), lambda: uuid4().hex) if uri else None
 
@@ -40,8 +40,8 @@ def stage_of(
 ) -> Stage[Any]:
     """Return the stage of a kind of record.
 
-    One batch at a time: a transaction is the unit, and SQLite has one writer anyway. What may go
-    into files waits longer, so that there are fewer of them.
+    One batch at a time, because SQLite has one writer. Records for files wait longer, so that
+    there are fewer files.
     """
     in_files = kind in (Response, Features) and settings.recorder_answer_files
     return Stage(

@@ -1,7 +1,7 @@
-"""Starts the rounds of monitors: each once, never two at a time, none for missed moments."""
+"""Starts rounds of monitors: each once, one at a time, and none for missed times."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from biaswatch.services.planner.domain import (
@@ -34,21 +34,21 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 
 MAX_EXTRACTOR_AGE = timedelta(seconds=60)
-"""How long ago a running extractor was last seen, by its own clock."""
+"""Age of the last sign of life of a running extractor, by its own clock."""
 HISTORY_LOOK_S = 0.05
-"""How often the schedule is read while windows of the past are read one after the other."""
-LOOKS_REST = 10
-"""How many times as long as a look takes until the next."""
-ALL_HANDLED = QueuePosition(first=1, last=0)
-"""Where an empty queue is."""
+"""Interval of looks at the schedule while windows of the past are read."""
+REST_FACTOR = 10
+"""Pause after a look at early measurements, as a multiple of the look's duration."""
+EMPTY_QUEUE = QueuePosition(first=1, last=0)
+"""Position of an empty queue."""
 
 
 class RoundScheduler:
-    """Schedules rounds; all state is in the store, so that any process may end at any moment.
+    """Schedules rounds; all state is in the store, so that any process may end at any time.
 
-    A round starts in three steps: the schedule moves on and keeps the run; the run is published;
-    the planner waits for its features. A process that dies in between leaves a run that nobody
-    waits for, and the next look at the schedule publishes the same run again.
+    A round starts in three steps: the schedule moves on and keeps the run, the run is published,
+    and the planner waits for its features. A crash in between leaves a run without a gather, which
+    the next look at the schedule publishes again.
     """
 
     def __init__(
@@ -68,35 +68,35 @@ class RoundScheduler:
         self.more_due = asyncio.Event()
         """Set while windows of the past are read one after the other."""
         self._logged: dict[str, str] = {}
-        self._looked: dict[str, datetime] = {}
-        """When to look next for what of a window was measured early, by its run."""
+        self._next_looks: dict[str, datetime] = {}
+        """Time of the next look at early measurements of a window, by run."""
 
     def define(self, monitor: Monitor) -> Sequence[Record]:
-        """Store a monitor's new definition and schedule it."""
+        """Store and schedule a monitor's new definition."""
         self._store.records.write([monitor])  # before the diagnoser closes any round
         self._store.schedule.want(monitor)
         return ()
 
     def define_forgotten(self) -> None:
         """Schedule the monitors whose message the bus has lost."""
-        known = {
-            (each.monitor.tenant, each.monitor.name): each.monitor.moment_ms
-            for each in self._store.schedule.monitors()
+        scheduled = {
+            (entry.monitor.tenant, entry.monitor.name): entry.monitor.moment_ms
+            for entry in self._store.schedule.monitors()
         }
         for monitor in self._store.monitor_definitions.latest():
-            if monitor.moment_ms > known.get((monitor.tenant, monitor.name), -1):
+            if monitor.moment_ms > scheduled.get((monitor.tenant, monitor.name), -1):
                 log("planner").warning("a lost monitor is scheduled", monitor=monitor.name)
                 self._store.schedule.want(monitor)
 
     async def publish_due(self, publisher: Publisher, intake: Queue) -> None:
         """Publish the rounds that are due now.
 
-        A window of traffic is due once all that was taken in before its end is handled: where the
-        queue of production answers is, is looked up after the clock was read.
+        A window of traffic is due once everything from before its end is handled, so the position
+        of the queue of production answers is read after the clock.
         """
         now = self._now()
-        taken = await intake.position()
-        for run in await in_thread(self.start_due, taken, now):
+        position = await intake.position()
+        for run in await in_thread(self.start_due, position, now):
             # Its own publication number, or the bus would drop it as a duplicate.
             await publisher.publish(run, publication=int(self._wall().timestamp() * 1000))
         if await in_thread(self._reads_past):
@@ -104,114 +104,117 @@ class RoundScheduler:
             self.more_due.set()
 
     def start_due(
-        self, taken: QueuePosition = ALL_HANDLED, now: datetime | None = None
+        self, position: QueuePosition = EMPTY_QUEUE, now: datetime | None = None
     ) -> list[Run]:
-        """Start the rounds that are due; return their runs and those not yet waited for.
+        """Start the rounds that are due; return their runs, and those without a gather.
 
         Parameters
         ----------
-        taken
-            Where the queue of production answers was after `now`.
+        position
+            Position of the queue of production answers after `now`.
         now
-            The moment up to which rounds are due; by default the clock's.
+            Time up to which rounds are due; by default the clock's.
         """
-        moment = now or self._now()
-        found = self._store.schedule.monitors()
-        waited_for = self._gathers.looks(each.run.id for each in found if each.run is not None)
-        return [run for each in found for run in self._runs_of(each, waited_for, taken, moment)]
+        time = now or self._now()
+        monitors = self._store.schedule.monitors()
+        gathers = self._gathers.looks(entry.run.id for entry in monitors if entry.run is not None)
+        runs = (self._next_run(entry, gathers, position, time) for entry in monitors)
+        return [run for run in runs if run is not None]
 
     def _reads_past(self) -> bool:
         return any(
-            each.monitor.history is not None and _continues(each)
-            for each in self._store.schedule.monitors()
+            entry.monitor.history is not None and _continues(entry)
+            for entry in self._store.schedule.monitors()
         )
 
-    def _runs_of(
+    def _next_run(
         self,
         scheduled: ScheduledMonitor,
-        waited_for: Mapping[str, GatherState],
-        taken: QueuePosition,
+        gathers: Mapping[str, GatherState],
+        position: QueuePosition,
         now: datetime,
-    ) -> Iterator[Run]:
+    ) -> Run | None:
+        """Return the run to publish for a monitor now, if any."""
         if scheduled.run is not None:
-            gather = waited_for.get(scheduled.run.id)
+            gather = gathers.get(scheduled.run.id)
             if gather is None:
-                yield scheduled.run
-                return
-            if gather.closed_by is None:  # the round before is under way
+                return scheduled.run
+            if gather.closed_by is None:  # the previous round is in progress
                 if scheduled.run.window is not None:
                     self._arrive_recorded(scheduled.run.id)
-                return
-            self._looked.pop(scheduled.run.id, None)
-        if not _continues(scheduled) or scheduled.due + self._skew_of(scheduled) > now:
-            return
-        if scheduled.monitor.plan.traffic is None:
-            yield from self._start(scheduled, now)
-        else:
-            yield from self._start_window(scheduled, taken, now)
+                return None
+            self._next_looks.pop(scheduled.run.id, None)
+        is_traffic = scheduled.monitor.plan.traffic is not None
+        skew = self._clock_skew if is_traffic else timedelta(0)
+        if not _continues(scheduled) or scheduled.due + skew > now:
+            return None
+        if is_traffic:
+            return self._start_window(scheduled, position, now)
+        return self._start(scheduled, now)
 
     def _arrive_recorded(self, run_id: str) -> None:
-        """Note what of a window was measured before it was waited for.
+        """Note early measurements of a window, from before it was planned.
 
-        Where that is in files, a look may take seconds: looks take a tenth of the time at most.
+        A look may take seconds if they are in files, so looks take a tenth of the time at most.
         """
-        began = self._now()
-        if began < self._looked.get(run_id, began):
+        started_at = self._now()
+        if started_at < self._next_looks.get(run_id, started_at):
             return
-        self._gathers.arrive_recorded(run_id, Features, began)
-        took = self._now() - began
-        self._looked[run_id] = began + LOOKS_REST * took
-
-    def _skew_of(self, scheduled: ScheduledMonitor) -> timedelta:
-        """Return how much longer a window waits for gateways whose clocks are behind."""
-        return self._clock_skew if scheduled.monitor.plan.traffic else timedelta(0)
+        self._gathers.arrive_recorded(run_id, Features, started_at)
+        self._next_looks[run_id] = started_at + REST_FACTOR * (self._now() - started_at)
 
     def _start_window(
-        self, scheduled: ScheduledMonitor, taken: QueuePosition, now: datetime
-    ) -> Iterator[Run]:
+        self, scheduled: ScheduledMonitor, position: QueuePosition, now: datetime
+    ) -> Run | None:
         monitor, begins = scheduled.monitor, unread_from(scheduled)
         due = f"{monitor.moment_ms} {begins.isoformat() if monitor.history is None else ''}"
-        if not self._cuts.handled(monitor.monitor_id, due, first=taken.first, last=taken.last):
-            return
+        key = monitor.monitor_id
+        if not self._cuts.handled(key, due, first=position.first, last=position.last):
+            return None
         answers = self._store.window_answers
         answers.pass_over(monitor.monitor_id, begins, now)
-        if monitor.history is not None:
-            window = answers.next_unread(monitor.monitor_id, begins)
-            if window is None:
-                self._store.schedule.end(scheduled, "all that was sent in of the past is read")
-                return
-        else:
-            traffic = monitor.plan.traffic
+        traffic = monitor.plan.traffic
+        if monitor.history is None:
             window = window_at(begins, traffic.window_s) if traffic else None
-        yield from self._start(scheduled, now, window)
+            return self._start(scheduled, now, window)
+        window = answers.next_unread(monitor.monitor_id, begins)
+        if window is None:
+            self._store.schedule.end(scheduled, "all that was sent in of the past is read")
+            return None
+        return self._start(scheduled, now, window)
 
     def _start(
         self, scheduled: ScheduledMonitor, now: datetime, window: Window | None = None
-    ) -> Iterator[Run]:
+    ) -> Run | None:
         monitor = scheduled.monitor
         suite = self._store.suites.outline(monitor.plan.suite_hash)
-        why = rounds_used_up(monitor, scheduled.next_round)
-        if suite and monitor.plan.sets_per_round and not why:
-            there = len({name for _, name in self._store.suites.sets(suite.hash)})
-            why = sets_used_up(monitor.plan.sets_per_round, there, scheduled.next_round)
-        if why:  # there will be no more rounds
+        if why := self._used_up(scheduled, suite):
             if self._store.schedule.end(scheduled, why) and window is not None:
-                # What was sent in for later windows is not read any more.
+                # Answers for later windows are not read any more.
                 end = datetime.max.replace(tzinfo=UTC)
                 self._store.window_answers.pass_over(monitor.monitor_id, end, now)
-            return
+            return None
         if isinstance(pins := self._pins(monitor, suite), str):
-            if self._logged.get(monitor.monitor_id) != pins:  # once; it starts as soon as it can
+            if self._logged.get(monitor.monitor_id) != pins:  # once; it starts when it can
                 log("planner").warning("a round cannot start", monitor=monitor.name, why=pins)
             self._logged[monitor.monitor_id] = pins
-            return
+            return None
         self._logged.pop(monitor.monitor_id, None)
         run = round_of(scheduled, pins, now, window)
-        if self._store.schedule.begin(scheduled, run, _due_after(scheduled, run, now)):
-            yield run
+        started = self._store.schedule.begin(scheduled, run, _due_after(scheduled, run, now))
+        return run if started else None
+
+    def _used_up(self, scheduled: ScheduledMonitor, suite: SuiteOutline | None) -> str | None:
+        """Return why there are no more rounds; None otherwise."""
+        monitor, round_ = scheduled.monitor, scheduled.next_round
+        why = rounds_used_up(monitor, round_)
+        if why or not suite or not monitor.plan.sets_per_round:
+            return why
+        sets = {name for _, name in self._store.suites.sets(suite.hash)}
+        return sets_used_up(monitor.plan.sets_per_round, len(sets), round_)
 
     def _pins(self, monitor: Monitor, suite: SuiteOutline | None) -> list[ExtractorPin] | str:
-        """Return the extractors of the round, or what it waits for."""
+        """Return the extractors of the round, or what is missing."""
         if monitor.plan.traffic is None and suite is None:
             return f"the suite {monitor.plan.suite} is not in the store"
         return pins_for(monitor, self._store.extractors.running(self._wall() - MAX_EXTRACTOR_AGE))
@@ -222,7 +225,7 @@ def _continues(scheduled: ScheduledMonitor) -> bool:
 
 
 def _due_after(scheduled: ScheduledMonitor, run: Run, now: datetime) -> datetime:
-    """Return when the round after a run is due."""
+    """Return when the next round after a run is due."""
     monitor = scheduled.monitor
     if run.window is None:
         return next_due(scheduled.due_at, monitor.upkeep.cadence_s, now)

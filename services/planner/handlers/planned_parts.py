@@ -23,36 +23,37 @@ from biaswatch.shared.runtime.passes import Passes, PassSteps, PreparedPart
 from biaswatch.shared.store import PlannedProbes, PlanningCursor, Store
 from biaswatch.shared.telemetry import log
 
-PART = 500
-"""How many answers a part is about: they are in memory together."""
-MOST_KNOWN = 16
-"""Runs whose order of questions is kept at the same time."""
+PART_ANSWERS = 500
+"""Answers per part, which are in memory together."""
+CACHED_PLANS = 16
+"""Runs whose order of questions is cached."""
 
 
 @dataclass(frozen=True)
 class PlannedPart:
-    """Some of what one lane of a run leads to."""
+    """A part of one lane of a run."""
 
     expected: Mapping[str, str]
-    """The features that are waited for, and the response of each."""
+    """Ids of the expected features, each with the id of its response."""
     probes: Mapping[str, Probe] = field(default_factory=dict)
-    """The probes by their responses; a window of traffic has none: users asked."""
+    """Probes by response id; empty for a window of traffic, since users asked."""
     reached: str | None = None
-    """How far the list has been gone through with it; None at its end."""
+    """Position after this part; None at the end."""
 
 
 class PlannedParts:
-    """Reads the lists of runs; each has an order that never changes."""
+    """Reads the parts of runs, in an order that never changes."""
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
+        self._gathers = store.gathers(RUN_GATHER)
         self._now = now
-        self._known: OrderedDict[str, PlannedProbes] = OrderedDict()
+        self._plans: OrderedDict[str, PlannedProbes] = OrderedDict()
 
     def expected(self, run: Run) -> int:
-        """Return how many features a run waits for; the members of a window are fixed by this."""
+        """Return the number of expected features; fixes the members of a window."""
         if run.window is None:
-            answers = self._probes(run).amount(len(run.targets))
+            answers = self._plan(run).amount(len(run.targets))
         elif run.monitor_id is None:
             raise PoisonError(f"The run {run.id} reads no window of a monitor.")
         else:
@@ -60,31 +61,22 @@ class PlannedParts:
             answers = self._store.window_answers.fix(window, self._now())
         return answers * len(run.extractors)
 
-    def every(self, run: Run) -> Iterator[PlannedPart]:
-        """Return the parts of all lanes of a run."""
-        for lane in lanes_of(run):
-            reached: str | None = ""
-            while reached is not None:
-                part = self.read(run, lane, reached)
-                yield part
-                reached = part.reached
-
     def read(self, run: Run, lane: str, reached: str) -> PlannedPart:
-        """Return the part of a lane after what was reached."""
+        """Return the part of a lane after a position."""
         if run.window is not None:
             return self._members(run, reached)
-        planned, first = self._probes(run), int(reached or 0)
+        plan, first = self._plan(run), int(reached or 0)
         targets = [target for target in run.targets if target.lane == lane]
-        probes = list(islice(planned.read(self._now(), first=first, targets=targets), PART))
+        probes = list(islice(plan.read(self._now(), first=first, targets=targets), PART_ANSWERS))
         end = first + len(probes)
         return PlannedPart(
-            expected={id_: response_id_of(each) for id_, each in expected_of(run, probes).items()},
+            expected={id_: response_id_of(p) for id_, p in expected_of(run, probes).items()},
             probes={response_id_of(probe): probe for probe in probes},
-            reached=str(end) if end < planned.amount(len(targets)) else None,
+            reached=str(end) if end < plan.amount(len(targets)) else None,
         )
 
     def _members(self, run: Run, reached: str) -> PlannedPart:
-        answers = self._store.window_answers.members_after(run.id, reached, PART)
+        answers = self._store.window_answers.members_after(run.id, reached, PART_ANSWERS)
         if answers is None:
             raise PoisonError(f"The list of the members of the window {run.id} was never fixed.")
         return PlannedPart(
@@ -93,86 +85,62 @@ class PlannedParts:
                 for answer in answers
                 for pin in run.extractors
             },
-            reached=answers[-1] if len(answers) == PART else None,
+            reached=answers[-1] if len(answers) == PART_ANSWERS else None,
         )
 
-    def _probes(self, run: Run) -> PlannedProbes:
-        if (planned := self._known.get(run.id)) is None:
+    def _plan(self, run: Run) -> PlannedProbes:
+        if (plan := self._plans.get(run.id)) is None:
             outline = self._store.suites.outline(run.suite_hash)
             if outline is None:
                 raise PoisonError(
                     f"The suite {run.suite} ({run.suite_hash}) is not in the store. Upload it,"
                     " then start the run again."
                 )
-            planned = self._known[run.id] = PlannedProbes(self._store.suites, outline, run)
-            if len(self._known) > MOST_KNOWN:
-                self._known.popitem(last=False)
-        return planned
+            plan = self._plans[run.id] = PlannedProbes(self._store.suites, outline, run)
+            if len(self._plans) > CACHED_PLANS:
+                self._plans.popitem(last=False)
+        return plan
 
-
-def lanes_of(run: Run) -> Sequence[str]:
-    """Return the lanes of a run, each once."""
-    return list(dict.fromkeys(target.lane for target in run.targets))
-
-
-class Republished:
-    """Finds, in the store, what leads to the records that are missing."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._gathers = store.gathers(RUN_GATHER)
-
-    def of(
+    def republished(
         self, run: Run, part: PlannedPart, *, unmeasured: Set[str], unanswered: Set[str]
     ) -> list[Record]:
-        """Return the probes that have no response, and the responses whose features are missing.
+        """Return the probes without a response, and the responses without features.
 
-        Probes of a paused target wait for it; another copy of them would wait as well.
+        Probes of a paused target already wait for it, so they are not published again.
         """
-        paused = {each.lane for each in self._store.paused_targets.read()}
-        asked = (probe for id_, probe in part.probes.items() if id_ in unanswered)
+        paused = {pause.lane for pause in self._store.paused_targets.read()}
+        probes = (probe for id_, probe in part.probes.items() if id_ in unanswered)
         answers = {part.expected[id_] for id_ in unmeasured} - unanswered
         return [
-            *(probe for probe in asked if probe.lane not in paused),
-            *(measured_by_all(each, run) for each in self._store.records.get(Response, answers)),
+            *(probe for probe in probes if probe.lane not in paused),
+            *(_for_all_extractors(r, run) for r in self._store.records.get(Response, answers)),
         ]
 
-    def lost(self, run: Run, part: PlannedPart) -> list[Record]:
-        """Return what leads to what arrived of a part and is not in the store."""
-        arrived = self._gathers.arrived(run.id, part.expected)
-        responses = {part.expected[id_] for id_ in arrived}
-        unanswered = self._store.records.missing(Response, responses) & part.probes.keys()
-        unmeasured = self._store.records.missing(Features, arrived)
-        return self.of(run, part, unmeasured=unmeasured, unanswered=unanswered)
+    def lost(self, run: Run, limit: int) -> list[Record]:
+        """Return about `limit` records whose loss keeps arrived features out of the store."""
+        records: list[Record] = []
+        for part in self._every(run):
+            arrived = self._gathers.arrived(run.id, part.expected)
+            responses = {part.expected[id_] for id_ in arrived}
+            unanswered = self._store.records.missing(Response, responses) & part.probes.keys()
+            unmeasured = self._store.records.missing(Features, arrived)
+            records += self.republished(run, part, unmeasured=unmeasured, unanswered=unanswered)
+            if len(records) >= limit:
+                break
+        return records
 
-    def unstored(self, run: Run) -> int:
-        """Count the features of a run that arrived, and their responses, that the store lacks."""
-        without = self._store.results.without_response(run.id)
-        return self._gathers.unstored(run.id, Features) + without
-
-
-def first_of(records: Iterator[list[Record]], most: int) -> list[Record]:
-    """Return the first records of some lists, about so many; the others are not looked for."""
-    found: list[Record] = []
-    for some in records:
-        found += some
-        if len(found) >= most:
-            break
-    return found
-
-
-def measured_by_all(response: Response, run: Run) -> Response:
-    """Return a response to publish again, for all extractors of the run.
-
-    A production answer that came before a monitor watched it was for fewer of them.
-    """
-    measure = tuple(sorted({*response.probe.measure, *(pin.name for pin in run.extractors)}))
-    probe = response.probe.model_copy(update={"measure": measure})
-    return response.model_copy(update={"probe": probe})
+    def _every(self, run: Run) -> Iterator[PlannedPart]:
+        """Return the parts of all lanes of a run."""
+        for lane in lanes_of(run):
+            reached: str | None = ""
+            while reached is not None:
+                part = self.read(run, lane, reached)
+                yield part
+                reached = part.reached
 
 
 class Planning:
-    """What the passes through runs expect and publish; lanes do not wait for one another."""
+    """The passes through the probes of runs; lanes do not wait for one another."""
 
     def __init__(
         self,
@@ -180,19 +148,18 @@ class Planning:
         parts: PlannedParts,
         *,
         now: Callable[[], datetime],
-        arrived: Callable[[], None],
+        on_arrival: Callable[[], None],
     ) -> None:
         self._store = store
         self._parts = parts
-        self._republished = Republished(store)
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
-        self._arrived = arrived
-        steps = PassSteps(self.prepare, self.settle, self._wanted, lambda cursor: cursor.lane)
+        self._on_arrival = on_arrival
+        steps = PassSteps(self.prepare, self.settle, self._is_open, lambda cursor: cursor.lane)
         self.passes = Passes(store.planning_cursors, steps, stage="planner")
 
     def prepare(self, cursor: PlanningCursor) -> PreparedPart | None:
-        """Wait for the next part of a pass; None where nobody waits for the run any more."""
+        """Expect the next part of a pass; None if the run is closed or cannot be planned."""
         run = next(self._store.records.get(Run, [cursor.run_id]), None)
         if run is None:
             return None
@@ -202,12 +169,12 @@ class Planning:
             log("planner").error("a run cannot be planned", run=cursor.run_id, why=str(error))
             return None
         missing = self._store.records.missing(Features, part.expected)
-        there = part.expected.keys() - missing
-        if not self._gathers.add(run.id, part.expected, already=there, now=self._now()):
+        present = part.expected.keys() - missing
+        if not self._gathers.add(run.id, part.expected, already=present, now=self._now()):
             return None
         unanswered = self._store.records.missing(Response, part.probes)
         if cursor.repair:
-            records = self._republished.of(run, part, unmeasured=missing, unanswered=unanswered)
+            records = self._parts.republished(run, part, unmeasured=missing, unanswered=unanswered)
         else:
             records = [probe for id_, probe in part.probes.items() if id_ in unanswered]
         return PreparedPart(records, part.reached)
@@ -215,8 +182,23 @@ class Planning:
     def settle(self, cursor: PlanningCursor, part: PreparedPart | None) -> None:
         """Move a pass on, or end it."""
         self._store.planning_cursors.settle(cursor, part.reached if part else None)
-        self._arrived()  # what was waited for may have been there
+        self._on_arrival()  # expected features may have arrived already
 
-    def _wanted(self, cursor: PlanningCursor) -> bool:
+    def _is_open(self, cursor: PlanningCursor) -> bool:
         state = self._gathers.look(cursor.run_id)
         return state is not None and state.closed_by is None
+
+
+def _for_all_extractors(response: Response, run: Run) -> Response:
+    """Return a response to publish again, for all extractors of the run.
+
+    A production answer from before its monitor existed names fewer of them.
+    """
+    measure = tuple(sorted({*response.probe.measure, *(pin.name for pin in run.extractors)}))
+    probe = response.probe.model_copy(update={"measure": measure})
+    return response.model_copy(update={"probe": probe})
+
+
+def lanes_of(run: Run) -> Sequence[str]:
+    """Return the distinct lanes of a run."""
+    return list(dict.fromkeys(target.lane for target in run.targets))

@@ -1,16 +1,10 @@
-"""Plans runs: their probes, what they wait for, what is asked again, and how they end."""
+"""Plans runs: their probes, expected features, republished records, and closing."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from biaswatch.services.planner.handlers.planned_parts import (
-    PlannedParts,
-    Planning,
-    Republished,
-    first_of,
-    lanes_of,
-)
+from biaswatch.services.planner.domain import StuckRuns
+from biaswatch.services.planner.handlers.planned_parts import PlannedParts, Planning, lanes_of
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     FEATURES,
@@ -32,71 +26,33 @@ from biaswatch.shared.runtime.follow_up import FollowUp, Republication
 from biaswatch.shared.runtime.gather import Gather
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.store import Closing, PlanningCursor, Store
+from biaswatch.shared.store.suites import UNNAMED
 from biaswatch.shared.telemetry import log
 
-MOST_LOOKS = 16
-"""Between two passes through a run for which nothing arrives."""
-
-
-@dataclass(frozen=True)
-class _Look:
-    arrived: int
-    unchanged: int
-    """At how many looks in a row nothing had arrived."""
-
-
-class StuckRuns:
-    """Compares looks at open runs.
-
-    Answers may also be slow: a run is gone through at once, then after 1, 2, 4, 8 and 16 more looks
-    without any arrival, and after each 16 from then on.
-    """
-
-    def __init__(self) -> None:
-        self._looks: dict[str, _Look] = {}
-
-    def among(self, arrived: Mapping[str, int]) -> list[str]:
-        """Return the runs to go through now, of those that are open, by how much has arrived."""
-        before, self._looks = self._looks, {}
-        for run_id, count in arrived.items():
-            last = before.get(run_id)
-            unchanged = last.unchanged + 1 if last and last.arrived == count else 0
-            self._looks[run_id] = _Look(count, unchanged)
-        return [run_id for run_id, look in self._looks.items() if _is_due(look.unchanged)]
-
-
-def _is_due(unchanged: int) -> bool:
-    power_of_two = unchanged & (unchanged - 1) == 0
-    return unchanged > 0 and (power_of_two or unchanged % MOST_LOOKS == 0)
-
-
-BEFORE_TENANTS = "default"
-"""The tenant of a run whose wait began before waits named one."""
-MOST_LOST = 2000
-"""About how many lost records of a closed run are published at one look."""
+MAX_LOST_RECORDS = 2000
+"""Approximate number of lost records of a closed run that are published at one look."""
 
 
 class RunPlanner:
-    """Plans runs; all state is in the store, so that any process may end at any moment."""
+    """Plans runs; all state is in the store, so that any process may end at any time."""
 
     def __init__(self, store: Store, *, now: Callable[[], datetime], deadline_s: float) -> None:
-        self.gather = Gather(store.gathers(RUN_GATHER), completion_of, now=now)
         self._store = store
-        self._parts = PlannedParts(store, now=now)
-        self.planning = Planning(store, self._parts, now=now, arrived=self.gather.wake)
-        self._republished = Republished(store)
         self._gathers = store.gathers(RUN_GATHER)
-        self._judged = store.gathers(JUDGING_GATHER)
+        self._judging = store.gathers(JUDGING_GATHER)
         self._now = now
         self._deadline_s = deadline_s
         self._stuck = StuckRuns()
+        self._unplanned_before: set[str] = set()
+        self._parts = PlannedParts(store, now=now)
+        self.gather = Gather(self._gathers, completion_of, now=now)
+        self.planning = Planning(store, self._parts, now=now, on_arrival=self.gather.wake)
         self.follow_up = FollowUp(
             self._gathers, self._lacking, self._absent, now=now, stage="planner"
         )
-        self._seen_unplanned: set[str] = set()
 
     async def plan(self, run: Run) -> Sequence[Record]:
-        """Wait for a run, new or resumed; what it asks is gone through from now on."""
+        """Begin or resume a run; its probes are published from now on."""
         await in_thread(self._plan, run)
         self.planning.passes.wake()
         self.gather.wake()  # there may be nothing to wait for
@@ -104,14 +60,14 @@ class RunPlanner:
 
     def _plan(self, run: Run) -> None:
         now = self._now()
-        # A run that is there keeps the ids it began with, whatever its copy here says of them.
+        # A stored run keeps the ids it began with, whatever this copy says of them.
         stored = next(self._store.records.get(Run, [run.id]), run)
         expected = self._parts.expected(stored)
         deadline = now + timedelta(seconds=run.deadline_s or self._deadline_s)
         self._store.records.write([run])
-        self._store.calls.allow(run.id, run.budget)  # also when resumed, perhaps with more
+        self._store.calls.allow(run.id, run.budget)  # a resumed run may have a larger budget
         cursors = self._cursors(run)
-        new = self._gathers.begin(
+        is_new = self._gathers.begin(
             run.id,
             expected,
             deadline=deadline,
@@ -119,10 +75,11 @@ class RunPlanner:
             context={"tenant": run.tenant},
             cursors=cursors,
         )
-        if any(each.ends(run) for each in self._store.records.read(Cancellation, run_id=run.id)):
-            if new:  # it was cancelled before anybody planned it
+        cancellations = self._store.records.read(Cancellation, run_id=run.id)
+        if any(cancellation.ends(run) for cancellation in cancellations):
+            if is_new:  # it was cancelled before it was planned
                 self._gathers.cancel(run.id, now)
-        elif not new and run.window is None:  # a window is read once, however often it is planned
+        elif not is_new and run.window is None:  # a window is read once
             self._gathers.reopen(run.id, deadline=deadline, now=now, cursors=cursors)
 
     def _cursors(self, run: Run, *, repair: bool = False) -> list[PlanningCursor]:
@@ -130,19 +87,19 @@ class RunPlanner:
         return [PlanningCursor(run.id, lane, number, repair) for lane in lanes_of(run)]
 
     async def cancel(self, cancellation: Cancellation) -> Sequence[Record]:
-        """Stop waiting for a run: it closes with what has arrived."""
-        # Stored first, so that a start of the run that is still being handled finds it.
+        """Close a run with what has arrived."""
+        # Stored first, so that a concurrent start of the run finds it.
         await in_thread(self._store.records.write, [cancellation])
         await self.gather.cancel(cancellation.run_id)
         return ()
 
     async def count_features(self, batch: Sequence[Features]) -> Sequence[Record]:
-        """Count the arrival of features."""
+        """Note the arrival of features."""
         await self.gather.arrive([features.id for features in batch])
         return ()
 
     def jobs(self, every_s: float) -> list[Job[Publisher]]:
-        """Return the planner's jobs of runs; what may be lost is looked for every so often."""
+        """Return the planner's jobs of runs, which look for lost records at an interval."""
 
         async def reconcile(_: Publisher) -> None:
             await in_thread(self.repair_stuck)
@@ -157,62 +114,67 @@ class RunPlanner:
         ]
 
     def repair_stuck(self) -> int:
-        """Go again through runs for which nothing has arrived; return how many lanes that are.
+        """Publish missing records of stuck runs again; return the number of their lanes.
 
-        The bus acknowledges before it has synced to disk, so a power cut may lose a record.
+        The bus acknowledges before it syncs to disk, so a power failure may lose a record.
         """
-        stuck = self._stuck.among(self._gathers.open_arrivals())
-        begun = 0
+        stuck = self._stuck.due(self._gathers.open_arrivals())
+        lanes = 0
         for run in self._store.records.get(Run, stuck):
-            if not self._cancelled(run.id):
-                lanes = self._store.planning_cursors.begin(self._cursors(run, repair=True))
-                if lanes:
-                    log("planner").warning("a run is stuck: publishing again", run=run.id)
-                begun += lanes
+            if self._close_cancelled(run.id):
+                continue
+            started = self._store.planning_cursors.begin(self._cursors(run, repair=True))
+            if started:
+                log("planner").warning("a run is stuck: publishing again", run=run.id)
+            lanes += started
         self.planning.passes.wake()
         self.gather.wake()
-        return begun
+        return lanes
 
-    def _cancelled(self, run_id: str) -> bool:
-        """Close a run whose cancellation the store has; only its message was lost."""
-        opened = self._gathers.opened_at(run_id)
+    def _close_cancelled(self, run_id: str) -> bool:
+        """Close a run whose cancellation is stored but whose message was lost."""
+        opened_at = self._gathers.opened_at(run_id)
         cancellations = self._store.records.read(Cancellation, run_id=run_id)
-        if opened is None or not any(each.came_after(opened) for each in cancellations):
+        if opened_at is None or not any(c.came_after(opened_at) for c in cancellations):
             return False
         return self._gathers.cancel(run_id, self._now())
 
     def _unplanned(self) -> list[Run]:
-        """Return the runs that somebody started and nobody waits for, at two looks in a row."""
+        """Return started runs that had no plan at two looks in a row."""
         since = self._now() - FOLLOWED_UP_FOR
         runs = self._store.records.since(Run, since, purpose=Purpose.STUDY)
-        waited_for = self._gathers.known(run.id for run in runs)
-        unknown = [run for run in runs if run.id not in waited_for]
-        stored = self._store.suites.outlines(run.suite_hash or "" for run in unknown)
-        found = [run for run in unknown if run.suite_hash in stored]
-        before, self._seen_unplanned = self._seen_unplanned, {run.id for run in found}
-        return [run for run in found if run.id in before]
+        planned = self._gathers.known(run.id for run in runs)
+        runs = [run for run in runs if run.id not in planned]
+        suites = self._store.suites.outlines(run.suite_hash or "" for run in runs)
+        runs = [run for run in runs if run.suite_hash in suites]
+        before, self._unplanned_before = self._unplanned_before, {run.id for run in runs}
+        return [run for run in runs if run.id in before]
 
     def _lacking(self, closing: Closing) -> int:
-        """Count what the store lacks of all that follows from a closed run."""
+        """Count the records that the store lacks after a run closed."""
         run = next(self._store.records.get(Run, [closing.key]), None)
         if run is None or closing.closed_at < self._now() - FOLLOWED_UP_FOR:
             return 0
         [completion] = completion_of(closing)
-        return self._republished.unstored(run) or int(not self._concluded(run, completion))
+        return self._unstored(run) or int(not self._is_concluded(run, completion))
 
     def _absent(self, closing: Closing) -> Sequence[Record]:
-        """Return what to publish so that the store gets all that follows from a closed run."""
+        """Return what to publish so that the store gets all results of a closed run."""
         run = next(self._store.records.get(Run, [closing.key]), None)
         if run is None:  # purged a moment ago
             return []
-        if self._republished.unstored(run):
-            parts = self._parts.every(run)
-            return first_of((self._republished.lost(run, part) for part in parts), MOST_LOST)
+        if self._unstored(run):
+            return self._parts.lost(run, MAX_LOST_RECORDS)
         [completion] = completion_of(closing)
-        return [] if self._concluded(run, completion) else [completion]
+        return [] if self._is_concluded(run, completion) else [completion]
 
-    def _concluded(self, run: Run, completion: Completion) -> bool:
-        """Tell whether the store has the end of a run, and its round or its findings."""
+    def _unstored(self, run: Run) -> int:
+        """Count the arrived features of a run, and their responses, that the store lacks."""
+        without_response = self._store.results.without_response(run.id)
+        return self._gathers.unstored(run.id, Features) + without_response
+
+    def _is_concluded(self, run: Run, completion: Completion) -> bool:
+        """Return whether the store has the end of a run, and its round or its findings."""
         if self._store.records.missing(Completion, [completion.id]):
             return False
         if run.monitor_id is not None:
@@ -220,20 +182,20 @@ class RunPlanner:
         suite = self._store.suites.outline(run.suite_hash)
         expected = verdicts_expected(run, suite)
         results = self._store.results
-        judged = (
+        is_judged = (
             completion.closed_by is ClosedBy.CANCELLATION
             or results.verdicts(run.id, expected) >= expected
-            or any(key.startswith(f"{run.id}/") for key in self._judged.open_keys())
+            or bool(self._judging.open_keys(f"{run.id}/"))
         )
-        found = suite is None or not suite.has_findings
-        return judged and (found or results.diagnosed(run.id, completion.opening))
+        needs_findings = suite is not None and suite.has_findings
+        return is_judged and (not needs_findings or results.diagnosed(run.id, completion.opening))
 
 
 def completion_of(closing: Closing) -> list[Completion]:
-    """Return the record that a run has closed."""
+    """Return the record of a closed run."""
     return [
         Completion(
-            tenant=str(closing.context.get("tenant", BEFORE_TENANTS)),
+            tenant=str(closing.context.get("tenant", UNNAMED)),
             at=closing.closed_at,
             run_id=closing.key,
             stage=FEATURES,
