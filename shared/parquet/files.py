@@ -64,7 +64,7 @@ class RowsDigest:
 
     @property
     def proof(self) -> Proof:
-        """The proof of all rows so far."""
+        """The proof of the added rows."""
         return Proof(self.rows, self._hash.hexdigest())
 
 
@@ -94,7 +94,7 @@ class HashedStream:
 
     @property
     def digest(self) -> str:
-        """The hash of all bytes so far."""
+        """The hash of the written bytes."""
         return self._hash.hexdigest()
 
 

@@ -50,7 +50,7 @@ ARCHIVED_STATES = (
     ArchiveState.RESTORING,
     ArchiveState.EXPIRED,
 )
-"""States in which the store lacks some answers of a run and accepts none."""
+"""States of runs that lack answers in the store and accept no more."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,10 @@ class ArchivedRuns:
         )
         open_keys = select(GATHERS.c.key).where(GATHERS.c.closed_at.is_(None))
         with self.db.reading() as connection:
-            begun = [ArchivableRun(*row) for row in connection.execute(interrupted)]
+            resumed = [ArchivableRun(*row) for row in connection.execute(interrupted)]
             busy = {key.partition("/")[0] for key in connection.scalars(open_keys)}
             ended = [*_ended_runs(connection, before), *_unread_windows(connection, before)]
-        runs = [*begun, *(run for run in ended if run.run_id not in busy)]
+        runs = [*resumed, *(run for run in ended if run.run_id not in busy)]
         return [run for run in runs if tenants is None or run.tenant in tenants]
 
     def find(self, run_id: str) -> ArchivedRun | None:

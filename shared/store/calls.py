@@ -65,7 +65,7 @@ class Calls:
     db: Database
 
     def begin(self, runs: Mapping[str, str], at: datetime) -> dict[str, int]:
-        """Record the start of calls; return the number of starts of each so far.
+        """Record the start of calls; return the total starts of each.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ class Scope:
     tenant: str | None = None
     """The only visible and writable tenant; None for every tenant, for services."""
     texts: bool = True
-    """Whether texts are visible; without them, records read as if their texts were purged."""
+    """False hides texts: records read as if their texts were purged."""
 
 
 EVERYTHING = Scope()

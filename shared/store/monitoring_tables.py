@@ -29,7 +29,7 @@ ENROLLED_UNITS = Table(
     Column("unit", String(32), primary_key=True),
     Column("round", Integer, nullable=False),
 )
-"""The round in which a user, as a digest, entered an epoch's evidence of production traffic."""
+"""The first round of each user, as a digest, in an epoch's evidence of production traffic."""
 
 TRAFFIC_WINDOWS = Table(
     "traffic_window",

@@ -141,7 +141,7 @@ class PlanningCursor:
     publication: int
     """Number of this pass; another pass publishes the same records anew."""
     repair: bool = False
-    """Whether answers without measurements are published again."""
+    """True to publish answers without measurements again."""
     reached: str = ""
     """The last published item; empty at the start."""
 

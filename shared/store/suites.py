@@ -141,8 +141,8 @@ class Suites:
         """Return the conditions that no other tenant uploaded a suite."""
         if (tenant := self.db.tenant) is None:
             return []
-        others = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant != tenant)
-        return [*self._uploaded(PROBES.hash), PROBES.hash.not_in(others)]
+        shared = select(SUITE_TENANTS.c.hash).where(SUITE_TENANTS.c.tenant != tenant)
+        return [*self._uploaded(PROBES.hash), PROBES.hash.not_in(shared)]
 
 
 def _outline(row: Row[tuple[Any, ...]]) -> SuiteOutline:

@@ -120,7 +120,7 @@ class WindowAnswers:
             return list(connection.scalars(query.order_by(TAKEN.response_id).limit(most)))
 
     def settle(self, run_id: str, accounts: MemberAccounts) -> None:
-        """Record the outcomes of a window's members, none of which waits any longer."""
+        """Record the outcomes of a window's members, so that none waits any longer."""
         statement = update(TRAFFIC_WINDOWS).where(WINDOWS.run_id == run_id)
         self.db.execute(statement.values({**accounts.model_dump(), "waiting": 0}))
 
