@@ -40,7 +40,8 @@ from biaswatch.shared.store.run_tables import JUDGING_CURSORS
 from biaswatch.shared.store.sent_forms import SentForms
 from biaswatch.shared.store.suites import UNNAMED, Suites
 from biaswatch.shared.store.texts import Purges
-from biaswatch.shared.store.window_answers import WindowAnswers, WindowReadings
+from biaswatch.shared.store.window_answers import WindowAnswers
+from biaswatch.shared.store.window_readings import WindowReadings
 
 
 class Store:

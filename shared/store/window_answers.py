@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, Row, Table, and_, func, select, tuple_, update
@@ -17,24 +16,18 @@ from biaswatch.shared.contracts import (
     ACCOUNTS,
     AccountedWindow,
     AnswerAccounts,
-    Features,
     FirstSending,
     MemberAccounts,
     MonitoredWindow,
-    Probe,
-    Run,
     SentAnswer,
     Window,
-    member_features_id,
 )
 from biaswatch.shared.contracts.answer_accounts import AnswerKey
 from biaswatch.shared.store.database import MAX_KEYS, Database, batches, upsert
 from biaswatch.shared.store.monitoring_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
-from biaswatch.shared.store.records import Records
 from biaswatch.shared.store.statements import is_in
 
 PAGE_MEMBERS = 5000
-PAGE_READINGS = 500
 WINDOWS, TAKEN = TRAFFIC_WINDOWS.c, TAKEN_ANSWERS.c
 
 
@@ -251,56 +244,3 @@ def _add_counts(connection: Connection, counts: Counter[tuple[str, str]]) -> Non
     for (run_id, account), more in sorted(counts.items()):
         statement = update(TRAFFIC_WINDOWS).where(WINDOWS.run_id == run_id)
         connection.execute(statement.values({account: WINDOWS[account] + more}))
-
-
-@dataclass(frozen=True, slots=True)
-class WindowReading:
-    """An extractor's measurement of one answer, with the answer's unit and groups."""
-
-    response_id: str
-    target: str
-    """Name that the monitor gives it."""
-    scaffold: str
-    unit: str
-    """The user or conversation; the answer itself if none is named."""
-    groups: Mapping[str, str]
-    values: Mapping[str, float | None]
-    unscorable: str | None
-    """Reason why there are no values."""
-
-
-@dataclass(eq=False)
-class WindowReadings:
-    """Reads an extractor's measurements of the members of closed windows."""
-
-    records: Records
-    answers: WindowAnswers
-
-    def of(self, run: Run, extractor: str) -> Iterator[WindowReading]:
-        """Return the measurements of a window's answers, as plain data without texts.
-
-        They are of the version that the window's run pins. Late answers are left out, as from the
-        evidence; a window without fixed members has none.
-        """
-        pin = next((pin for pin in run.extractors if pin.name == extractor), None)
-        members = self.answers.members(run.id)
-        if members is None or pin is None:
-            return
-        while page := list(islice(members, PAGE_READINGS)):
-            ids = [member_features_id(run, response_id, pin) for response_id in page]
-            features = self.records.numbers_of(Features, ids)
-            probe_ids = {id_: row["probe_id"] for id_, row in features.items()}
-            probes = self.records.numbers_of(Probe, probe_ids.values())
-            for id_, response_id in zip(ids, page, strict=True):
-                # A probe is stored with its response, which may not have arrived yet.
-                if (probe := probes.get(probe_ids.get(id_, ""))) is None:
-                    continue
-                yield WindowReading(
-                    response_id=response_id,
-                    target=probe["target"]["name"],
-                    scaffold=probe["scaffold"],
-                    unit=probe.get("set_id") or probe["unit_id"],
-                    groups=probe["groups"],
-                    values=features[id_]["values"],
-                    unscorable=features[id_].get("unscorable"),
-                )
