@@ -228,7 +228,7 @@ def _create(
     body = {"apiVersion": "biaswatch.io/v1alpha1", "kind": kind, "metadata": {"name": name},
             "spec": spec}  # fmt: skip
     words = ("--namespace", platform.namespace, "create", "-f", "-")
-    return kubectl(*words, given=json.dumps(body), check=check)
+    return kubectl(*words, stdin=json.dumps(body), check=check)
 
 
 def _columns(table: str) -> list[str]:

@@ -24,8 +24,8 @@ MINUTE_S = 60.0
 PATIENCE_S = 15 * MINUTE_S
 """Nodes may have to fetch every image first."""
 DEFINITIONS = ("biasmonitors", "biassuites", "biasruns")
-NOBODY = "http://127.0.0.1:9"
-"""Where nothing listens."""
+UNREACHABLE = "http://127.0.0.1:9"
+"""An address without a server."""
 OURS = "app.kubernetes.io/part-of=biaswatch"
 Object = dict[str, Any]
 
@@ -41,11 +41,11 @@ def why_no_cluster() -> str | None:
 
 
 def kubectl(
-    *words: str, given: str | None = None, check: bool = True
+    *words: str, stdin: str | None = None, check: bool = True
 ) -> subprocess.CompletedProcess[str]:
-    """Run kubectl; where it fails and must not, say what it said."""
+    """Run kubectl; raise an AssertionError with its output where it fails."""
     done = subprocess.run(
-        ["kubectl", *words], input=given, capture_output=True, text=True, check=False
+        ["kubectl", *words], input=stdin, capture_output=True, text=True, check=False
     )
     if check and done.returncode:
         raise AssertionError(f"kubectl {' '.join(words)}: {done.stderr.strip()[-3000:]}")
@@ -54,19 +54,19 @@ def kubectl(
 
 def objects_of(*words: str) -> list[Object]:
     """Return the objects that kubectl gets."""
-    found = json.loads(kubectl("get", *words, "-o", "json").stdout)
-    items: list[Object] = found.get("items", [found])
+    answer = json.loads(kubectl("get", *words, "-o", "json").stdout)
+    items: list[Object] = answer.get("items", [answer])
     return items
 
 
-def wait_until(there: Callable[[], object], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """Return what is there, once something is."""
+def wait_until(condition: Callable[[], object], what: str, patience_s: float = PATIENCE_S) -> Any:
+    """Return the first true value of a condition."""
     deadline = time.monotonic() + patience_s
-    while not (found := there()):
+    while not (value := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f"{what} did not come about in {patience_s:g} s")
         time.sleep(2)
-    return found
+    return value
 
 
 class InstalledPlatform:
@@ -79,15 +79,15 @@ class InstalledPlatform:
         self._forward: subprocess.Popen[bytes] | None = None
         self._url = ""
 
-    def kubectl(self, *words: str, given: str | None = None, check: bool = True) -> str:
+    def kubectl(self, *words: str, stdin: str | None = None, check: bool = True) -> str:
         """Run kubectl in the namespace; return what it printed."""
-        return kubectl("--namespace", self.namespace, *words, given=given, check=check).stdout
+        return kubectl("--namespace", self.namespace, *words, stdin=stdin, check=check).stdout
 
     def make_namespace(self) -> None:
-        """Make the namespace, which must not be there, and the Secrets in it."""
+        """Create the namespace, which must not exist, and the Secrets in it."""
         if kubectl("get", "namespace", self.namespace, check=False).returncode == 0:
             pytest.fail(
-                f"The namespace {self.namespace} is there already. Delete it first:"
+                f"The namespace {self.namespace} exists. Delete it first:"
                 f" kubectl delete namespace {self.namespace}"
             )
         labels = {
@@ -96,7 +96,7 @@ class InstalledPlatform:
         }
         meta = {"name": self.namespace, "labels": labels}
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
-        kubectl("apply", "-f", "-", given=json.dumps(body))
+        kubectl("apply", "-f", "-", stdin=json.dumps(body))
         words = [sys.executable, "-m", "tools.deploy_secrets", str(self.secrets), "--kubernetes"]
         subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
         self.kubectl("apply", "-f", str(self.secrets / "kubernetes.yaml"))
@@ -126,64 +126,64 @@ class InstalledPlatform:
         return folder
 
     def rendered(self, log_level: str = "INFO") -> list[Object]:
-        """Return what would be applied; no cluster is needed."""
-        said = kubectl("kustomize", str(self._overlay(log_level))).stdout
-        return [each for each in yaml.safe_load_all(said) if each]
+        """Return the objects of the overlay; no cluster is needed."""
+        text = kubectl("kustomize", str(self._overlay(log_level))).stdout
+        return [resource for resource in yaml.safe_load_all(text) if resource]
 
     def until_rolled_out(self) -> None:
         """Return once every workload runs as it was applied last."""
-        found = self.kubectl("get", "statefulsets,deployments", "-o", "name").split()
+        workloads = self.kubectl("get", "statefulsets,deployments", "-o", "name").split()
 
         def rolled_out(name: str) -> bool:
             words = ("rollout", "status", name, "--timeout=60s")
             return kubectl("--namespace", self.namespace, *words, check=False).returncode == 0
 
-        for name in found:
+        for name in workloads:
             try:
                 wait_until(partial(rolled_out, name), f"{name} as it was applied")
             except AssertionError as late:
                 raise AssertionError(f"{late}{self.state()}") from None
 
     def state(self) -> str:
-        """Return what a person would look at first."""
+        """Return the pods and the last events."""
         pods = self.kubectl("get", "pods", "-o", "wide", check=False)
         events = self.kubectl("get", "events", "--sort-by=.lastTimestamp", check=False)
         return f"\n{pods}\n{events[-6000:]}"
 
     def ask(self, path: str, body: object = None) -> Any:
-        """Ask the gateway under the run token; a forwarding that broke is made anew."""
+        """Ask the gateway under the run token; restart a broken forwarding."""
         token = (self.secrets / "biaswatch_gateway_run_token").read_text().strip()
         headers = {"Authorization": f"Bearer {token}"}
 
         def reply() -> httpx2.Response | None:
             url, verb = self._forwarded(), "GET" if body is None else "POST"
             try:
-                found = httpx2.request(verb, url + path, json=body, headers=headers, timeout=60)
+                answer = httpx2.request(verb, url + path, json=body, headers=headers, timeout=60)
             except httpx2.HTTPError:
                 self._stop_forwarding()
                 return None
-            return None if found.status_code in {502, 503, 504} else found
+            return None if answer.status_code in {502, 503, 504} else answer
 
-        found = wait_until(reply, f"a reply of the gateway to {path}", 5 * MINUTE_S)
-        assert found.is_success, found.text
-        return found.json()
+        answer = wait_until(reply, f"a reply of the gateway to {path}", 5 * MINUTE_S)
+        assert answer.is_success, answer.text
+        return answer.json()
 
     def _forwarded(self) -> str:
-        """Return the gateway's address here; what the forwarding says goes into a file."""
+        """Return the local address of the gateway; the forwarding logs to a file."""
         if self._forward is not None and self._forward.poll() is None:
             return self._url
-        said = self._folder / "forwarding.txt"
+        log = self._folder / "forwarding.txt"
         words = ["kubectl", "--namespace", self.namespace, "port-forward", "service/gateway"]
-        with said.open("w") as out:
+        with log.open("w") as out:
             self._forward = subprocess.Popen([*words, ":8080"], stdout=out, stderr=out)
         deadline = time.monotonic() + MINUTE_S
         # Forwarding from 127.0.0.1:40123 -> 8080
-        while not (found := re.search(r"127\.0\.0\.1:(\d+) ->", said.read_text())):
+        while not (match := re.search(r"127\.0\.0\.1:(\d+) ->", log.read_text())):
             if self._forward.poll() is not None or time.monotonic() > deadline:
                 self._stop_forwarding()
-                return NOBODY
+                return UNREACHABLE
             time.sleep(0.2)
-        self._url = f"http://127.0.0.1:{found[1]}"
+        self._url = f"http://127.0.0.1:{match[1]}"
         return self._url
 
     def _stop_forwarding(self) -> None:
@@ -194,20 +194,19 @@ class InstalledPlatform:
             time.sleep(1)
 
     def generations(self) -> dict[str, Any]:
-        """Return what changes with every object that an apply changes."""
+        """Return the generation or version of every object, by kind and name."""
         kinds = (
             "deployment,statefulset,configmap,service,serviceaccount,networkpolicy,"
             "poddisruptionbudget,role,rolebinding"
         )
-        found = objects_of("--namespace", self.namespace, kinds, "-l", OURS)
         return {
-            f"{each['kind']}/{each['metadata']['name']}": each["metadata"].get("generation")
-            or each["metadata"]["resourceVersion"]
-            for each in found
+            f"{item['kind']}/{item['metadata']['name']}": item["metadata"].get("generation")
+            or item["metadata"]["resourceVersion"]
+            for item in objects_of("--namespace", self.namespace, kinds, "-l", OURS)
         }
 
     def remove(self) -> None:
-        """Delete resources, then the namespace; what others may use of the cluster stays."""
+        """Delete resources, then the namespace; cluster-wide objects stay."""
         self._stop_forwarding()
         if os.environ.get("BIASWATCH_CLUSTER_KEEP"):
             return
@@ -224,8 +223,8 @@ def image_names() -> list[dict[str, str]]:
     prefix = os.environ.get("BIASWATCH_CLUSTER_IMAGES", "")
     tag = os.environ.get("BIASWATCH_CLUSTER_TAG", "dev")
     ours = [
-        {"name": f"biaswatch-{each}", "newName": f"{prefix}biaswatch-{each}", "newTag": tag}
-        for each in SERVICES
+        {"name": f"biaswatch-{name}", "newName": f"{prefix}biaswatch-{name}", "newTag": tag}
+        for name in SERVICES
     ]
     others = {"nats": "BIASWATCH_CLUSTER_NATS", "postgres": "BIASWATCH_CLUSTER_POSTGRES"}
     named = [(name, os.environ.get(variable, "")) for name, variable in others.items()]
@@ -238,7 +237,7 @@ def image_names() -> list[dict[str, str]]:
 
 @contextmanager
 def cordoned(node: str) -> Iterator[None]:
-    """Drain a node of our pods alone; whatever happens, it may be used again afterwards."""
+    """Drain a node of our pods alone; uncordon it afterwards in any case."""
     try:
         kubectl(
             "drain", node, "--ignore-daemonsets", "--delete-emptydir-data",
@@ -250,20 +249,20 @@ def cordoned(node: str) -> Iterator[None]:
 
 
 def drainable(namespace: str) -> str | None:
-    """Return a node that can be emptied: another one is there, and no volume is bound to it."""
+    """Return a node that can be drained: it is not the only one and has no bound volume."""
     nodes = [
-        each["metadata"]["name"] for each in objects_of("nodes")
-        if not each["spec"].get("unschedulable") and not _refuses(each["spec"].get("taints", ()))
+        node["metadata"]["name"] for node in objects_of("nodes")
+        if not node["spec"].get("unschedulable") and not _refuses(node["spec"].get("taints", ()))
     ]  # fmt: skip
     pods = objects_of("--namespace", namespace, "pods")
     bound = {
-        each["spec"].get("nodeName") for each in pods
-        if any(o["kind"] == "StatefulSet" for o in each["metadata"].get("ownerReferences", ()))
+        pod["spec"].get("nodeName") for pod in pods
+        if any(o["kind"] == "StatefulSet" for o in pod["metadata"].get("ownerReferences", ()))
     }  # fmt: skip
-    used = {each["spec"].get("nodeName") for each in pods}
+    used = {pod["spec"].get("nodeName") for pod in pods}
     free = sorted(node for node in nodes if node in used and node not in bound)
     return free[0] if free and len(nodes) > 1 else None
 
 
 def _refuses(taints: Sequence[Object]) -> bool:
-    return any(each["effect"] in {"NoSchedule", "NoExecute"} for each in taints)
+    return any(taint["effect"] in {"NoSchedule", "NoExecute"} for taint in taints)

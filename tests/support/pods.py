@@ -1,8 +1,7 @@
-"""Kubernetes workloads as pods that podman 4.3 runs: it knows no StatefulSet, Secret or probe.
+"""Kubernetes workloads as pods for podman 4.3, which lacks StatefulSets, Secrets and probes.
 
-A workload becomes one Pod; of one that prepares and then rests, the preparation alone. A Service
-becomes a name on the network; every volume becomes a folder that belongs to the pod's user. What
-stands in the security contexts stays in force.
+A workload becomes one Pod, or the init container of one that has some. A Service becomes a name on
+the network, and every volume a folder that belongs to the pod's user. Security contexts are kept.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +20,7 @@ USER_NAMES = "user-names"
 
 @dataclass(frozen=True)
 class PodPlan:
-    """A pod for podman, the names it is found by, and the files its volumes hold."""
+    """A pod for podman, its names on the network, and the files of its volumes."""
 
     name: str
     aliases: tuple[str, ...]
@@ -32,7 +31,7 @@ class PodPlan:
 
 @dataclass(frozen=True)
 class PodReferences:
-    """What the pods refer to: settings, secrets, and the names of services."""
+    """Settings, secrets and services that the pods refer to."""
 
     settings: Mapping[str, Mapping[str, str]]
     secrets: Mapping[str, Mapping[str, str]]
@@ -41,34 +40,34 @@ class PodReferences:
     @classmethod
     def of(cls, objects: Iterable[Object]) -> "PodReferences":
         """Gather from the objects of an overlay and of its Secrets."""
-        settings, found, services = {}, {}, {}
-        for each in objects:
-            name = each["metadata"]["name"]
-            if each["kind"] == "ConfigMap":
-                settings[name] = each["data"]
-            elif each["kind"] == "Secret":
-                found[name] = each["stringData"]
-            elif each["kind"] == "Service":
-                services[name] = each["spec"]["selector"]
-        return cls(settings, found, services)
+        settings, secrets, services = {}, {}, {}
+        for item in objects:
+            name = item["metadata"]["name"]
+            if item["kind"] == "ConfigMap":
+                settings[name] = item["data"]
+            elif item["kind"] == "Secret":
+                secrets[name] = item["stringData"]
+            elif item["kind"] == "Service":
+                services[name] = item["spec"]["selector"]
+        return cls(settings, secrets, services)
 
 
 def plans(objects: list[Object], folder: Path) -> Iterator[PodPlan]:
     """Return a pod for each workload; its volumes will be folders in this one.
 
-    The operator talks to the API of Kubernetes, which podman has not: it is left out.
+    The operator needs the API of Kubernetes, which podman lacks: it is left out.
     """
     references = PodReferences.of(objects)
-    for each in objects:
-        if each["kind"] in KINDS and each["metadata"]["name"] != "operator":
-            yield _plan(each, references, folder)
+    for item in objects:
+        if item["kind"] in KINDS and item["metadata"]["name"] != "operator":
+            yield _plan(item, references, folder)
 
 
 def _plan(workload: Object, references: PodReferences, folder: Path) -> PodPlan:
     name, template = workload["metadata"]["name"], workload["spec"]["template"]
     spec, labels = template["spec"], template["metadata"]["labels"]
-    mine = folder / name
-    claims = [each["metadata"] for each in workload["spec"].get("volumeClaimTemplates", ())]
+    own = folder / name
+    claims = [claim["metadata"] for claim in workload["spec"].get("volumeClaimTemplates", ())]
     volumes = [*spec["volumes"], *claims]
     prepares = "initContainers" in spec
     containers = spec["initContainers" if prepares else "containers"]
@@ -80,8 +79,8 @@ def _plan(workload: Object, references: PodReferences, folder: Path) -> PodPlan:
             "restartPolicy": "OnFailure" if prepares else "Always",
             "terminationGracePeriodSeconds": spec.get("terminationGracePeriodSeconds", 30),
             "securityContext": spec["securityContext"],
-            "containers": [_container(each, references, name) for each in containers],
-            "volumes": [_volume(each["name"], mine) for each in volumes],
+            "containers": [_container(container, references, name) for container in containers],
+            "volumes": [_volume(volume["name"], own) for volume in volumes],
         },
     }
     aliases = [
@@ -89,10 +88,10 @@ def _plan(workload: Object, references: PodReferences, folder: Path) -> PodPlan:
         for service, chosen in references.services.items()
         if chosen.items() <= labels.items()
     ]
-    folders = {mine / each["name"]: _files(each, references) for each in volumes}
+    folders = {own / volume["name"]: _files(volume, references) for volume in volumes}
     if pod["spec"]["containers"][0]["image"].startswith(f"localhost/{OWN_IMAGES}"):
-        folders[mine / USER_NAMES] = {"passwd": "root:x:0:0:root:/root:/bin/sh\n"}
-        _without_a_name(pod["spec"], mine)
+        folders[own / USER_NAMES] = {"passwd": "root:x:0:0:root:/root:/bin/sh\n"}
+        _without_a_name(pod["spec"], own)
     return PodPlan(name, tuple(aliases), pod, folders, spec["securityContext"]["runAsUser"])
 
 
@@ -109,13 +108,13 @@ def _volume(name: str, folder: Path) -> Object:
 
 
 def _files(volume: Object, references: PodReferences) -> Mapping[str, str]:
-    """Return what lies in a volume; folders that a pod writes to are empty."""
+    """Return the files of a volume; folders that a pod writes to are empty."""
     if "configMap" in volume:
         return references.settings[volume["configMap"]["name"]]
     if "secret" in volume:
         files = references.secrets[volume["secret"]["secretName"]]
         chosen = volume["secret"].get("items")
-        return {each["path"]: files[each["key"]] for each in chosen} if chosen else files
+        return {item["path"]: files[item["key"]] for item in chosen} if chosen else files
     return {}
 
 
@@ -124,7 +123,7 @@ def _container(container: Object, references: PodReferences, pod: str) -> Object
     env = _environment(container, references, pod)
     if "args" in kept:
         # podman does not put variables into arguments.
-        kept["args"] = [_filled(each, env) for each in kept["args"]]
+        kept["args"] = [_filled(argument, env) for argument in kept["args"]]
     mounts = container["volumeMounts"]
     # A folder inside another one's mount must come after it.
     ordered = sorted(mounts, key=lambda mount: len(mount["mountPath"]))
@@ -137,13 +136,13 @@ def _container(container: Object, references: PodReferences, pod: str) -> Object
 
 def _environment(container: Object, references: PodReferences, pod: str) -> dict[str, str]:
     env: dict[str, str] = {}
-    for each in container.get("envFrom", ()):
-        env |= references.settings[each["configMapRef"]["name"]]
-    for each in container.get("env", ()):
-        source = each.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
+    for settings in container.get("envFrom", ()):
+        env |= references.settings[settings["configMapRef"]["name"]]
+    for variable in container.get("env", ()):
+        source = variable.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
         if source not in (None, "metadata.name"):
             raise ValueError(f"{pod} asks for its {source}, which this translation does not know.")
-        env[each["name"]] = pod if source else each["value"]
+        env[variable["name"]] = pod if source else variable["value"]
     return env
 
 

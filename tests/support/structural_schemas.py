@@ -1,4 +1,4 @@
-"""What an API server does with structural schemas: prunes, fills defaults in, and validates."""
+"""Structural schemas as an API server uses them: pruning, defaults and validation."""
 
 from copy import deepcopy
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 Schema = dict[str, Any]
 ANYTHING = "x-kubernetes-preserve-unknown-fields"
 INT_OR_STRING = "x-kubernetes-int-or-string"
-OF_OBJECTS = {"apiVersion", "kind", "metadata"}
+OBJECT_FIELDS = {"apiVersion", "kind", "metadata"}
 
 
 def pruned(schema: Schema, value: Any, *, root: bool = True) -> Any:
@@ -16,15 +16,15 @@ def pruned(schema: Schema, value: Any, *, root: bool = True) -> Any:
     if isinstance(value, dict):
         if "additionalProperties" in schema:
             rest = schema["additionalProperties"]
-            return {key: pruned(rest, each, root=False) for key, each in value.items()}
+            return {key: pruned(rest, item, root=False) for key, item in value.items()}
         known = schema.get("properties", {})
         return {
-            key: each if root and key in OF_OBJECTS else pruned(known[key], each, root=False)
-            for key, each in value.items()
+            key: item if root and key in OBJECT_FIELDS else pruned(known[key], item, root=False)
+            for key, item in value.items()
             if key in known
         }
     if isinstance(value, list):
-        return [pruned(schema["items"], each, root=False) for each in value]
+        return [pruned(schema["items"], item, root=False) for item in value]
     return value
 
 
@@ -32,62 +32,63 @@ def with_defaults(schema: Schema, value: Any) -> Any:
     """Return a value with the defaults of fields that it does not have."""
     if isinstance(value, dict):
         known = schema.get("properties", {})
-        made = {
-            key: with_defaults(known.get(key) or schema.get("additionalProperties") or {}, each)
-            for key, each in value.items()
+        filled = {
+            key: with_defaults(known.get(key) or schema.get("additionalProperties") or {}, item)
+            for key, item in value.items()
         }
         for key, own in known.items():
-            if key not in made and "default" in own:
-                made[key] = with_defaults(own, deepcopy(own["default"]))
-        return made
+            if key not in filled and "default" in own:
+                filled[key] = with_defaults(own, deepcopy(own["default"]))
+        return filled
     if isinstance(value, list):
-        return [with_defaults(schema.get("items", {}), each) for each in value]
+        return [with_defaults(schema.get("items", {}), item) for item in value]
     return value
 
 
 def as_json_schema(schema: Schema) -> Schema:
-    """Return a schema of OpenAPI v3.0 as JSON Schema, which jsonschema validates by."""
-    made = {
-        key: each for key, each in schema.items()
+    """Return a schema of OpenAPI v3.0 as JSON Schema."""
+    converted = {
+        key: item for key, item in schema.items()
         if not key.startswith("x-kubernetes") and key not in {"nullable", "default", "format"}
     }  # fmt: skip
     for bound in ("Minimum", "Maximum"):
-        if made.pop(f"exclusive{bound}", False):
-            made[f"exclusive{bound}"] = made.pop(bound.lower())
-    if "properties" in made:
-        made["properties"] = {key: as_json_schema(each) for key, each in made["properties"].items()}
+        if converted.pop(f"exclusive{bound}", False):
+            converted[f"exclusive{bound}"] = converted.pop(bound.lower())
+    if "properties" in converted:
+        properties = converted["properties"]
+        converted["properties"] = {key: as_json_schema(properties[key]) for key in properties}
     for key in ("items", "additionalProperties"):
-        if key in made:
-            made[key] = as_json_schema(made[key])
-    return {"anyOf": [{"type": "null"}, made]} if schema.get("nullable") else made
+        if key in converted:
+            converted[key] = as_json_schema(converted[key])
+    return {"anyOf": [{"type": "null"}, converted]} if schema.get("nullable") else converted
 
 
 def structural_mistakes(schema: Schema, where: str = "") -> list[str]:
-    """Return what an API server would refuse of a schema: the rules of structural schemas."""
-    found = [f"{where}: {mistake}" for mistake in _own_mistakes(schema)]
+    """Return the violated rules of structural schemas, which an API server refuses."""
+    mistakes = [f"{where}: {mistake}" for mistake in _own_mistakes(schema)]
     for name, child in schema.get("properties", {}).items():
-        found += structural_mistakes(child, f"{where}.{name}")
+        mistakes += structural_mistakes(child, f"{where}.{name}")
     for name in ("items", "additionalProperties"):
         if isinstance(schema.get(name), dict):
-            found += structural_mistakes(schema[name], f"{where}[{name}]")
-    return found
+            mistakes += structural_mistakes(schema[name], f"{where}[{name}]")
+    return mistakes
 
 
 def _own_mistakes(schema: Schema) -> list[str]:
-    of_both = schema.get(INT_OR_STRING, False)
-    union = [{"type": "integer"}, {"type": "string"}] if of_both else None
+    int_or_string = schema.get(INT_OR_STRING, False)
+    union = [{"type": "integer"}, {"type": "string"}] if int_or_string else None
     bounds = [schema.get(f"exclusive{bound}", False) for bound in ("Minimum", "Maximum")]
     rules = {
         f"{sorted(FORBIDDEN & schema.keys())} are not allowed": not FORBIDDEN & schema.keys(),
-        "there is no type": bool("type" in schema or of_both or schema.get(ANYTHING)),
-        "int-or-string has no type": not ("type" in schema and of_both),
+        "there is no type": bool("type" in schema or int_or_string or schema.get(ANYTHING)),
+        "int-or-string has no type": not ("type" in schema and int_or_string),
         "a union that is none of integer and text": schema.get("anyOf") == union,
         "additionalProperties beside properties": len(CHILDREN & schema.keys()) < len(CHILDREN),
         "additionalProperties must be a schema": not isinstance(
             schema.get("additionalProperties"), bool
         ),
         "a list without items": schema.get("type") != "array" or "items" in schema,
-        "an exclusive bound is true or false": all(isinstance(each, bool) for each in bounds),
+        "an exclusive bound is true or false": all(isinstance(bound, bool) for bound in bounds),
         "a default with null": not _holds_null(schema.get("default")),
         "something required is not there": set(schema.get("required", ()))
         <= schema.get("properties", {}).keys(),
@@ -105,5 +106,5 @@ FORBIDDEN = {
 
 def _holds_null(value: Any) -> bool:
     if isinstance(value, dict):
-        return any(each is None or _holds_null(each) for each in value.values())
+        return any(item is None or _holds_null(item) for item in value.values())
     return isinstance(value, list) and any(map(_holds_null, value))
