@@ -28,9 +28,9 @@ from biaswatch.shared.analysis.labels.table_corrections import table_corrections
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
+from biaswatch.shared.presentation.correction_rows import table_correction_rows
 from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
-    table_correction_rows,
     table_correction_sentences,
 )
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds

@@ -27,12 +27,12 @@ from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Suite, Verdict
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.conclusions import conclusions
-from biaswatch.shared.presentation.corrections import (
+from biaswatch.shared.presentation.correction_rows import (
     corrected_columns,
     corrected_gaps,
     correction_rows,
-    correction_sentences,
 )
+from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch
 

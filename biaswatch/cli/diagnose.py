@@ -127,7 +127,7 @@ def diagnose(
     from biaswatch.render.labels import print_table_corrections
     from biaswatch.render.table_diagnosis import print_tables
     from biaswatch.render.table_rows import result_rows, write_rows
-    from biaswatch.shared.presentation.corrections import table_correction_rows
+    from biaswatch.shared.presentation.correction_rows import table_correction_rows
 
     rule = check_rule(fail_on, min_measured)
     if (permutations or 0) < 0 or seed < 0:

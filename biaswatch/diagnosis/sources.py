@@ -22,7 +22,7 @@ from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
 from biaswatch.shared.contracts import Against, Claim, Correction
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.corrections import correction_rows
+from biaswatch.shared.presentation.correction_rows import correction_rows
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from biaswatch.shared.presentation.columns import (
     Shown,
     disparities_table,
     findings_table,
-    group_rows,
     without_common,
 )
 from biaswatch.shared.presentation.conclusions import gap_notes, overall_sentences
-from biaswatch.shared.presentation.findings import Comparison, comparisons, title_of
+from biaswatch.shared.presentation.findings import Comparison, comparisons, group_rows, title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text
 

@@ -26,7 +26,7 @@ from biaswatch.shared.formatting import (
     number,
     p_value,
 )
-from biaswatch.shared.presentation.corrections import bounds
+from biaswatch.shared.presentation.correction_rows import bounds
 from biaswatch.shared.presentation.names import scaffold_words
 
 Row = dict[str, Any]

@@ -15,20 +15,14 @@ from biaswatch.render.terminal import escape, print_bullets, print_sentence, pri
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.formatting import coverage
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_conclusions, score_lead
-from biaswatch.shared.presentation.columns import (
-    GAP_COLUMNS,
-    GROUP_COLUMNS,
-    Shown,
-    findings_table,
-    group_rows,
-)
+from biaswatch.shared.presentation.columns import GAP_COLUMNS, GROUP_COLUMNS, Shown, findings_table
 from biaswatch.shared.presentation.conclusions import (
     dimension_notes,
     overall_sentences,
     strongest_conclusions,
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
-from biaswatch.shared.presentation.findings import comparisons
+from biaswatch.shared.presentation.findings import comparisons, group_rows
 from biaswatch.shared.presentation.names import SHORT_ID_CHARS, ModelNames
 from biaswatch.shared.presentation.run_summary import run_summary
 

@@ -22,7 +22,7 @@ from biaswatch.shared.formatting import (
     verdict_words,
 )
 from biaswatch.shared.presentation.conclusions import overall_sentence
-from biaswatch.shared.presentation.corrections import bounds
+from biaswatch.shared.presentation.correction_rows import bounds
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.written_files import written_whole
 

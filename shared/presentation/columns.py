@@ -12,7 +12,13 @@ from typing import Any, Generic, TypeVar
 
 from biaswatch.shared.contracts import Diagnosis, GroupSummary
 from biaswatch.shared.formatting import verdict_words
-from biaswatch.shared.presentation.findings import Comparison, answers_query, comparisons, title_of
+from biaswatch.shared.presentation.findings import (
+    Comparison,
+    GroupRow,
+    comparisons,
+    group_rows,
+    title_of,
+)
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import (
     Cell,
@@ -27,21 +33,6 @@ from biaswatch.shared.presentation.tables import (
     texts,
     words,
 )
-
-
-@dataclass(frozen=True)
-class GroupRow:
-    """A group with its diagnosis, and the name of the model among its neighbors."""
-
-    diagnosis: Diagnosis
-    group: GroupSummary
-    model: str
-    run_id: str = ""
-
-    def answers(self) -> str:
-        """Return the address of the group's answers."""
-        return f"/runs/{self.run_id}/answers?{answers_query(self.diagnosis, self.group.group)}"
-
 
 Row = TypeVar("Row", Comparison, GroupRow)
 
@@ -63,6 +54,7 @@ class Shown(Flag):
 
 
 TEXT, NAME, NUMBER = Column(""), Column("", name=True), Column("", numeric=True)
+ESTIMATE, RANK = (replace(NUMBER, ends=ends) for ends in (("from", "to"), ("rank from", "rank to")))
 
 
 @dataclass(frozen=True)
@@ -95,15 +87,14 @@ def _plain(name: str, shown: Shown, path: str, heading: str = "") -> FindingColu
     return FindingColumn(name, shown, heading or name, cell, NUMBER if is_count else TEXT)
 
 
-def _estimate(
-    name: str, shown: Shown, heading: str, path: str, ends: tuple[str, str] = ("from", "to")
-) -> FindingColumn[Any]:
+def _estimate(name: str, shown: Shown, heading: str, path: str) -> FindingColumn[Any]:
     """Return a column of numbers with their intervals."""
     read = attrgetter(path)
-    kind = Column("", numeric=True, ends=ends)
-    return FindingColumn(
-        name, shown, heading, lambda row: estimate_cell(read(row)), kind, is_optional=True
-    )
+
+    def cell(row: Any) -> Cell:
+        return estimate_cell(read(row))
+
+    return FindingColumn(name, shown, heading, cell, ESTIMATE, is_optional=True)
 
 
 def _p(name: str, shown: Shown, heading: str) -> FindingColumn[Comparison]:
@@ -216,14 +207,7 @@ GROUP_COLUMNS: tuple[FindingColumn[GroupRow], ...] = (
     FindingColumn(
         "shrunken_mean", Shown.TABLES, "shrunken mean", _shrunken, NUMBER, is_optional=True
     ),
-    FindingColumn(
-        "rank",
-        Shown.TABLES,
-        "rank ({level})",
-        _rank,
-        Column("", numeric=True, ends=("rank from", "rank to")),
-        is_optional=True,
-    ),
+    FindingColumn("rank", Shown.TABLES, "rank ({level})", _rank, RANK, is_optional=True),
 )
 _LEVEL = re.compile(r" [\[(]\{level\}[\])]")
 
@@ -237,9 +221,9 @@ def findings_table(
 ) -> Table:
     """Return gaps or groups as a table, without optional columns that have no content."""
     columns, contents = [], []
-    for column in registry:
+    for column in (column for column in registry if where & column.shown):
         cells = [column.cell(row) for row in rows]
-        if where & column.shown and not (column.is_optional and not any(c.text for c in cells)):
+        if not column.is_optional or any(cell.text for cell in cells):
             heading = column.heading if level else _LEVEL.sub("", column.heading)
             columns.append(replace(column.kind, title=heading.format(level=level)))
             contents.append(cells)
@@ -264,21 +248,6 @@ def without_common(
     ]
     left = [column for column in registry if column not in common]
     return [column.cell(rows[0]).text for column in common], left
-
-
-def group_rows(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[GroupRow]:
-    """Return a row for each group, by diagnosis and then by rank."""
-    diagnoses = list(diagnoses)
-    names = ModelNames.among(diagnoses)
-    return [
-        GroupRow(diagnosis, group, names.of(diagnosis), run_id)
-        for diagnosis in diagnoses
-        for group in sorted(diagnosis.groups, key=_by_rank)
-    ]
-
-
-def _by_rank(group: GroupSummary) -> float:
-    return group.rank.value or 0.0 if group.rank else 0.0
 
 
 def comparisons_table(

@@ -132,6 +132,35 @@ def comparisons(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[Compar
     return sorted(rows, key=lambda row: row.order)
 
 
+@dataclass(frozen=True)
+class GroupRow:
+    """A group with its diagnosis, and the name of the model among its neighbors."""
+
+    diagnosis: Diagnosis
+    group: GroupSummary
+    model: str
+    run_id: str = ""
+
+    def answers(self) -> str:
+        """Return the address of the group's answers."""
+        return f"/runs/{self.run_id}/answers?{answers_query(self.diagnosis, self.group.group)}"
+
+
+def group_rows(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[GroupRow]:
+    """Return a row for each group, by diagnosis and then by rank."""
+    diagnoses = list(diagnoses)
+    names = ModelNames.among(diagnoses)
+    return [
+        GroupRow(diagnosis, group, names.of(diagnosis), run_id)
+        for diagnosis in diagnoses
+        for group in sorted(diagnosis.groups, key=_by_rank)
+    ]
+
+
+def _by_rank(group: GroupSummary) -> float:
+    return group.rank.value or 0.0 if group.rank else 0.0
+
+
 def title_of(diagnosis: Diagnosis) -> str:
     """Return the feature and the grouping of a diagnosis."""
     return f"{words(diagnosis.feature)} by {words(diagnosis.dimension)}"

@@ -8,7 +8,8 @@ from biaswatch.api.platforms import FinishedRun
 from biaswatch.local.runs import RunResults
 from biaswatch.render.labels import print_corrections
 from biaswatch.shared.contracts import Correction, Estimate
-from biaswatch.shared.presentation.corrections import correction_rows, corrections_table
+from biaswatch.shared.presentation.correction_rows import correction_rows
+from biaswatch.shared.presentation.corrections import corrections_table
 from tests.support.records import make_correction, make_diagnosis, make_progress
 
 
