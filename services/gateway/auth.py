@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from fastapi import HTTPException, Request
@@ -73,11 +74,11 @@ def is_https(request: Request) -> bool:
     return "https" in (request.url.scheme, forwarded)
 
 
+@dataclass(frozen=True)
 class Tokens:
     """Dependencies of routes: each returns the caller, or refuses one without the right."""
 
-    def __init__(self, known: KnownTokens) -> None:
-        self._known = known
+    known: KnownTokens
 
     async def may_read(self) -> Caller:
         """Require the right to read."""
@@ -108,7 +109,7 @@ class Tokens:
     def begin_session(self, token: str, page: str, request: Request) -> Response | None:
         """Return a redirect to a page that sets the session cookie; None for an unknown token."""
         headers = {"authorization": f"Bearer {token}"}
-        caller = caller_of(self._known.current(), headers, None, "", self._known.now())
+        caller = caller_of(self.known.current(), headers, None, "", self.known.now())
         if caller is None or not caller.may(Right.READ):
             return None
         response = RedirectResponse(page, 303, PAGE_HEADERS)
@@ -150,11 +151,11 @@ async def redirect_to_login(_: Request, error: Exception) -> Response:
     return RedirectResponse(f"/login?next={quote(page)}", 303, PAGE_HEADERS)
 
 
+@dataclass(frozen=True)
 class CallerAudit:
     """Writes acts of the caller of the current request."""
 
-    def __init__(self, writer: AuditWriter) -> None:
-        self._writer = writer
+    writer: AuditWriter
 
     @asynccontextmanager
     async def act(self, action: AuditAction, subject: str, **details: str) -> AsyncIterator[None]:
@@ -177,14 +178,14 @@ class CallerAudit:
             subject=subject,
             details=details,
         )
-        await self._writer.append([act])
+        await self.writer.append([act])
         try:
             yield
         except Exception as error:
             # An unexpected error may contain anything, so only its type is recorded.
             failure = str(error) if isinstance(error, BiaswatchError) else type(error).__name__
             failed = act.model_copy(update={"failure": failure[:MAX_FAILURE_CHARACTERS]})
-            await self._writer.append([failed])
+            await self.writer.append([failed])
             raise
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
@@ -61,20 +62,20 @@ LOCALHOST = {"127.0.0.1", "localhost", "::1"}
 JSON_LINES = "application/jsonl"
 
 
+@dataclass(frozen=True)
 class CallerIdentity:
     """Identifies the caller of a request, once for everything that handles it."""
 
-    def __init__(self, app: ASGIApp, known: KnownTokens, audit: TokenAudit) -> None:
-        self._app = app
-        self._known = known
-        self._audit = audit
+    app: ASGIApp
+    known: KnownTokens
+    audit: TokenAudit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Set the caller and pass the request on."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        await self._audit.note()
+        await self.audit.note()
         headers = Headers(scope=scope)
         caller = self._caller(scope, headers)
         set_caller(caller)
@@ -91,13 +92,13 @@ class CallerIdentity:
                 message = {**message, "headers": [*own, *added]}
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        await self.app(scope, receive, send_with_headers)
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
-        if not self._known.needed:
+        if not self.known.needed:
             return THIS_MACHINE
         peer = scope["client"][0] if scope.get("client") else "unknown"
-        known, now = self._known.current(), self._known.now()
+        known, now = self.known.current(), self.known.now()
         # Browsers repeat basic credentials for other sites, so only Langfuse's paths accept them.
         keys = scope["path"].startswith(LANGFUSE_PATHS)
         return caller_of(known, headers, _session(headers), peer, now, keys=keys)
@@ -225,11 +226,11 @@ class _LimitedBody:
             self._held.remove(self._tenant, self._size)
 
 
+@dataclass(frozen=True)
 class JsonLinesAsText:
     """Labels JSON lines as plain text for clients that accept only that."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and change the content type if the client asks for it."""
@@ -242,14 +243,14 @@ class JsonLinesAsText:
                     headers["content-type"] = "text/plain; charset=utf-8"
             await send(message)
 
-        await self._app(scope, receive, send_as_text if wanted else send)
+        await self.app(scope, receive, send_as_text if wanted else send)
 
 
+@dataclass(frozen=True)
 class RejectNulInAddress:
     """Refuses addresses with a NUL, which no text of a database can hold."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on requests for other addresses."""
@@ -258,9 +259,10 @@ class RejectNulInAddress:
         ):
             await JSONResponse({"detail": NUL_IN_ADDRESS}, 422)(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
 
+@dataclass(frozen=True)
 class LocalhostOnly:
     """Refuses requests that a browser sends for a page of another site.
 
@@ -268,15 +270,14 @@ class LocalhostOnly:
     whose response it need not read. The headers Host and Origin reveal both.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on requests from this machine."""
         if scope["type"] == "http" and _is_foreign(Headers(scope=scope)):
             await JSONResponse({"detail": LOCALHOST_ONLY}, 403)(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
 
 def _is_foreign(headers: Headers) -> bool:

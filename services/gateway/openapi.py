@@ -19,6 +19,7 @@ ERRORS = {
 LINES = "application/jsonl"
 SCHEMAS = "#/components/schemas/"
 _WITH_BODY = {"413"}
+AUTHORIZATION = ("header", "authorization")
 _BEARER = {"bearer": {"type": "http", "scheme": "bearer", "description": "A token of the gateway."}}
 _ERROR = {"$ref": "#/components/schemas/ErrorResponse"}
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -68,7 +69,9 @@ def valid_document(document: Document, bodies: Sequence[type[BaseModel]]) -> Doc
             if LINES in contents:  # generators of clients may not support JSON lines
                 contents["text/plain"] = {"schema": {"type": "string"}}
         operation["parameters"] = [
-            parameter for parameter in operation.get("parameters", []) if not _is_token(parameter)
+            parameter
+            for parameter in operation.get("parameters", [])
+            if (parameter.get("in"), parameter.get("name", "").lower()) != AUTHORIZATION
         ]
     schemas = document["components"]["schemas"]
     for model in bodies:
@@ -113,7 +116,3 @@ def _describe_stream(kind: str, content: Document) -> None:
             "contentSchema": inner,
             "description": "One such object for each line, or event; they come as they are known.",
         }
-
-
-def _is_token(parameter: Document) -> bool:
-    return parameter.get("in") == "header" and parameter.get("name", "").lower() == "authorization"

@@ -73,7 +73,8 @@ async def operate(settings: OperatorSettings) -> None:
     server = HealthServer(settings.health_host, settings.health_port, health.state)
     log(NAME).info("health and metrics", port=server.port)
     beating = asyncio.create_task(health.beat())
-    gateway = _gateway(settings)
+    token = settings.operator_token.get_secret_value() if settings.operator_token else None
+    gateway = GatewayApi(settings.operator_gateway_url, token)
     try:
         await _await_definitions()
         kopf_settings = kopf.OperatorSettings()
@@ -97,11 +98,6 @@ async def operate(settings: OperatorSettings) -> None:
         beating.cancel()
         await gateway.close()
         server.close()
-
-
-def _gateway(settings: OperatorSettings) -> GatewayApi:
-    token = settings.operator_token
-    return GatewayApi(settings.operator_gateway_url, token.get_secret_value() if token else None)
 
 
 async def _await_definitions() -> None:

@@ -52,19 +52,19 @@ class AnswerPage:
     """The beginning of the next page; None at the end."""
 
 
+@dataclass(frozen=True)
 class AnswerQueries:
     """Blocking queries of answers; call them in a thread."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    store: Store
 
     def planned(self, run_id: str) -> tuple[Run, PlannedProbes | None]:
         """Return a run and its plan, which a window of traffic does not have."""
-        run = next(self._store.records.get(Run, [run_id]), None)
+        run = next(self.store.records.get(Run, [run_id]), None)
         if run is None:
             raise no_run(run_id)
-        outline = self._store.suites.outline(run.suite_hash)
-        return run, PlannedProbes(self._store.suites, outline, run) if outline else None
+        outline = self.store.suites.outline(run.suite_hash)
+        return run, PlannedProbes(self.store.suites, outline, run) if outline else None
 
     def choices(
         self, run: Run, planned: PlannedProbes | None, reasons: Sequence[str]
@@ -72,14 +72,15 @@ class AnswerQueries:
         """Return the options of the filter for a run's answers."""
         extractors = {
             (extractor.name, extractor.version): extractor
-            for extractor in self._store.extractors.ever()
+            for extractor in self.store.extractors.ever()
         }
         pins = [(pin.name, pin.version) for pin in run.extractors]
         measured = [extractors[pin] for pin in pins if pin in extractors]
         if not measured and planned is None:
             measured = list(extractors.values())
+        groups = self.store.suites.groups(planned.suite_hash) if planned else []
         return FilterChoices(
-            groups=self._group_names(planned.suite_hash) if planned else (),
+            groups=tuple(group_name(group.dimension, group.group) for group in groups),
             targets=tuple(target.name for target in run.targets),
             scaffolds=run.scaffolds,
             features=tuple(
@@ -88,16 +89,12 @@ class AnswerQueries:
             reasons=tuple(sorted(reasons)),
         )
 
-    def _group_names(self, hash_: str) -> tuple[str, ...]:
-        groups = self._store.suites.groups(hash_)
-        return tuple(group_name(group.dimension, group.group) for group in groups)
-
     def _of_group(self, planned: PlannedProbes, name: str) -> PlannedProbes:
         """Return the part of a plan about a group, as the filter names it.
 
         Facts of questions have no index, so the whole plan is searched for a stratum.
         """
-        groups = self._store.suites.groups(planned.suite_hash)
+        groups = self.store.suites.groups(planned.suite_hash)
         dimension = name.partition("=")[0]
         if dimension in planned.strata and dimension not in {group.dimension for group in groups}:
             return planned
@@ -145,12 +142,12 @@ class AnswerQueries:
 
     def _of_window(self, run: Run, wanted: AnswerFilter) -> AnswerPage:
         """Return answers of production traffic, in the order of their ids."""
-        total = self._store.records.count(Response, run_id=run.id)
+        total = self.store.records.count(Response, run_id=run.id)
         views: list[AnswerView] = []
         after, scanned = wanted.after, 0
         while scanned < MAX_SCANNED and len(views) < PAGE_ANSWERS:
-            ids = self._store.records.ids_of_run(Response, run.id, after=after, most=BATCH_ANSWERS)
-            stored = {response.id: response for response in self._store.records.get(Response, ids)}
+            ids = self.store.records.ids_of_run(Response, run.id, after=after, most=BATCH_ANSWERS)
+            stored = {response.id: response for response in self.store.records.get(Response, ids)}
             measured = self._measured(ids)
             for id_ in ids:
                 scanned, after = scanned + 1, id_
@@ -184,7 +181,7 @@ class AnswerQueries:
                 if wanted.fits_measurements(None, chosen[id_])
             }
         stored = {
-            response.id: response for response in self._store.records.get(Response, kept.values())
+            response.id: response for response in self.store.records.get(Response, kept.values())
         }
         kept = {p: id_ for p, id_ in kept.items() if wanted.fits_texts(stored.get(id_))}
         measured = self._measured(kept.values())
@@ -196,7 +193,7 @@ class AnswerQueries:
 
     def _measured(self, response_ids: Iterable[str], **equal: str) -> dict[str, list[Features]]:
         measured: dict[str, list[Features]] = defaultdict(list)
-        for features in self._store.records.by_key(Features, "response_id", response_ids, **equal):
+        for features in self.store.records.by_key(Features, "response_id", response_ids, **equal):
             measured[features.response_id].append(features)
         return measured
 

@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated
@@ -119,12 +120,12 @@ MAX_WAIT_S = 10.0
 """How long a repeated form waits for the first one; then its page is shown as it is."""
 
 
+@dataclass(frozen=True)
 class IdempotentForms:
     """Executes forms once, also with several gateways on one store and after a crash."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
-        self._store = store
-        self._now = now
+    store: Store
+    now: Callable[[], datetime]
 
     async def once(
         self, request: Request, caller: Caller, act: Callable[[], Awaitable[object]]
@@ -139,14 +140,14 @@ class IdempotentForms:
         try:
             await act()
         except BaseException:
-            await in_thread(self._store.sent_forms.give_back, key)
+            await in_thread(self.store.sent_forms.give_back, key)
             raise
-        await in_thread(self._store.sent_forms.finish, key)
+        await in_thread(self.store.sent_forms.finish, key)
 
     async def _claim(self, key: str) -> bool:
         until = asyncio.get_running_loop().time() + MAX_WAIT_S
         while asyncio.get_running_loop().time() < until:
-            state = await in_thread(self._store.sent_forms.take, key, self._now())
+            state = await in_thread(self.store.sent_forms.take, key, self.now())
             if state is not FormState.UNDER_WAY:
                 return state is FormState.FIRST
             await asyncio.sleep(POLL_S)

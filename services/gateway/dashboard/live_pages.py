@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -22,25 +23,25 @@ from biaswatch.shared.runtime.blocking import in_thread
 MAX_RUNS = 25
 
 
+@dataclass(frozen=True)
 class LiveQueries:
     """Blocking queries of the numbers that pages show; call them in a thread."""
 
-    def __init__(self, status: StatusQueries) -> None:
-        self._status = status
+    status: StatusQueries
 
     def overview(self) -> LiveNumbers:
         """Return the numbers of the overview."""
-        status = self._status
+        status = self.status
         raised = [alarm.id for alarm in status.raised()]
         return live_overview(status.runs.latest(MAX_RUNS), status.monitors.statuses(), raised)
 
     def run(self, run_id: str) -> LiveNumbers:
         """Return the numbers of a run's page."""
-        return live_run(self._status.runs.progress(run_id))
+        return live_run(self.status.runs.progress(run_id))
 
     def monitor(self, name: str) -> LiveNumbers:
         """Return the numbers of a monitor's page."""
-        return live_monitor(self._status.monitors.status(name))
+        return live_monitor(self.status.monitors.status(name))
 
 
 def router(ctx: GatewayContext) -> APIRouter:

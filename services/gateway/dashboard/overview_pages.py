@@ -83,47 +83,47 @@ class MonitorRounds:
     """When it was; for traffic, the beginning of the window."""
 
 
+@dataclass(frozen=True)
 class OverviewQueries:
     """Blocking queries of the platform's pages; call them in a thread."""
 
-    def __init__(self, store: Store, monitors: MonitorQueries) -> None:
-        self._store = store
-        self._monitors = monitors
+    store: Store
+    monitors: MonitorQueries
 
     def spent(self, runs: Iterable[RunProgress]) -> dict[str, RunSpent]:
         """Return the spending of runs."""
-        spending = self._store.calls.spending(run.run_id for run in runs)
+        spending = self.store.calls.spending(run.run_id for run in runs)
         return {run_id: RunSpent(spent.tokens, spent.cost) for run_id, spent in spending.items()}
 
     def rounds(self, monitor: Monitor) -> MonitorRounds | None:
         """Return the spending of a monitor's last rounds, and the beginning of their epoch."""
-        latest = self._store.rounds.latest(Round, monitor, SPENDING_ROUNDS)
+        latest = self.store.rounds.latest(Round, monitor, SPENDING_ROUNDS)
         if not latest:
             return None
-        spending = self._store.calls.spending([round_.run_id for round_ in latest]).values()
+        spending = self.store.calls.spending([round_.run_id for round_ in latest]).values()
         spent = RunSpent(sum(s.tokens for s in spending), sum(s.cost for s in spending))
         began_with = latest[-1].began_with
-        first = self._store.rounds.get(monitor, began_with) if began_with else None
+        first = self.store.rounds.get(monitor, began_with) if began_with else None
         return MonitorRounds(len(latest), spent, first, self._began_at(first))
 
     def _began_at(self, first: Round | None) -> datetime | None:
         if first is None:
             return None
-        run = next(self._store.records.get(Run, [first.run_id]), None)
+        run = next(self.store.records.get(Run, [first.run_id]), None)
         return run.window.begins if run and run.window else first.at
 
     def sources(self) -> list[TrafficSource]:
         """Return the watched live systems."""
-        monitors = self._monitors.latest()
+        monitors = self.monitors.latest()
         return [
             TrafficSource(
                 status.name,
                 status.target,
                 status.state,
-                self._store.window_answers.accounts(status.monitor_id),
-                self._monitors.windows_of(monitors[status.name], TABLE_WINDOWS),
+                self.store.window_answers.accounts(status.monitor_id),
+                self.monitors.windows_of(monitors[status.name], TABLE_WINDOWS),
             )
-            for status in self._monitors.statuses()
+            for status in self.monitors.statuses()
             if monitors[status.name].plan.traffic is not None
         ]
 
@@ -133,7 +133,7 @@ class OverviewQueries:
         if not ids:
             return {}
         everything = AuditFilter(None, None, ACKNOWLEDGED)
-        for entry in self._store.audit.latest(SEARCHED_NOTES, everything):
+        for entry in self.store.audit.latest(SEARCHED_NOTES, everything):
             if entry.subject in ids and entry.failure is None:
                 notes[entry.subject].append(entry)
         return {id_: entries[:MAX_NOTES] for id_, entries in notes.items()}

@@ -1,6 +1,7 @@
 """The page that starts a run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from secrets import token_hex
 from typing import Annotated
@@ -41,25 +42,25 @@ MAX_RUNS = 200
 """Earlier runs that are considered."""
 
 
+@dataclass(frozen=True)
 class StartQueries:
     """Blocking queries of the options for a new run; call them in a thread."""
 
-    def __init__(self, store: Store, runs: RunQueries) -> None:
-        self._store = store
-        self._runs = runs
+    store: Store
+    runs: RunQueries
 
     def suites(self) -> list[SuiteOutline]:
         """Return the usable suites of the caller's tenant, the latest first."""
-        return [suite for suite in self._store.suites.latest(MAX_SUITES) if not suite.purged]
+        return [suite for suite in self.store.suites.latest(MAX_SUITES) if not suite.purged]
 
     def targets(self) -> list[str]:
         """Return the targets of earlier runs."""
-        return sorted({name for run in self._runs.latest(MAX_RUNS) for name in run.targets})
+        return sorted({name for run in self.runs.latest(MAX_RUNS) for name in run.targets})
 
     def estimates(self, run: Run) -> list[RunEstimate]:
         """Return the number of calls and the likely cost for each target of a run."""
-        outline = self._store.suites.outline(run.suite_hash)
-        latest = self._runs.latest(MAX_RUNS)
+        outline = self.store.suites.outline(run.suite_hash)
+        latest = self.runs.latest(MAX_RUNS)
         earlier = [self._earlier(run, target.name, latest) for target in run.targets]
         return estimates_of(run, outline.probes if outline else 0, earlier)
 
@@ -72,8 +73,8 @@ class StartQueries:
             for earlier in latest
             if earlier.suite == run.suite and earlier.targets == [target] and earlier.responses
         }
-        same = [id_ for id_ in responses if self._runs.run(id_).scaffolds == run.scaffolds]
-        spending = self._store.calls.spending(same)
+        same = [id_ for id_ in responses if self.runs.run(id_).scaffolds == run.scaffolds]
+        spending = self.store.calls.spending(same)
         answers = sum(responses[id_] for id_ in spending)
         if not answers:
             return None

@@ -13,7 +13,6 @@ from biaswatch.services.gateway.monitors.labelled import labelled_evidence
 from biaswatch.shared.contracts import (
     AccountedWindow,
     Alarm,
-    AnswerAccounts,
     Description,
     Evidence,
     Monitor,
@@ -107,19 +106,19 @@ def no_monitor(name: str) -> NotFoundError:
     return NotFoundError(f"There is no monitor {name}. `biaswatch monitor list` lists them.")
 
 
+@dataclass(frozen=True)
 class MonitorQueries:
     """Blocking queries of monitors; call them in a thread."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    store: Store
 
     def latest(self) -> dict[str, Monitor]:
         """Return the last definition of each monitor by name, including deleted ones."""
-        return {monitor.name: monitor for monitor in self._store.monitor_definitions.latest()}
+        return {monitor.name: monitor for monitor in self.store.monitor_definitions.latest()}
 
     def definition(self, name: str) -> Monitor | None:
         """Return the last definition of a monitor, also of a deleted one."""
-        definitions = self._store.monitor_definitions.latest(name)
+        definitions = self.store.monitor_definitions.latest(name)
         return definitions[-1] if definitions else None
 
     def monitor(self, name: str) -> Monitor:
@@ -132,7 +131,7 @@ class MonitorQueries:
     def statuses(self) -> list[MonitorStatus]:
         """Return the status of every monitor, and how many comparisons stand out in all."""
         monitors = [m for m in self.latest().values() if m.state is not MonitorState.DELETED]
-        stored = stored_monitors(self._store, sorted(monitors, key=lambda m: m.name))
+        stored = stored_monitors(self.store, sorted(monitors, key=lambda m: m.name))
         # Monitors of the past were declared after their data and take no part in this.
         live = [entry for entry in stored if entry.monitor.history is None]
         log_es = [part.log_e for entry in live for part in entry.evidence]
@@ -142,7 +141,7 @@ class MonitorQueries:
 
     def status(self, name: str) -> MonitorStatus:
         """Return the status of one monitor, without comparing it with others."""
-        [stored] = stored_monitors(self._store, [self.monitor(name)])
+        [stored] = stored_monitors(self.store, [self.monitor(name)])
         return _status(stored, 0)
 
     def show(self, name: str) -> MonitorView:
@@ -151,7 +150,7 @@ class MonitorQueries:
 
     def view(self, monitor: Monitor) -> MonitorView:
         """Return everything the API shows of a monitor whose definition was read."""
-        [stored] = stored_monitors(self._store, [monitor])
+        [stored] = stored_monitors(self.store, [monitor])
         evidence = stored.evidence
         flags = e_bh([part.log_e for part in evidence], monitor.plan.alpha) if evidence else []
         windows = self.windows_of(monitor, SEARCHED_WINDOWS)
@@ -162,8 +161,10 @@ class MonitorQueries:
                 for part, flag in zip(evidence, flags, strict=True)
             ],
             alarms=list(stored.alarms),
-            labelled=labelled_evidence(self._store, monitor, stored.alarms),
-            accounts=self._accounts(monitor),
+            labelled=labelled_evidence(self.store, monitor, stored.alarms),
+            accounts=self.store.window_answers.accounts(monitor.monitor_id)
+            if monitor.plan.traffic is not None
+            else None,
             window=next((window for window in windows if window.state is WindowState.READ), None),
         )
 
@@ -194,8 +195,8 @@ class MonitorQueries:
         ]
 
     def _round_evidence(self, monitor: Monitor, most: int) -> Iterable[RoundEvidence]:
-        rounds = self._store.rounds.latest(Round, monitor, most)
-        return self._store.records.of_runs(RoundEvidence, (round_.run_id for round_ in rounds))
+        rounds = self.store.rounds.latest(Round, monitor, most)
+        return self.store.records.of_runs(RoundEvidence, (round_.run_id for round_ in rounds))
 
     def windows(
         self, name: str, last: Annotated[int, Field(ge=1, le=MAX_WINDOWS)] = 100
@@ -205,9 +206,9 @@ class MonitorQueries:
 
     def windows_of(self, monitor: Monitor, last: int) -> list[WindowView]:
         """Return the same of a monitor whose definition was read."""
-        descriptions = self._store.rounds.latest(Description, monitor, last)
+        descriptions = self.store.rounds.latest(Description, monitor, last)
         read = {description.run_id: description for description in descriptions}
-        windows = self._store.window_answers.latest(monitor.monitor_id, last)
+        windows = self.store.window_answers.latest(monitor.monitor_id, last)
         accounted = {window.of.run_id: window for window in windows}
         views = []
         for run_id in read.keys() | accounted.keys():
@@ -221,15 +222,10 @@ class MonitorQueries:
 
         They are read from their runs, as descriptions hold the numbers of every stratum.
         """
-        rounds = self._store.rounds.latest(Round, monitor, last)
-        runs = self._store.records.get(Run, [round_.run_id for round_ in rounds])
+        rounds = self.store.rounds.latest(Round, monitor, last)
+        runs = self.store.records.get(Run, [round_.run_id for round_ in rounds])
         ends = {run.id: run.window.ends for run in runs if run.window}
         return {round_.round: ends[round_.run_id] for round_ in rounds if round_.run_id in ends}
-
-    def _accounts(self, monitor: Monitor) -> AnswerAccounts | None:
-        if monitor.plan.traffic is None:
-            return None
-        return self._store.window_answers.accounts(monitor.monitor_id)
 
     def alarms(self, name: str) -> list[AlarmView]:
         """Return a monitor's alarms, the latest first, with the answers that contributed most.
@@ -243,14 +239,14 @@ class MonitorQueries:
 
     def alarms_of(self, monitor: Monitor) -> list[AlarmView]:
         """Return the same of a monitor whose definition was read."""
-        [stored] = stored_monitors(self._store, [monitor])
+        [stored] = stored_monitors(self.store, [monitor])
         dimensions = {watch.key: watch.pair.dimension for watch in monitor.plan.watched}
         ids = [
             id_ for alarm in stored.alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)
         ]
-        responses = {response.id: response for response in self._store.records.get(Response, ids)}
+        responses = {response.id: response for response in self.store.records.get(Response, ids)}
         deliveries: dict[str, list[AlarmDelivery]] = defaultdict(list)
-        for delivery in self._store.alarm_deliveries.of_alarms(alarm.id for alarm in stored.alarms):
+        for delivery in self.store.alarm_deliveries.of_alarms(alarm.id for alarm in stored.alarms):
             deliveries[delivery.alarm_id].append(delivery)
 
         def answers(alarm: Alarm, ids: Iterable[str]) -> list[TwinAnswer]:

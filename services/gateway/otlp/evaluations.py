@@ -89,7 +89,8 @@ def _event(measured: Features, name: str, result: dict[str, Any]) -> LogRecord:
         "biaswatch.instrument": measured.instrument or None,
         "log.record.uid": derived_id("evaluation_event", measured.id, name),
     }
-    at_ns = _nanoseconds(measured.at)
+    seconds = int(measured.at.timestamp())
+    at_ns = seconds * NANOSECONDS + measured.at.microsecond * 1000
     return LogRecord(
         time_unix_nano=at_ns,
         observed_time_unix_nano=at_ns,
@@ -105,10 +106,6 @@ def _pair(key: str, value: str | float) -> KeyValue:
     if isinstance(value, str):
         return KeyValue(key=key, value=AnyValue(string_value=value))
     return KeyValue(key=key, value=AnyValue(double_value=value))
-
-
-def _nanoseconds(moment: datetime) -> int:
-    return int(moment.timestamp()) * NANOSECONDS + moment.microsecond * 1000
 
 
 TIMEOUT_S = 10.0

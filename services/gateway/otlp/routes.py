@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -133,11 +133,12 @@ class SignalRequests:
         """Publish batch by batch, as long as the sender is connected."""
         refused: list[str] = []
         batches = signal_batches(file, format_, kind, refused)
+        is_large_json = format_ == JSON and file.size > SMALL_BYTES
         if is_large := file.size > BATCH_BYTES:
             await check_connected(request)
         while True:
             async with self._slots.handling():
-                async with _decoder_lock(request, file, format_):
+                async with decoder_lock(request, ANSWERS) if is_large_json else nullcontext():
                     result = await self._slots.in_thread(_next_result, self._intake, batches)
                 if result is None:
                     return IntakeResult(refused=refused).export_result
@@ -145,15 +146,6 @@ class SignalRequests:
             refused += result.refused
             if is_large:
                 await check_connected(request)
-
-
-def _decoder_lock(
-    request: Request, file: BodyFile, format_: str
-) -> AbstractAsyncContextManager[None]:
-    """Return a lock that allows one large JSON request to be decoded at a time."""
-    if format_ == JSON and file.size > SMALL_BYTES:
-        return decoder_lock(request, ANSWERS)
-    return nullcontext()
 
 
 def _next_result(intake: SignalIntake, batches: Iterator[Iterable[Signal]]) -> IntakeResult | None:

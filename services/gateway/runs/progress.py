@@ -1,6 +1,6 @@
 """Progress of runs, from counters of the store: the cost does not depend on their size."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biaswatch.services.gateway.context import archived_sentence
@@ -60,9 +60,11 @@ class ProgressQueries:
             for run in runs
         ]
         states = {entry.run.id: self._state(entry) for entry in stored}
-        cancellations = self._last_cancellations(
-            id_ for id_, state in states.items() if state is RunState.CANCELLED
+        cancelled = (id_ for id_, state in states.items() if state is RunState.CANCELLED)
+        records = sorted(
+            self._store.records.of_runs(Cancellation, cancelled), key=lambda r: r.moment_ms
         )
+        cancellations = {record.run_id: record for record in records}
         waiting = any(state in WAITING for state in states.values())
         paused = self._store.paused_targets.read() if waiting else []
         archived = self._store.archived_runs.among(
@@ -118,10 +120,6 @@ class ProgressQueries:
         if counted <= expected:
             return counted
         return self._store.results.verdicts(stored.run.id, expected)
-
-    def _last_cancellations(self, run_ids: Iterable[str]) -> dict[str, Cancellation]:
-        records = self._store.records.of_runs(Cancellation, run_ids)
-        return {record.run_id: record for record in sorted(records, key=lambda r: r.moment_ms)}
 
     def _probes(self, stored: _StoredRun) -> int:
         """Return the number of answers that a run asks for; for traffic, that came in."""

@@ -75,23 +75,23 @@ class RunProvenance(BaseModel):
     """The version of biaswatch that answers this request."""
 
 
+@dataclass(frozen=True)
 class ProvenanceQueries:
     """Blocking queries of provenance; call them in a thread."""
 
-    def __init__(self, store: Store, runs: RunQueries) -> None:
-        self._store = store
-        self._runs = runs
+    store: Store
+    runs: RunQueries
 
     def provenance(self, run_id: str) -> RunProvenance:
         """Return suite, models, instruments, seeds, dates and code; raise NotFoundError."""
-        return self.behind(run_id, self._runs.diagnoses(run_id))
+        return self.behind(run_id, self.runs.diagnoses(run_id))
 
     def behind(self, run_id: str, diagnoses: Sequence[Diagnosis]) -> RunProvenance:
         """Return the provenance of a run whose findings were already read."""
-        run = self._runs.run(run_id)
-        outline = self._store.suites.outline(run.suite_hash)
-        planned = PlannedProbes(self._store.suites, outline, run) if outline else None
-        spent = self._store.calls.spending([run.id]).get(run.id)
+        run = self.runs.run(run_id)
+        outline = self.store.suites.outline(run.suite_hash)
+        planned = PlannedProbes(self.store.suites, outline, run) if outline else None
+        spent = self.store.calls.spending([run.id]).get(run.id)
         judging = run.judging
         return RunProvenance(
             suite=run.suite,
@@ -117,7 +117,7 @@ class ProvenanceQueries:
     def _instruments(self, run: Run) -> list[RunInstrument]:
         known = {
             (extractor.name, extractor.version): extractor.instrument
-            for extractor in self._store.extractors.ever()
+            for extractor in self.store.extractors.ever()
         }
         return [
             RunInstrument(
@@ -132,7 +132,7 @@ class ProvenanceQueries:
         self, run: Run, outline: SuiteOutline | None, planned: PlannedProbes | None
     ) -> list[AnsweringModel]:
         if outline is None or planned is None:
-            ids = self._store.records.ids_of_run(Response, run.id, after="", most=2 * SAMPLED_ENDS)
+            ids = self.store.records.ids_of_run(Response, run.id, after="", most=2 * SAMPLED_ENDS)
             by_target = {target.name: list(ids) for target in run.targets}
         else:
             items = planned.ends(SAMPLED_ENDS)
@@ -161,7 +161,7 @@ class ProvenanceQueries:
             response.id: f"{response.model} ({response.fingerprint})"
             if response.fingerprint
             else response.model
-            for response in self._store.records.get(Response, sampled)
+            for response in self.store.records.get(Response, sampled)
         }
         return [
             AnsweringModel(
@@ -202,20 +202,18 @@ class ShownInterpretation:
     """Descriptions of sentences that were not completely checked."""
 
 
+@dataclass(frozen=True)
 class InterpretationQueries:
     """Blocking queries of interpretations; call them in a thread."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    store: Store
 
     def of_run(self, run_id: str) -> list[ShownInterpretation]:
         """Return the latest interpretations of a run, the newest first."""
-        evaluations = sorted(
-            self._store.records.read(Evaluation, run_id=run_id), key=lambda e: e.at
-        )
+        evaluations = sorted(self.store.records.read(Evaluation, run_id=run_id), key=lambda e: e.at)
         evaluations = evaluations[: -MAX_INTERPRETATIONS - 1 : -1]
         ids = {evaluation.brief_id for evaluation in evaluations}
-        briefs = {brief.id: brief for brief in self._store.records.get(Brief, ids)}
+        briefs = {brief.id: brief for brief in self.store.records.get(Brief, ids)}
         return [
             shown_interpretation(evaluation, briefs.get(evaluation.brief_id))
             for evaluation in evaluations

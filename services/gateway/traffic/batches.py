@@ -194,7 +194,7 @@ class BatchIntake:
         parts = self._ingestion.parts_of(header, batch.answers)
         while True:
             async with self._slots.handling():
-                part = await self._slots.in_thread(_next, parts)
+                part = await self._slots.in_thread(next, parts, None)
                 if part is None:
                     return accepted
                 accepted = _sum(accepted, await self._publish(part))
@@ -220,10 +220,6 @@ async def _receive(
         if len(received) >= PIECE_BYTES:
             await decode(last=False)
     await decode(last=True)
-
-
-def _next(parts: Iterator[list[Exchange]]) -> list[Exchange] | None:
-    return next(parts, None)
 
 
 def _batch_in(body: bytes | bytearray) -> SentBatch:

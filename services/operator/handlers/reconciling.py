@@ -55,12 +55,12 @@ class Resource:
     status: Status
 
 
+@dataclass(frozen=True)
 class Reconciler:
     """Makes the gateway match resources; it keeps no state of its own."""
 
-    def __init__(self, gateway: GatewayApi, now: Callable[[], datetime]) -> None:
-        self._gateway = gateway
-        self._now = now
+    gateway: GatewayApi
+    now: Callable[[], datetime]
 
     async def suite(self, resource: Resource) -> Reconciled:
         """Upload a suite if needed, and report its hash."""
@@ -69,10 +69,10 @@ class Reconciler:
             if content is None:
                 suite_hash = str(resource.spec.get("hash"))
             elif ready_hash(resource.meta, resource.status) is None:
-                suite_hash = await self._gateway.upload(content)
-            suite = await self._gateway.suite(str(suite_hash))
+                suite_hash = await self.gateway.upload(content)
+            suite = await self.gateway.suite(str(suite_hash))
             if suite is None and content is not None:
-                suite = await self._gateway.suite(await self._gateway.upload(content))
+                suite = await self.gateway.suite(await self.gateway.upload(content))
             if suite is None:
                 raise NotFoundError(
                     f"There is no suite {suite_hash}. Upload it, or give its content."
@@ -81,7 +81,7 @@ class Reconciler:
             return self._not_ready(resource, REFUSED, str(error), outcome="refused")
         except TransientError as error:
             return self._unknown(resource, error)
-        return Reconciled(suite_status(resource.meta, resource.status, suite, self._now()))
+        return Reconciled(suite_status(resource.meta, resource.status, suite, self.now()))
 
     async def monitor(
         self, resource: Resource, suites: Mapping[str, str], others: Iterable[Mapping[str, Any]]
@@ -106,27 +106,27 @@ class Reconciler:
 
     async def _changed(self, resource: Resource, wanted: WantedMonitor) -> Reconciled:
         """Request the changes that a monitor needs, and report its new state."""
-        view = await self._gateway.monitor(wanted.name)
+        view = await self.gateway.monitor(wanted.name)
         acts = decide(wanted, view, resource.status)
         status, events = dict(resource.status), []
         for act in acts:
             if act is not MonitorAct.APPLY:
-                await self._gateway.change(wanted.name, act.value)
+                await self.gateway.change(wanted.name, act.value)
                 events.append(ResourceEvent(f"{act.value.capitalize()}d", "As the resource says."))
                 continue
-            applied = await self._gateway.apply(wanted.file)
+            applied = await self.gateway.apply(wanted.file)
             status |= {"applied": wanted.fingerprint, "notes": applied.notes or None}
             status["suiteHash"] = wanted.file.get("suite_hash")
             if applied.changed:
                 evidence = "Its evidence starts anew." if applied.anew else "Its evidence goes on."
                 events.append(ResourceEvent("Applied", " ".join((evidence, *applied.notes))))
         if acts:
-            view = await self._gateway.monitor(wanted.name)
+            view = await self.gateway.monitor(wanted.name)
         if view is None:
             message = "It was paused before it began: nothing is asked."
             ready = ResourceCondition(READY, Truth.TRUE, "Paused", message)
             return Reconciled(self._with_ready(resource, ready))
-        at = self._now()
+        at = self.now()
         conditions = [ready_condition(view), *monitor_conditions(view, at)]
         events += alarm_events(resource.status, view)
         return Reconciled(monitor_status(resource.meta, status, view, conditions, at), events)
@@ -138,12 +138,12 @@ class Reconciler:
         ready = ResourceCondition(READY, Truth.FALSE, reason, message)
         events = not_ready_events(resource.status, ready)
         try:
-            view = await self._gateway.monitor(monitor_name(resource.meta, resource.spec))
+            view = await self.gateway.monitor(monitor_name(resource.meta, resource.spec))
         except (TransientError, UsageError):
             view = None
         if view is None or not resource.status.get("monitorId"):
             return Reconciled(self._with_ready(resource, ready), events, outcome)
-        at = self._now()
+        at = self.now()
         events += alarm_events(resource.status, view)
         conditions = [ready, *monitor_conditions(view, at)]
         status = monitor_status(resource.meta, resource.status, view, conditions, at)
@@ -160,7 +160,7 @@ class Reconciler:
             The gateway does not respond; try again.
         """
         if resource.status.get("monitorId") and not list(others):
-            await self._gateway.delete(monitor_name(resource.meta, resource.spec))
+            await self.gateway.delete(monitor_name(resource.meta, resource.spec))
 
     async def run(self, resource: Resource, suites: Mapping[str, str]) -> Reconciled:
         """Start the run of a BiasRun once, and report its progress and findings."""
@@ -168,9 +168,9 @@ class Reconciler:
             run_id = resource.status.get("run")
             if run_id is None:
                 request = run_request(resource.meta, resource.spec, suites)
-                run_id = await self._gateway.start(request)
-            progress = await self._gateway.run(str(run_id))
-            diagnoses = await self._gateway.diagnoses(progress.run_id)
+                run_id = await self.gateway.start(request)
+            progress = await self.gateway.run(str(run_id))
+            diagnoses = await self.gateway.diagnoses(progress.run_id)
         except SuiteNotReadyError as error:
             return self._not_ready(resource, NOT_READY, str(error), outcome="waiting")
         except UsageError as error:
@@ -179,7 +179,7 @@ class Reconciler:
             return self._unknown(resource, error)
         conditions = run_conditions(progress, diagnoses)
         events = run_events(resource.status, progress, conditions)
-        status = run_status(resource.meta, resource.status, progress, diagnoses, self._now())
+        status = run_status(resource.meta, resource.status, progress, diagnoses, self.now())
         return Reconciled(status, events)
 
     async def cancel_run(self, resource: Resource) -> None:
@@ -191,7 +191,7 @@ class Reconciler:
             The gateway does not respond; try again.
         """
         if run_id := running_id(resource.status):
-            await self._gateway.cancel(run_id)
+            await self.gateway.cancel(run_id)
 
     def _not_ready(
         self, resource: Resource, reason: str, message: str, *, outcome: str
@@ -206,7 +206,7 @@ class Reconciler:
 
     def _with_ready(self, resource: Resource, ready: ResourceCondition) -> dict[str, Any]:
         """Return the status with a new condition, otherwise unchanged."""
-        fields: dict[str, Any] = {"conditions": merged(resource.status, [ready], self._now())}
+        fields: dict[str, Any] = {"conditions": merged(resource.status, [ready], self.now())}
         if ready.status is not Truth.UNKNOWN:
             fields["observedGeneration"] = resource.meta.get("generation")
         return {**resource.status, **fields}
